@@ -1,0 +1,1 @@
+"""kinetree: a compiler for articulated-body dynamics."""

@@ -1,0 +1,24 @@
+"""The algorithms, one file each, beside their tables in RBDA. No arrays, no batch, no checks."""
+
+from kinetree.algorithms.aba import aba
+from kinetree.algorithms.configuration import difference, integrate
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
+from kinetree.algorithms.jacobian import body_jacobian
+from kinetree.algorithms.kinematics import accelerations, placements, velocities
+from kinetree.algorithms.rnea import rnea
+
+__all__ = [
+    "aba",
+    "accelerations",
+    "body_jacobian",
+    "center_of_mass",
+    "crba",
+    "difference",
+    "integrate",
+    "kinetic_energy",
+    "placements",
+    "potential_energy",
+    "rnea",
+    "velocities",
+]

@@ -1,0 +1,60 @@
+"""Articulated-body algorithm: forward dynamics in O(n).
+
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1.
+Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  IA, pA <-> Iᴬ, pᴬ,  Ia, pa <-> Iᵃ, pᵃ,  UD <-> U D⁻¹.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, Motion
+
+__all__ = ["aba"]
+
+
+def aba(
+    tree: Tree,
+    q: Sequence[Sequence[Scalar]],
+    qd: Sequence[Sequence[Scalar]],
+    tau: Sequence[Sequence[Scalar]],
+    f_ext: Mapping[int, Force] | None = None,
+) -> list[Sequence[Scalar]]:
+    """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
+    f_ext = f_ext or {}
+    X, S, v, c, IA, pA, a, U, UD, D, u, qdd = tree.slots(12)
+
+    v[0], a[0] = Motion.zero(), -tree.gravity
+    IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()
+
+    # Pass 1, outward: velocities, velocity-product accelerations, rigid-body bias.
+    for i, p in tree.outward:
+        X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X[i] = X_J @ tree.X_T[i]
+        v[i] = X[i] @ v[p] + v_J
+        c[i] = c_J + v[i].cross(v_J)
+        IA[i] = tree.I[i].articulated
+        pA[i] = v[i].cross(tree.I[i] @ v[i])  # v x* I v
+        if i in f_ext:
+            pA[i] = pA[i] - f_ext[i]
+
+    # Pass 2, inward: articulated-body inertias and bias forces.
+    for i, p in tree.inward:
+        U[i] = S[i].carried_by(IA[i])
+        D[i] = LDLT(S[i].inertia(U[i], tree.armature[i]))  # D = Sᵀ U
+        UD[i] = U[i].times_inverse(D[i])
+        u[i] = [t - s for t, s in zip(tau[i], S[i].project(pA[i]), strict=True)]
+        Ia = IA[i] - U[i].outer(UD[i])
+        pa = pA[i] + Ia @ c[i] + UD[i] @ u[i]
+        IA[p] = IA[p] + X[i].back(Ia)  # λX*_i Iᵃ ⁱX_λ
+        pA[p] = pA[p] + X[i].back(pa)
+
+    # Pass 3, outward: accelerations.
+    for i, p in tree.outward:
+        a_p = X[i] @ a[p] + c[i]  # a'
+        qdd[i] = D[i].solve([u_k - s for u_k, s in zip(u[i], U[i].dot(a_p), strict=True)])
+        a[i] = a_p + S[i] @ qdd[i]
+
+    return qdd[1:]

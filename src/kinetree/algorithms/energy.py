@@ -1,0 +1,49 @@
+"""Energies and the centre of mass.
+
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.14 (T = v . I v / 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.kinematics import velocities
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import Vec3
+
+__all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
+
+
+def kinetic_energy(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> Scalar:
+    """Of the bodies and of the rotors that armatures stand for."""
+    twice: Scalar = 0.0
+    v = velocities(tree, q, qd)
+    for i, _ in tree.outward:
+        twice = twice + v[i].dot(tree.I[i] @ v[i])
+        for armature, rate in zip(tree.armature[i], qd[i], strict=True):
+            twice = twice + armature * rate * rate
+    return 0.5 * twice
+
+
+def potential_energy(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Scalar:
+    """In the uniform field of gravity, zero where the centre of mass is at the world's origin."""
+    return -tree.gravity.linear.dot(first_moment(tree, q))
+
+
+def center_of_mass(tree: Tree, q: Sequence[Sequence[Scalar]], total_mass: Scalar) -> Vec3:
+    """Of everything, what is fixed to the root included."""
+    return first_moment(tree, q) * (1.0 / total_mass)
+
+
+def first_moment(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Vec3:
+    """Σ m c, in the world's coordinates: handed inward, so that a leaf's share turns once a joint."""
+    (X,) = tree.slots(1)
+    mass = [inertia.mass for inertia in tree.I]
+    h = [inertia.h for inertia in tree.I]
+    for i, _ in tree.outward:
+        X[i] = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).X_J @ tree.X_T[i]
+    for i, p in tree.inward:
+        mass[p] = mass[p] + mass[i]
+        h[p] = h[p] + X[i].E.T @ h[i] + X[i].r * mass[i]
+    return h[0]

@@ -1,0 +1,87 @@
+"""Every error kinetree raises on purpose, in one tree.
+
+    KinetreeError
+    ├── ModelError (ValueError)          a robot that cannot be: a bad file, a bad builder call
+    │   └── SingularModelError           forward dynamics asked of a model with a massless moving subtree
+    ├── ShapeError (ValueError)          an argument whose shape does not fit the robot
+    ├── DTypeError (TypeError)           an argument that is not real numbers
+    ├── NameNotFoundError (KeyError)     a body, joint or frame the robot does not have
+    ├── ConfigurationError (ValueError)  a q that is no configuration: NaN, or a quaternion of zero length
+    └── OptionError (ValueError)         an option outside its list of values
+
+Each is also the built-in kind it is, so `except ValueError` keeps working.
+`ModelWarning` (a UserWarning) marks input that is suspicious but real: it is loaded as written.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ConfigurationError",
+    "DTypeError",
+    "KinetreeError",
+    "ModelError",
+    "ModelWarning",
+    "NameNotFoundError",
+    "OptionError",
+    "ShapeError",
+    "SingularModelError",
+    "nearest_names",
+]
+
+
+class KinetreeError(Exception):
+    """Root of all errors raised by kinetree."""
+
+
+class ModelError(KinetreeError, ValueError):
+    """A robot that cannot be."""
+
+
+class SingularModelError(ModelError):
+    """Forward dynamics asked of a model in which something massless can move."""
+
+
+class ShapeError(KinetreeError, ValueError):
+    """An argument whose shape does not fit."""
+
+
+class DTypeError(KinetreeError, TypeError):
+    """An argument that is not an array of real numbers."""
+
+
+class NameNotFoundError(KinetreeError, KeyError):
+    """A name that the robot does not have."""
+
+    def __str__(self) -> str:
+        # KeyError prints its argument's repr; a message is for reading.
+        return str(self.args[0])
+
+
+class ConfigurationError(KinetreeError, ValueError):
+    """A q that is no configuration of this robot."""
+
+
+class OptionError(KinetreeError, ValueError):
+    """An option outside its list of values."""
+
+
+class ModelWarning(UserWarning):
+    """Something in a robot file that is suspicious but real; it is loaded as written."""
+
+
+def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
+    """The end of an error message: the known names nearest to a wrong one.
+
+    >>> nearest_names("elbov", ["shoulder", "elbow"])
+    "did you mean 'elbow'?"
+    """
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    listed = ", ".join(map(repr, known[:10]))
+    more = f" and {len(known) - 10} more" if len(known) > 10 else ""
+    return f"known are: {listed}{more}" if known else "there are none"

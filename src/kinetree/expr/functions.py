@@ -1,0 +1,59 @@
+"""Functions of numbers of any kind: floats, symbols, and NumPy arrays of numbers taken elementwise.
+
+The algorithms call these, so the same line of a textbook runs on an answer or on a trace. A comparison gives
+1.0 or 0.0; `select(c, a, b)` evaluates both arms, so each must be harmless where the other is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinetree.expr.symbol import Symbol, apply
+
+__all__ = [
+    "absolute",
+    "atan2",
+    "cos",
+    "equal",
+    "exp",
+    "less",
+    "less_equal",
+    "log",
+    "maximum",
+    "minimum",
+    "select",
+    "sin",
+    "sqrt",
+    "tanh",
+]
+
+
+def _function(op: str, on_arrays: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any) -> Any:
+        if any(isinstance(a, np.ndarray) for a in args):
+            if any(isinstance(a, Symbol) for a in args):
+                raise TypeError(f"{op}: arrays and symbols do not mix")
+            return on_arrays(*args)
+        return apply(op, *args)
+
+    function.__name__ = function.__qualname__ = op
+    return function
+
+
+sin = _function("sin", np.sin)
+cos = _function("cos", np.cos)
+sqrt = _function("sqrt", np.sqrt)
+atan2 = _function("atan2", np.arctan2)
+exp = _function("exp", np.exp)
+log = _function("log", np.log)
+tanh = _function("tanh", np.tanh)
+minimum = _function("min", np.minimum)
+maximum = _function("max", np.maximum)
+absolute = _function("abs", np.abs)
+less = _function("lt", np.less)
+less_equal = _function("le", np.less_equal)
+equal = _function("eq", np.equal)
+select = _function("select", np.where)

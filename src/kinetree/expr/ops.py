@@ -1,0 +1,107 @@
+"""The operations a program is made of, one row each: what `interpret` does is what the operation means.
+
+Comparisons give 1.0 or 0.0, and `select(c, a, b)` is a where c is not zero. `fma`, `fms` and `fnma` round
+once; they are formed by `lower`, never by an algorithm. A backend is complete when it has a rule for each row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["OPS", "Op"]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row of the table.
+
+    `flips` tells how a sign passes through: "odd" f(-x) = -f(x), "even" f(-x) = f(x), "" neither.
+    """
+
+    name: str
+    arity: int
+    evaluate: Callable[..., float]
+    meaning: str
+    flips: str = ""
+
+
+def _divide(a: float, b: float) -> float:
+    if b != 0.0:
+        return a / b
+    if a == 0.0 or math.isnan(a):
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def _trig(f: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda x: f(x) if math.isfinite(x) else math.nan
+
+
+def _sqrt(x: float) -> float:
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def _exp(x: float) -> float:
+    try:
+        return math.exp(x)
+    except OverflowError:
+        return math.inf
+
+
+def _log(x: float) -> float:
+    if x > 0.0:
+        return math.log(x)
+    return -math.inf if x == 0.0 else math.nan
+
+
+def _fma(a: float, b: float, c: float) -> float:
+    """a * b + c, rounded once."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c  # the sign of a zero sum follows the usual rule
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def _min(a: float, b: float) -> float:
+    return math.nan if math.isnan(a) or math.isnan(b) else min(a, b)
+
+
+def _max(a: float, b: float) -> float:
+    return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
+
+
+OPS: dict[str, Op] = {
+    op.name: op
+    for op in (
+        Op("add", 2, lambda a, b: a + b, "a + b"),
+        Op("sub", 2, lambda a, b: a - b, "a - b"),
+        Op("mul", 2, lambda a, b: a * b, "a b"),
+        Op("div", 2, _divide, "a / b"),
+        Op("neg", 1, lambda a: -a, "-a"),
+        Op("fma", 3, _fma, "a b + c"),
+        Op("fms", 3, lambda a, b, c: _fma(a, b, -c), "a b - c"),
+        Op("fnma", 3, lambda a, b, c: _fma(-a, b, c), "c - a b"),
+        Op("sqrt", 1, _sqrt, "square root; NaN below zero"),
+        Op("sin", 1, _trig(math.sin), "sine", flips="odd"),
+        Op("cos", 1, _trig(math.cos), "cosine", flips="even"),
+        Op("atan2", 2, math.atan2, "angle of the point (b, a)"),
+        Op("exp", 1, _exp, "exponential"),
+        Op("log", 1, _log, "natural logarithm; -inf at zero, NaN below"),
+        Op("tanh", 1, math.tanh, "hyperbolic tangent", flips="odd"),
+        Op("min", 2, _min, "the smaller; NaN if either is"),
+        Op("max", 2, _max, "the larger; NaN if either is"),
+        Op("abs", 1, abs, "absolute value", flips="even"),
+        Op("lt", 2, lambda a, b: float(a < b), "1 if a < b else 0"),
+        Op("le", 2, lambda a, b: float(a <= b), "1 if a <= b else 0"),
+        Op("eq", 2, lambda a, b: float(a == b), "1 if a = b else 0"),
+        Op("select", 3, lambda c, a, b: a if c != 0.0 else b, "a if c is not 0 else b"),
+    )
+}

@@ -1,0 +1,242 @@
+"""Symbols: numbers that remember how they were made.
+
+A `Graph` holds one trace. Each distinct operation on the same arguments exists once in it (hash-consing), and
+what is known at once is never recorded: constants fold, a zero or a one vanishes, a sign moves outward until
+something absorbs it. So an algorithm run on symbols leaves only the arithmetic this robot needs.
+
+Constants are plain floats: `symbol * 0.0` is the float 0.0, and Python folds it further by itself.
+"""
+
+from __future__ import annotations
+
+from kinetree.expr.ops import OPS
+
+__all__ = ["Graph", "Scalar", "Symbol", "apply"]
+
+
+class Symbol:
+    """One value of a trace. Made by `Graph.input` and by arithmetic on symbols."""
+
+    __slots__ = ("args", "graph", "index", "op")
+    __array_ufunc__ = None  # NumPy scalars give way to our operators
+
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Scalar, ...]) -> None:
+        self.graph = graph
+        self.index = index
+        self.op = op
+        self.args = args
+
+    def __repr__(self) -> str:
+        args = ", ".join(f"%{a.index}" if isinstance(a, Symbol) else repr(a) for a in self.args)
+        return f"%{self.index} = {self.op}({args})"
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a symbol has no truth value: an algorithm may not branch on it; use kinetree.expr.select(condition, a, b)"
+        )
+
+    def __float__(self) -> float:
+        raise TypeError(f"{self!r} is a symbol, not a number; use the functions of kinetree.expr on it")
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return _add(self, _number(other))
+
+    def __radd__(self, other: float) -> Scalar:
+        return _add(self, _number(other))
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return _sub(self, _number(other))
+
+    def __rsub__(self, other: float) -> Scalar:
+        return _sub(_number(other), self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return _mul(self, _number(other))
+
+    def __rmul__(self, other: float) -> Scalar:
+        return _mul(self, _number(other))
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return _div(self, _number(other))
+
+    def __rtruediv__(self, other: float) -> Scalar:
+        return _div(_number(other), self)
+
+    def __neg__(self) -> Scalar:
+        return _neg(self)
+
+    def __pos__(self) -> Scalar:
+        return self
+
+
+Scalar = float | Symbol
+
+
+class Graph:
+    """One trace: its inputs, and every operation recorded so far."""
+
+    __slots__ = ("_interned", "inputs")
+
+    def __init__(self) -> None:
+        self.inputs: list[Symbol] = []
+        self._interned: dict[tuple[object, ...], Symbol] = {}
+
+    def __len__(self) -> int:
+        return len(self.inputs) + len(self._interned)
+
+    def input(self) -> Symbol:
+        """A new symbol that stands for an argument of the program."""
+        if self._interned:
+            raise ValueError("inputs come first: this graph holds operations already")
+        symbol = Symbol(self, len(self.inputs), "input", ())
+        self.inputs.append(symbol)
+        return symbol
+
+    def record(self, op: str, *args: Scalar) -> Symbol:
+        """The symbol of an operation, the same one each time for the same arguments."""
+        key = (op, *args)
+        symbol = self._interned.get(key)
+        if symbol is None:
+            for a in args:
+                if isinstance(a, Symbol) and a.graph is not self:
+                    raise ValueError("symbols of two traces do not mix")
+            symbol = self._interned[key] = Symbol(self, len(self), op, args)
+        return symbol
+
+
+def _number(x: Scalar) -> Scalar:
+    """A symbol, or a plain float without the sign of zero, so that 0.0 and -0.0 are one constant."""
+    if isinstance(x, Symbol):
+        return x
+    return float(x) + 0.0
+
+
+def _strip(x: Scalar) -> tuple[bool, Scalar]:
+    """(is negated, what is left without the sign)."""
+    if isinstance(x, Symbol):
+        return (True, x.args[0]) if x.op == "neg" else (False, x)
+    return (True, -x) if x < 0.0 else (False, x)
+
+
+def _ordered(a: Scalar, b: Scalar) -> bool:
+    """Whether (a, b) already stand in the one order kept for operands that may be swapped."""
+    if not isinstance(b, Symbol):
+        return isinstance(a, Symbol)
+    return isinstance(a, Symbol) and a.index <= b.index
+
+
+def _neg(x: Scalar) -> Scalar:
+    if not isinstance(x, Symbol):
+        return -x + 0.0
+    return x.args[0] if x.op == "neg" else x.graph.record("neg", x)
+
+
+def _add(a: Scalar, b: Scalar) -> Scalar:
+    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
+    if not a_is_symbol and not b_is_symbol:
+        return a + b
+    if not b_is_symbol and b == 0.0:
+        return a
+    if not a_is_symbol and a == 0.0:
+        return b
+    a_negative, a_positive = _strip(a)
+    b_negative, b_positive = _strip(b)
+    if a_negative and b_negative:
+        return _neg(_add(a_positive, b_positive))
+    if b_negative:
+        return _sub(a, b_positive)
+    if a_negative:
+        return _sub(b, a_positive)
+    if a is b:
+        return _mul(a, 2.0)
+    if not _ordered(a, b):
+        a, b = b, a
+    assert isinstance(a, Symbol)
+    return a.graph.record("add", a, b)
+
+
+def _sub(a: Scalar, b: Scalar) -> Scalar:
+    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
+    if not a_is_symbol and not b_is_symbol:
+        return a - b
+    if not b_is_symbol and b == 0.0:
+        return a
+    if not a_is_symbol and a == 0.0:
+        return _neg(b)
+    if a is b:
+        return 0.0
+    a_negative, a_positive = _strip(a)
+    b_negative, b_positive = _strip(b)
+    if b_negative:
+        return _add(a, b_positive)
+    if a_negative:
+        return _neg(_add(a_positive, b))
+    if not _ordered(a, b):
+        return _neg(_sub(b, a))
+    assert isinstance(a, Symbol)
+    return a.graph.record("sub", a, b)
+
+
+def _mul(a: Scalar, b: Scalar) -> Scalar:
+    a_is_symbol, b_is_symbol = isinstance(a, Symbol), isinstance(b, Symbol)
+    if not a_is_symbol and not b_is_symbol:
+        return a * b + 0.0
+    a_negative, a = _strip(a)
+    b_negative, b = _strip(b)
+    if a_negative != b_negative:
+        return _neg(_mul(a, b))
+    if not _ordered(a, b):
+        a, b = b, a
+    assert isinstance(a, Symbol)
+    if not isinstance(b, Symbol):
+        if b == 0.0:
+            return 0.0
+        if b == 1.0:
+            return a
+        if a.op == "mul" and not isinstance(a.args[1], Symbol):
+            return _mul(a.args[0], a.args[1] * b)
+    elif _is_reciprocal(a, b) or _is_reciprocal(b, a):
+        return 1.0
+    return a.graph.record("mul", a, b)
+
+
+def _is_reciprocal(a: Symbol, b: Symbol) -> bool:
+    """Whether a is 1 / b. The zeros of a joint's own axis in Iᴬ - U D⁻¹ Uᵀ come from this rule."""
+    return a.op == "div" and a.args[1] is b and a.args[0] == 1.0
+
+
+def _div(a: Scalar, b: Scalar) -> Scalar:
+    if not isinstance(a, Symbol) and not isinstance(b, Symbol):
+        return a / b
+    if not isinstance(b, Symbol):
+        if b == 0.0:
+            raise ZeroDivisionError("a symbol divided by the constant zero")
+        if b == 1.0:
+            return a
+    elif not isinstance(a, Symbol) and a == 0.0:
+        return 0.0
+    a_negative, a = _strip(a)
+    b_negative, b = _strip(b)
+    graph = a.graph if isinstance(a, Symbol) else b.graph  # type: ignore[union-attr]
+    quotient = 1.0 if a is b else graph.record("div", a, b)
+    return _neg(quotient) if a_negative != b_negative else quotient
+
+
+def apply(name: str, *args: Scalar) -> Scalar:
+    """An operation of the table on floats (evaluated) or symbols (recorded). Signs pass through odd and even ones."""
+    op = OPS[name]
+    args = tuple(_number(a) for a in args)
+    graph = next((a.graph for a in args if isinstance(a, Symbol)), None)
+    if graph is None:
+        return op.evaluate(*args)
+    if op.flips:
+        negative, x = _strip(args[0])
+        result: Scalar = graph.record(name, x)
+        return _neg(result) if negative and op.flips == "odd" else result
+    if name == "select":
+        condition, a, b = args
+        if not isinstance(condition, Symbol):
+            return a if condition != 0.0 else b
+        if a is b or (not isinstance(a, Symbol) and not isinstance(b, Symbol) and a == b):
+            return a
+    return graph.record(name, *args)

@@ -1,0 +1,35 @@
+"""From a Python function to a program: run it on symbols, then lower what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.expr.lower import lower
+from kinetree.expr.program import Port, Program
+from kinetree.expr.symbol import Graph, Scalar
+
+__all__ = ["trace"]
+
+
+def trace(
+    function: Callable[..., Sequence[Sequence[Scalar]]],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    name: str | None = None,
+) -> Program:
+    """Run `function` once on symbols and return the program of what it did.
+
+    It gets a flat list of symbols a port of `inputs`, and returns a flat sequence of numbers a port of `outputs`.
+
+    >>> program = trace(lambda x: [[x[0] * x[0] + 0.0 * x[1]]], [Port("x", (2,))], [Port("y", ())])
+    >>> len(program.body.statements)
+    1
+    """
+    graph = Graph()
+    arguments = [[graph.input() for _ in range(port.size)] for port in inputs]
+    results: list[Scalar] = []
+    for port, values in zip(outputs, function(*arguments), strict=True):
+        if len(values) != port.size:
+            raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
+        results.extend(values)
+    return lower(graph, tuple(inputs), tuple(outputs), results, name or getattr(function, "__name__", "program"))

@@ -1,0 +1,27 @@
+"""What a robot is."""
+
+from kinetree.model.builder import ModelBuilder
+from kinetree.model.elements import Body, Frame, Geometry, Joint, Limits, Mimic, Named
+from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
+from kinetree.model.model import Model
+from kinetree.model.tree import Tree
+
+__all__ = [
+    "Body",
+    "Continuous",
+    "Fixed",
+    "Frame",
+    "Free",
+    "Geometry",
+    "Joint",
+    "JointKind",
+    "JointMotion",
+    "Limits",
+    "Mimic",
+    "Model",
+    "ModelBuilder",
+    "Named",
+    "Prismatic",
+    "Revolute",
+    "Tree",
+]

@@ -1,0 +1,25 @@
+"""Prismatic joints: one displacement along an axis (RBDA table 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kinetree.expr import Scalar
+from kinetree.model.joints.base import JointMotion
+from kinetree.model.joints.one_axis import OneAxisJoint
+from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
+
+__all__ = ["Prismatic"]
+
+
+class Prismatic(OneAxisJoint):
+    """A displacement q, in metres, along a fixed axis."""
+
+    word: ClassVar[str] = "prismatic along"
+    span: ClassVar[float] = 1.0
+
+    def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
+        S = Subspace((Motion(Vec3.zero(), self.axis),))
+        X_J = Transform(Mat3.identity(), self.axis * q[0])
+        return JointMotion(X_J, S, S @ v, Motion.zero())

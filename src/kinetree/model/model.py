@@ -1,0 +1,173 @@
+"""The robot: a frozen, validated tree of bodies with its names, limits and layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import ConfigurationError, DTypeError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.model.elements import Body, Frame, Joint, Named
+from kinetree.model.tree import Tree
+
+__all__ = ["Model"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+class Model:
+    """A robot. Made by `kinetree.load`, `kinetree.zoo` or a `ModelBuilder`; never changed afterwards."""
+
+    name: str
+    tree: Tree
+    bodies: Named[Body]
+    """Every link of the file, moving or fixed, in file order."""
+    joints: Named[Joint]
+    """The moving joints; their order is that of q and v."""
+    frames: Named[Frame]
+    """Every body's own frame and the frames added by name."""
+    root: str
+    """The body at the root; it moves only if the base is floating."""
+    floating_base: bool
+    notes: tuple[str, ...]
+    """What was merged or assumed when the model was made, a sentence each."""
+    singular_joints: tuple[str, ...]
+    """Joints that move nothing with inertia: forward dynamics is not defined."""
+    source: str = ""
+    """Where it was read from."""
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates of a configuration q."""
+        return sum(kind.nq for kind in self.tree.joint)
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom: of v, accelerations and joint forces."""
+        return sum(kind.nv for kind in self.tree.joint)
+
+    @property
+    def mass(self) -> float:
+        """Total mass, kg; a fixed base's own is part of it."""
+        return float(sum(inertia.mass for inertia in self.tree.I))  # type: ignore[arg-type]
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Acceleration of free fall, m/s²."""
+        return self.tree.gravity.linear.components()  # type: ignore[return-value]
+
+    @property
+    def q_names(self) -> list[str]:
+        """A name a coordinate of q."""
+        return _flat_names(self, "q_names")
+
+    @property
+    def v_names(self) -> list[str]:
+        """A name a degree of freedom of v."""
+        return _flat_names(self, "v_names")
+
+    def neutral(self) -> NDArray[np.float64]:
+        """The configuration at which every joint's sides coincide, shape (nq,). It may lie outside the limits."""
+        return np.array([x for kind in self.tree.joint for x in kind.neutral()], dtype=np.float64)
+
+    def random(self, rng: np.random.Generator | int | None = None) -> NDArray[np.float64]:
+        """A random configuration within the limits, shape (nq,).
+
+        Where a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
+        """
+        rng = np.random.default_rng(rng)
+        values: list[float] = []
+        for joint in self.joints.values():
+            values.extend(joint.kind.random(rng, joint.limits.lower, joint.limits.upper))
+        return np.array(values, dtype=np.float64)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
+        """Where q (…, nq) goes in unit time at the constant velocity v (…, nv), on the configuration manifold.
+
+        Pass `v * dt` for a step of dt seconds. The inverse of `difference`. Leading axes broadcast.
+
+        >>> import kinetree as kt, numpy as np
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> robot.integrate(robot.neutral(), np.array([0.1, 0.2])).tolist()
+        [0.1, 0.2]
+        """
+        q, v = self._configuration("q", q), _array(self, "v", v, self.nv)
+        return _by_joint(self, lambda joint, a, b: joint.kind.integrate(a, b), (q, "q"), (v, "v"))
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
+        """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time; the inverse of `integrate`."""
+        q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
+        return _by_joint(self, lambda joint, a, b: joint.kind.difference(a, b), (q0, "q"), (q1, "q"))
+
+    def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
+        """Raise unless q (…, nq) is a configuration: numbers, finite, no quaternion of zero length."""
+        self._configuration(name, q)
+
+    def _configuration(self, name: str, q: ArrayLike) -> NDArray[np.float64]:
+        array = _array(self, name, q, self.nq)
+        finite = np.isfinite(array)
+        if not finite.all():
+            where = tuple(int(k) for k in np.argwhere(~finite)[0])
+            coordinate = self.q_names[where[-1]]
+            raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
+        zero_quaternion(self, array, name)
+        return array
+
+
+def zero_quaternion(model: Model, q: NDArray[Any], name: str = "q") -> None:
+    """Raise if a quaternion in q (…, nq) has length zero."""
+    for joint in model.joints.values():
+        if joint.kind.quaternion is None:
+            continue
+        start = joint.q_start + joint.kind.quaternion
+        quaternion = q[..., start : start + 4]
+        zero = ~quaternion.any(axis=-1)
+        if zero.any():
+            where = "".join(f"[{int(k)}]" for k in np.argwhere(zero)[0])
+            raise ConfigurationError(
+                f"{name}{where}: the quaternion of joint {joint.name!r} ({name}[…, {start}:{start + 4}]) is zero, "
+                "which is no orientation; the identity is (0, 0, 0, 1)"
+            )
+
+
+def _flat_names(model: Model, attribute: str) -> list[str]:
+    return [
+        f"{joint.name}.{suffix}" if suffix else joint.name
+        for joint in model.joints.values()
+        for suffix in getattr(joint.kind, attribute)
+    ]
+
+
+def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "fiu":
+            raise TypeError
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}), not {x!r:.60}") from None
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
+    return array
+
+
+def _by_joint(
+    model: Model,
+    function: Callable[[Joint, list[Any], list[Any]], list[Any]],
+    *arguments: tuple[NDArray[np.float64], str],
+) -> NDArray[np.float64]:
+    """Call `function(joint, a, b)` for each joint with a list of arrays, one a coordinate; stack what it returns."""
+    columns: list[Any] = []
+    for joint in model.joints.values():
+        pieces = []
+        for array, space in arguments:
+            part = array[..., joint.q_slice if space == "q" else joint.v_slice]
+            pieces.append([part[..., k] for k in range(part.shape[-1])])
+        columns.extend(function(joint, *pieces))
+    shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
+    result = np.empty((*shape, len(columns)))
+    for k, column in enumerate(columns):
+        result[..., k] = column
+    return result

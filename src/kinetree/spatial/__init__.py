@@ -1,0 +1,22 @@
+"""Spatial algebra on numbers of any kind. Components are named; nobody outside indexes a 6-vector."""
+
+from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.linear import LDLT
+from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.subspace import ForceBasis, Subspace
+from kinetree.spatial.transform import Transform
+from kinetree.spatial.vectors import Mat3, Sym3, Vec3
+
+__all__ = [
+    "LDLT",
+    "ArticulatedInertia",
+    "Force",
+    "ForceBasis",
+    "Inertia",
+    "Mat3",
+    "Motion",
+    "Subspace",
+    "Sym3",
+    "Transform",
+    "Vec3",
+]

@@ -1,0 +1,83 @@
+"""Rigid-body and articulated-body inertias (RBDA sections 2.13 and 7.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from kinetree.expr import Scalar
+from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.vectors import Mat3, Sym3, Vec3
+
+__all__ = ["ArticulatedInertia", "Inertia"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A rigid body's: mass, first moment of mass h = m c, and rotational inertia about the origin."""
+
+    mass: Scalar
+    h: Vec3
+    I: Sym3
+
+    @staticmethod
+    def zero() -> Inertia:
+        return Inertia(0.0, Vec3.zero(), Sym3.zero())
+
+    @staticmethod
+    def from_com(mass: Scalar, com: Vec3, inertia: Sym3) -> Inertia:
+        """From the rotational inertia about the centre of mass, in the same axes (RBDA eq. 2.63)."""
+        h = com * mass
+        return Inertia(mass, h, inertia + _parallel_axis(com, h))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        if not isinstance(other, Inertia):
+            return NotImplemented
+        return Inertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
+
+    def __matmul__(self, m: Motion) -> Force:
+        if not isinstance(m, Motion):
+            return NotImplemented
+        return Force(
+            self.I @ m.angular + self.h.cross(m.linear),
+            m.linear * self.mass - self.h.cross(m.angular),
+        )
+
+    @property
+    def articulated(self) -> ArticulatedInertia:
+        return ArticulatedInertia(self.I, Mat3.skew(self.h), Sym3.scalar(self.mass))
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """A symmetric map from motions to forces: n = I ω + H v, f = Hᵀ ω + M v."""
+
+    I: Sym3
+    H: Mat3
+    M: Sym3
+
+    @staticmethod
+    def zero() -> ArticulatedInertia:
+        return ArticulatedInertia(Sym3.zero(), Mat3.zero(), Sym3.zero())
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        if not isinstance(other, ArticulatedInertia):
+            return NotImplemented
+        return ArticulatedInertia(self.I + other.I, self.H + other.H, self.M + other.M)
+
+    def __sub__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        if not isinstance(other, ArticulatedInertia):
+            return NotImplemented
+        return ArticulatedInertia(self.I - other.I, self.H - other.H, self.M - other.M)
+
+    def __matmul__(self, m: Motion) -> Force:
+        if not isinstance(m, Motion):
+            return NotImplemented
+        return Force(
+            self.I @ m.angular + self.H @ m.linear,
+            self.H.T @ m.angular + self.M @ m.linear,
+        )
+
+
+def _parallel_axis(c: Vec3, h: Vec3) -> Sym3:
+    """-c x h x = (c . h) 1 - h cᵀ, for parallel c and h."""
+    xx, yy, zz = c.x * h.x, c.y * h.y, c.z * h.z
+    return Sym3(yy + zz, xx + zz, xx + yy, -(c.x * h.y), -(c.x * h.z), -(c.y * h.z))

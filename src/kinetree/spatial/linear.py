@@ -1,0 +1,42 @@
+"""Small symmetric systems, unrolled: L D Lᵀ without square roots or pivots (positive definite by physics)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.expr import Scalar
+
+__all__ = ["LDLT"]
+
+
+class LDLT:
+    """The factors of a symmetric positive definite matrix."""
+
+    __slots__ = ("_d_inverse", "_L")
+
+    def __init__(self, A: Sequence[Sequence[Scalar]]) -> None:
+        n = len(A)
+        rest = [list(row) for row in A]  # the Schur complement still to be factored, lower triangle
+        L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        d_inverse: list[Scalar] = []
+        for j in range(n):
+            d_inverse.append(1.0 / rest[j][j])
+            for i in range(j + 1, n):
+                L[i][j] = rest[i][j] * d_inverse[j]
+                for k in range(j + 1, i + 1):
+                    rest[i][k] = rest[i][k] - L[i][j] * rest[k][j]
+        self._L, self._d_inverse = L, d_inverse
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """A⁻¹ b."""
+        x = list(b)
+        n = len(x)
+        for i in range(n):
+            for j in range(i):
+                x[i] = x[i] - self._L[i][j] * x[j]
+        for i in range(n):
+            x[i] = x[i] * self._d_inverse[i]
+        for i in reversed(range(n)):
+            for j in range(i + 1, n):
+                x[i] = x[i] - self._L[j][i] * x[j]
+        return x

@@ -1,0 +1,160 @@
+"""Rotations: about an axis, from roll-pitch-yaw, from a quaternion, and the exponential map with its inverse.
+
+All return the rotation R that takes coordinates of the turned frame to those of the fixed one; a Transform's E
+is its transpose. The functions that take angles as symbols never branch: `select` chooses between a series near
+zero and the closed form, each harmless where the other is meant.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.expr import Scalar, atan2, cos, less, select, sin, sqrt
+from kinetree.spatial.vectors import Mat3, Vec3
+
+__all__ = [
+    "Quaternion",
+    "from_axis_angle",
+    "from_quaternion",
+    "from_rpy",
+    "quaternion_exp",
+    "quaternion_log",
+    "quaternion_normalize",
+    "quaternion_product",
+    "translation_exp",
+    "translation_log",
+]
+
+Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
+"""x, y, z, w."""
+
+
+def from_axis_angle(axis: Vec3, angle: Scalar) -> Mat3:
+    """Rodrigues' formula for a unit axis: c 1 + s [axis x] + (1 - c) axis axisᵀ."""
+    s, c = sin(angle), cos(angle)
+    t = 1.0 - c
+    a = axis
+    # c + t a_k², written so that a_k = 1 leaves exactly 1 and a_k = 0 exactly c.
+    diagonal = [1.0 if a_k * a_k == 1.0 else c + t * (a_k * a_k) for a_k in a.components()]
+    xy, xz, yz = t * (a.x * a.y), t * (a.x * a.z), t * (a.y * a.z)
+    return Mat3(
+        Vec3(diagonal[0], xy - s * a.z, xz + s * a.y),
+        Vec3(xy + s * a.z, diagonal[1], yz - s * a.x),
+        Vec3(xz - s * a.y, yz + s * a.x, diagonal[2]),
+    )
+
+
+def from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:
+    """Rz(yaw) Ry(pitch) Rx(roll), as URDF has it. Sines and cosines of exact quarter turns come out exact."""
+    sr, cr = _sin_cos(roll)
+    sp, cp = _sin_cos(pitch)
+    sy, cy = _sin_cos(yaw)
+    return Mat3(
+        Vec3(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        Vec3(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        Vec3(-sp, cp * sr, cp * cr),
+    )
+
+
+def _sin_cos(angle: float) -> tuple[float, float]:
+    """Sine and cosine; an angle that is the float nearest to k pi/2 is taken as that quarter turn.
+
+    The float nearest to pi/2 differs from it by 6e-17, and so would its cosine from zero.
+    """
+    quarters = round(angle / (math.pi / 2)) if abs(angle) < 100.0 else 0
+    if quarters and angle == quarters * (math.pi / 2):
+        return ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))[quarters % 4]
+    return math.sin(angle), math.cos(angle)
+
+
+def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Mat3:
+    """The rotation of a quaternion of any length but zero: its length divides out."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    sx, sy, sz = s * x, s * y, s * z
+    xx, yy, zz = x * sx, y * sy, z * sz
+    xy, xz, yz = x * sy, x * sz, y * sz
+    wx, wy, wz = w * sx, w * sy, w * sz
+    return Mat3(
+        Vec3(1.0 - (yy + zz), xy - wz, xz + wy),
+        Vec3(xy + wz, 1.0 - (xx + zz), yz - wx),
+        Vec3(xz - wy, yz + wx, 1.0 - (xx + yy)),
+    )
+
+
+def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
+    """p q: first q's rotation, then p's."""
+    px, py, pz, pw = p
+    qx, qy, qz, qw = q
+    return (
+        pw * qx + px * qw + py * qz - pz * qy,
+        pw * qy - px * qz + py * qw + pz * qx,
+        pw * qz + px * qy - py * qx + pz * qw,
+        pw * qw - px * qx - py * qy - pz * qz,
+    )
+
+
+def quaternion_normalize(q: Quaternion) -> Quaternion:
+    """The unit quaternion of the same rotation."""
+    x, y, z, w = q
+    s = 1.0 / sqrt(x * x + y * y + z * z + w * w)
+    return x * s, y * s, z * s, w * s
+
+
+def quaternion_exp(w: Vec3) -> Quaternion:
+    """The unit quaternion of the rotation vector w."""
+    angle, _ = _safe_length(w)
+    half = 0.5 * angle
+    s = sin(half) / angle
+    return w.x * s, w.y * s, w.z * s, cos(half)
+
+
+def quaternion_log(q: Quaternion) -> Vec3:
+    """The rotation vector, of length at most pi, of a unit quaternion."""
+    x, y, z, w = q
+    n, _ = _safe_length(Vec3(x, y, z))
+    sign = select(less(w, 0.0), -1.0, 1.0)
+    s = 2.0 * sign * atan2(n, w * sign) / n
+    return Vec3(x * s, y * s, z * s)
+
+
+def translation_exp(w: Vec3, v: Vec3) -> Vec3:
+    """The translation of the rigid motion exp([v; w]): (1 + b w x + c w x w x) v."""
+    angle, angle2 = _safe_length(w)
+    s_half = sin(0.5 * angle)
+    b = 2.0 * s_half * s_half / angle2
+    # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
+    small = less(angle2, _SERIES_BELOW)
+    c = select(small, _series(angle2, _C), (1.0 - sin(angle) / angle) / angle2)
+    wv = w.cross(v)
+    return v + wv * b + w.cross(wv) * c
+
+
+def translation_log(w: Vec3, p: Vec3) -> Vec3:
+    """The v of which `translation_exp(w, v)` is p, for |w| <= pi: (1 - w x / 2 + d w x w x) p."""
+    angle, angle2 = _safe_length(w)
+    half = 0.5 * angle
+    small = less(angle2, _SERIES_BELOW)
+    d = select(small, _series(angle2, _D), (1.0 - half * cos(half) / sin(half)) / angle2)
+    wp = w.cross(p)
+    return p - wp * 0.5 + w.cross(wp) * d
+
+
+_SERIES_BELOW = 0.25
+_C = tuple((-1.0) ** k / math.factorial(2 * k + 3) for k in range(8))
+# x/2 cot(x/2) = sum of (-1)^k B_2k x^2k / (2k)!: Bernoulli numbers B_2 to B_18.
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
+_D = tuple((-1.0) ** k * b / math.factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI))
+
+
+def _series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
+    total: Scalar = 0.0
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
+def _safe_length(w: Vec3) -> tuple[Scalar, Scalar]:
+    """Length and its square; a length too small to matter is replaced by a tiny one that divides safely."""
+    squared = w.dot(w)
+    squared = select(less(squared, 1e-200), 1e-200, squared)
+    return sqrt(squared), squared

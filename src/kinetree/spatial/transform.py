@@ -1,0 +1,111 @@
+"""Plücker transforms (RBDA sections 2.8 and A.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+from kinetree.expr import Scalar
+from kinetree.spatial.inertia import ArticulatedInertia, Inertia
+from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.vectors import Mat3, Sym3, Vec3
+
+__all__ = ["Transform"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """From the coordinates of A to those of B: B's axes are the rows of E, its origin is r (both in A).
+
+    `X @ m` takes a motion from A to B, `X.back(...)` a force or an inertia from B to A: the dual's star is
+    the method's name, so it cannot be forgotten.
+    """
+
+    E: Mat3
+    r: Vec3
+
+    @staticmethod
+    def identity() -> Transform:
+        return Transform(Mat3.identity(), Vec3.zero())
+
+    @overload
+    def __matmul__(self, other: Transform) -> Transform: ...
+    @overload
+    def __matmul__(self, other: Motion) -> Motion: ...
+    def __matmul__(self, other: Transform | Motion) -> Transform | Motion:
+        if isinstance(other, Motion):
+            w = other.angular
+            return Motion(self.E @ w, self.E @ (other.linear - self.r.cross(w)))
+        if isinstance(other, Transform):
+            return Transform(self.E.times(other.E), other.r + other.E.T @ self.r)
+        return NotImplemented
+
+    @overload
+    def back(self, other: Force) -> Force: ...
+    @overload
+    def back(self, other: Motion) -> Motion: ...
+    @overload
+    def back(self, other: Inertia) -> Inertia: ...
+    @overload
+    def back(self, other: ArticulatedInertia) -> ArticulatedInertia: ...
+    def back(
+        self, other: Force | Motion | Inertia | ArticulatedInertia
+    ) -> Force | Motion | Inertia | ArticulatedInertia:
+        """What stands in B's coordinates, in A's."""
+        E_T, r = self.E.T, self.r
+        if isinstance(other, Force):
+            f = E_T @ other.linear
+            return Force(E_T @ other.angular + r.cross(f), f)
+        if isinstance(other, ArticulatedInertia):
+            return _back_articulated(E_T, r, other)
+        if isinstance(other, Inertia):
+            return _back_rigid(E_T, r, other)
+        if isinstance(other, Motion):
+            w = E_T @ other.angular
+            return Motion(w, E_T @ other.linear + r.cross(w))
+        raise TypeError(f"a transform takes back forces, motions and inertias, not {type(other).__name__}")
+
+    @property
+    def inverse(self) -> Transform:
+        return Transform(self.E.T, -(self.E @ self.r))
+
+    def homogeneous(self) -> tuple[Scalar, ...]:
+        """The 4 by 4 matrix that takes points of B to A, row by row: B's placement in A."""
+        R, r = self.E.T, self.r
+        return (
+            *R.x.components(), r.x,
+            *R.y.components(), r.y,
+            *R.z.components(), r.z,
+            0.0, 0.0, 0.0, 1.0,
+        )  # fmt: skip
+
+
+def _rotate(R: Mat3, S: Sym3) -> Sym3:
+    """R S Rᵀ."""
+    half = R.times(S.full)
+    return Sym3(
+        half.x.dot(R.x), half.y.dot(R.y), half.z.dot(R.z),
+        half.x.dot(R.y), half.x.dot(R.z), half.y.dot(R.z),
+    )  # fmt: skip
+
+
+def _back_rigid(E_T: Mat3, r: Vec3, inertia: Inertia) -> Inertia:
+    """RBDA eq. 2.66, by the products a x b x = b aᵀ - (a . b) 1."""
+    h = E_T @ inertia.h
+    h_A = h + r * inertia.mass
+    s = r.dot(h + h_A)
+    hr, rh = h.outer(r), r.outer(h_A)
+    return Inertia(inertia.mass, h_A, _rotate(E_T, inertia.I) + Sym3.scalar(s) - Sym3.upper(hr + rh))
+
+
+def _back_articulated(E_T: Mat3, r: Vec3, inertia: ArticulatedInertia) -> ArticulatedInertia:
+    """Xᵀ Iᴬ X: rotate the three blocks, then shift the origin by -r."""
+    M = _rotate(E_T, inertia.M)
+    H = E_T.times(inertia.H).times(E_T.T)
+    rx = Mat3.skew(r)
+    H_A = H + rx.times(M.full)
+    return ArticulatedInertia(
+        _rotate(E_T, inertia.I) + Sym3.upper(rx.times(H.T) - H_A.times(rx)),
+        H_A,
+        M,
+    )
