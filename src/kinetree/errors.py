@@ -7,7 +7,11 @@
     ├── DTypeError (TypeError)           an argument that is not real numbers
     ├── NameNotFoundError (KeyError)     a body, joint or frame the robot does not have
     ├── ConfigurationError (ValueError)  a q that is no configuration: NaN, or a quaternion of zero length
-    └── OptionError (ValueError)         an option outside its list of values
+    ├── OptionError (ValueError)         an option outside its list of values
+    ├── SimulationError (ArithmeticError)  a motion that cannot be computed further
+    │   └── StiffFrictionError           friction too stiff for the integrator
+    ├── TrajectoryFileError (ValueError) a file that holds no trajectory
+    └── MissingPackageError (ImportError)  an optional package that is not installed
 
 Each is also the built-in kind it is, so `except ValueError` keeps working.
 `ModelWarning` (a UserWarning) marks input that is suspicious but real: it is loaded as written.
@@ -22,12 +26,16 @@ __all__ = [
     "ConfigurationError",
     "DTypeError",
     "KinetreeError",
+    "MissingPackageError",
     "ModelError",
     "ModelWarning",
     "NameNotFoundError",
     "OptionError",
     "ShapeError",
+    "SimulationError",
     "SingularModelError",
+    "StiffFrictionError",
+    "TrajectoryFileError",
     "nearest_names",
 ]
 
@@ -66,6 +74,22 @@ class ConfigurationError(KinetreeError, ValueError):
 
 class OptionError(KinetreeError, ValueError):
     """An option outside its list of values."""
+
+
+class SimulationError(KinetreeError, ArithmeticError):
+    """A motion that cannot be computed further."""
+
+
+class StiffFrictionError(SimulationError):
+    """Friction too stiff for the integrator at this step."""
+
+
+class TrajectoryFileError(KinetreeError, ValueError):
+    """A file that holds no trajectory."""
+
+
+class MissingPackageError(KinetreeError, ImportError):
+    """An optional package that is not installed."""
 
 
 class ModelWarning(UserWarning):

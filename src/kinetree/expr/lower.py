@@ -16,6 +16,8 @@ from kinetree.expr.symbol import Graph, Scalar, Symbol
 __all__ = ["lower"]
 
 _SUMS = frozenset({"add", "sub"})
+_LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles, of common processors
+_LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
 
 
@@ -33,16 +35,19 @@ def lower(
 
 
 class _Emitter:
-    """Emits each symbol once, its arguments before it, the results in their order (depth first)."""
+    """Emits each symbol that is needed, once, its arguments before it."""
 
     def __init__(self, graph: Graph, results: Sequence[Scalar]) -> None:
         self.statements: list[Instruction] = []
         self._first = len(graph.inputs)
         self._numbers: dict[Symbol, int] = {s: s.index for s in graph.inputs}
+        self._times = [0] * len(graph.inputs)  # when each value is ready, in cycles from the start
         self._plain_uses: dict[Symbol, int] = {}
         self._sum_uses: dict[Symbol, int] = {}
         self._terms: dict[Symbol, list[tuple[bool, Scalar]]] = {}
         self._count_uses(results)
+        for s in self._needed(results):
+            self._emit(s)
 
     def _count_uses(self, results: Sequence[Scalar]) -> None:
         plain, sums = self._plain_uses, self._sum_uses
@@ -91,23 +96,19 @@ class _Emitter:
         return terms
 
     def argument(self, s: Scalar) -> Argument:
-        """The number of a value, emitted now if it is not yet; or the constant."""
-        if not isinstance(s, Symbol):
-            return s
-        numbers = self._numbers
-        stack = [s]
+        """The number of a value that is needed, or the constant."""
+        return self._numbers[s] if isinstance(s, Symbol) else s
+
+    def _needed(self, results: Sequence[Scalar]) -> list[Symbol]:
+        """What must be computed, in the order of the trace: the textbook's order keeps neighbours independent."""
+        needed: set[Symbol] = set()
+        stack = [r for r in results if isinstance(r, Symbol)]
         while stack:
-            t = stack[-1]
-            if t in numbers:
-                stack.pop()
-                continue
-            missing = [a for a in self._needs(t) if a not in numbers]
-            if missing:
-                stack.extend(reversed(missing))
-            else:
-                self._emit(t)
-                stack.pop()
-        return numbers[s]
+            s = stack.pop()
+            if s not in needed and s not in self._numbers:
+                needed.add(s)
+                stack.extend(self._needs(s))
+        return sorted(needed, key=lambda s: s.index)
 
     def _needs(self, s: Symbol) -> list[Symbol]:
         if s.op not in _SUMS:
@@ -122,43 +123,48 @@ class _Emitter:
                     needs.append(a)
         return needs
 
-    def _value(self, s: Scalar) -> Argument:
-        return self._numbers[s] if isinstance(s, Symbol) else s
-
     def _push(self, op: str, *args: Argument) -> int:
         self.statements.append(Instruction(op, args))
+        start = max((self._times[a] for a in args if isinstance(a, int)), default=0)
+        self._times.append(start + _LATENCY.get(op, _LATENCY_OTHERWISE))
         return self._first + len(self.statements) - 1
 
     def _emit(self, s: Symbol) -> None:
         if s.op in _SUMS:
             self._numbers[s] = self._emit_sum(self._terms.pop(s))
         elif s.op == "neg" and isinstance(s.args[0], Symbol):
-            self._numbers[s] = self._push("neg", self._value(s.args[0]))
+            self._numbers[s] = self._push("neg", self.argument(s.args[0]))
         else:
-            self._numbers[s] = self._push(s.op, *(self._value(a) for a in s.args))
+            self._numbers[s] = self._push(s.op, *(self.argument(a) for a in s.args))
 
     def _emit_sum(self, terms: list[tuple[bool, Scalar]]) -> int:
-        others = [(n, self._value(t)) for n, t in terms if not self._is_fusable(t)]
-        products = [
-            (n, *(self._value(a) for a in t.args))  # type: ignore[union-attr]
-            for n, t in terms
-            if self._is_fusable(t)
-        ]
-        total: Argument
-        others.sort(key=lambda term: term[0])  # a positive one first, if there is one
-        if others and not others[0][0]:
-            total = others.pop(0)[1]
-        else:
-            # Every sum has a positive term: signs were moved outward while tracing.
-            first = next(p for p in products if not p[0])
-            products.remove(first)
-            if others:
-                total = self._push("fms", first[1], first[2], others.pop(0)[1])
+        """A chain that takes in each term when it is ready, so that the last to come waits for one operation."""
+        rest = sorted(terms, key=lambda term: self._ready_time(term[1]))
+        total = self._first_of(rest)
+        for negative, t in rest:
+            if self._is_fusable(t):
+                a, b = (self.argument(x) for x in t.args)  # type: ignore[union-attr]
+                total = self._push("fnma" if negative else "fma", a, b, total)
             else:
-                total = self._push("mul", first[1], first[2])
-        for negative, t in others:
-            total = self._push("sub" if negative else "add", total, t)
-        for negative, a, b in products:
-            total = self._push("fnma" if negative else "fma", a, b, total)
+                total = self._push("sub" if negative else "add", total, self.argument(t))
         assert isinstance(total, int)
         return total
+
+    def _first_of(self, terms: list[tuple[bool, Scalar]]) -> Argument:
+        """Take off the terms a chain begins with. One of them is positive: signs were moved outward in the trace."""
+        for k, (negative, t) in enumerate(terms):
+            if not negative and not self._is_fusable(t):
+                del terms[k]
+                return self.argument(t)
+        k, first = next((k, t) for k, (negative, t) in enumerate(terms) if not negative)
+        del terms[k]
+        a, b = (self.argument(x) for x in first.args)  # type: ignore[union-attr]
+        for k, (_, t) in enumerate(terms):
+            if not self._is_fusable(t):  # a negative one
+                del terms[k]
+                return self._push("fms", a, b, self.argument(t))
+        return self._push("mul", a, b)
+
+    def _ready_time(self, t: Scalar) -> int:
+        needs = t.args if self._is_fusable(t) else (t,)  # type: ignore[union-attr]
+        return max(self._times[self._numbers[a]] if isinstance(a, Symbol) else 0 for a in needs)

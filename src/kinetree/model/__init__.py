@@ -1,5 +1,6 @@
 """What a robot is."""
 
+from kinetree.model.base_parameters import regrouped
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Body, Frame, Geometry, Joint, Limits, Mimic, Named
 from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
@@ -24,4 +25,5 @@ __all__ = [
     "Prismatic",
     "Revolute",
     "Tree",
+    "regrouped",
 ]

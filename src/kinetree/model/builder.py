@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import sys
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from kinetree.errors import ModelError, nearest_names
-from kinetree.model.elements import Body, Frame, Geometry, Joint, Limits, Mimic, Named
+from kinetree.errors import ModelError, ModelWarning
+from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
+from kinetree.model.checks import check_inertias, check_joints, check_merged, check_mimics, check_placements
+from kinetree.model.elements import Geometry, Limits, Mimic, Named
 from kinetree.model.joints import Fixed, Free, JointKind
 from kinetree.model.model import Model
-from kinetree.model.tree import Tree
-from kinetree.spatial import Inertia, Motion, Transform, Vec3
+from kinetree.model.singularity import singular_slots
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
+from kinetree.model.structure import Structure
+from kinetree.spatial import Inertia, Transform
 
 __all__ = ["ModelBuilder"]
 
-
-@dataclass(frozen=True, slots=True)
-class _Link:
-    name: str
-    inertia: Inertia
-    geometry: tuple[Geometry, ...]
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class _JointSpec:
-    name: str
-    kind: JointKind
-    parent: str
-    child: str
-    placement: Transform
-    limits: Limits
-    damping: tuple[float, ...]
-    friction: tuple[float, ...]
-    armature: tuple[float, ...]
-    mimic: Mimic | None
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class _FrameSpec:
-    name: str
-    body: str
-    placement: Transform
-    where: str
+_WARNED = 20
+"""A file with a thousand doubtful links gets this many warnings; the model's notes have them all."""
 
 
 class ModelBuilder:
@@ -62,13 +40,17 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
-        self.name = name
-        self.gravity = tuple(float(g) for g in gravity)
+        self.name = _name("robot", name, "")
+        x, y, z = _floats("gravity", gravity, "")
+        if not math.isfinite(x + y + z):
+            raise ModelError(f"gravity must be three finite numbers, not {(x, y, z)}")
+        self.gravity = (x, y, z)
         self.source = source
-        self._links: dict[str, _Link] = {}
-        self._joints: dict[str, _JointSpec] = {}
-        self._frames: dict[str, _FrameSpec] = {}
+        self._links: dict[str, LinkSpec] = {}
+        self._joints: dict[str, JointSpec] = {}
+        self._frames: dict[str, FrameSpec] = {}
         self._notes: list[str] = []
+        self._suspicions: list[str] = []
 
     def add_body(
         self,
@@ -79,9 +61,12 @@ class ModelBuilder:
         where: str = "",
     ) -> None:
         """A body with its inertia in its own frame (none: massless)."""
+        _name("body", name, where)
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
         if name in self._links:
-            raise ModelError(_at(where, f"there are two bodies named {name!r}; rename one of them"))
-        self._links[name] = _Link(name, inertia or Inertia.zero(), tuple(geometry), where)
+            raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
+        self._links[name] = LinkSpec(name, inertia or Inertia.zero(), tuple(geometry), where)
 
     def add_joint(
         self,
@@ -99,207 +84,116 @@ class ModelBuilder:
         where: str = "",
     ) -> None:
         """A joint whose fixed side stands at `placement` in the parent; its moving side is the child's frame."""
+        _name("joint", name, where)
+        if not isinstance(kind, JointKind):
+            raise ModelError(
+                at(
+                    where,
+                    f"joint {name!r}: its kind must be a joint kind such as Revolute([0, 0, 1]), not {kind!r:.60}",
+                )
+            )
         if name in self._joints:
-            raise ModelError(_at(where, f"there are two joints named {name!r}; rename one of them"))
+            raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
         if parent == child:
-            raise ModelError(_at(where, f"joint {name!r} attaches body {child!r} to itself"))
+            raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
         nothing = (0.0,) * kind.nv
-        self._joints[name] = _JointSpec(
+        self._joints[name] = JointSpec(
             name,
             kind,
             parent,
             child,
             placement or Transform.identity(),
             limits or Limits.none(kind),
-            nothing if damping is None else tuple(damping),
-            nothing if friction is None else tuple(friction),
-            nothing if armature is None else tuple(armature),
+            nothing if damping is None else _floats("damping", damping, where),
+            nothing if friction is None else _floats("friction", friction, where),
+            nothing if armature is None else _floats("armature", armature, where),
             mimic,
             where,
         )
 
     def add_frame(self, name: str, body: str, placement: Transform, *, where: str = "") -> None:
         """A named frame on a body."""
+        _name("frame", name, where)
         if name in self._frames:
-            raise ModelError(_at(where, f"there are two frames named {name!r}; rename one of them"))
-        self._frames[name] = _FrameSpec(name, body, placement, where)
+            raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
+        self._frames[name] = FrameSpec(name, body, placement, where)
+
+    def suspect(self, where: str, sentence: str) -> None:
+        """Something that is suspicious but possible; `build` warns of it."""
+        self._suspicions.append(at(where, sentence))
 
     def note(self, sentence: str) -> None:
         """Something that was assumed, for `Model.notes`."""
         self._notes.append(sentence)
 
     def build(self, *, floating_base: bool = False) -> Model:
-        """Check the parts and freeze them into a robot."""
-        above = self._joint_above()
-        root = self._root(above)
-        order = self._outward(root, above)
+        """Check the parts and freeze them into a robot; `floating_base` puts a free joint under the root.
 
-        joints = [spec for spec in self._joints.values() if not isinstance(spec.kind, Fixed)]
+        Raises `ModelError` for what cannot be, naming the part; warns with `ModelWarning` about what is suspicious.
+        """
+        structure = Structure(self.name, self.source, self._links, self._joints)
+        links, specs = list(self._links.values()), list(self._joints.values())
+        frames = list(self._frames.values())
+        check_placements(specs, "joint")
+        check_placements(frames, "frame")
+        check_mimics(self._joints)
+        suspicions, indefinite = check_inertias(links)
+        suspicions += [*check_joints(specs), *self._suspicions]
+
+        joints = [spec for spec in specs if not isinstance(spec.kind, Fixed)]
         if floating_base:
-            joints.insert(0, self._root_joint(root))
-        slot_of_joint = {spec.name: slot for slot, spec in enumerate(joints, 1)}
-
-        # Each body's moving body, and its frame in it.
-        slot = {root: 1 if floating_base else 0}
-        placement = {root: Transform.identity()}
-        parent_slot = [0] * (len(joints) + 1)
-        X_T = [Transform.identity()] * (len(joints) + 1)
-        outward = [(1, 0)] if floating_base else []
-        for name in order[1:]:
-            spec = above[name]
-            X = spec.placement @ placement[spec.parent]
-            if isinstance(spec.kind, Fixed):
-                slot[name], placement[name] = slot[spec.parent], X
-                continue
-            i = slot_of_joint[spec.name]
-            slot[name], placement[name] = i, Transform.identity()
-            parent_slot[i], X_T[i] = slot[spec.parent], X
-            outward.append((i, slot[spec.parent]))
-
-        inertia = [Inertia.zero()] * (len(joints) + 1)
-        for link in self._links.values():
-            i = slot[link.name]
-            inertia[i] = inertia[i] + placement[link.name].back(link.inertia)
-
-        tree = Tree(
-            outward=tuple(outward),
-            inward=tuple(reversed(outward)),
-            joint=(Fixed(), *(spec.kind for spec in joints)),
-            X_T=tuple(X_T),
-            I=tuple(inertia),
-            armature=((), *(spec.armature for spec in joints)),
-            gravity=Motion(Vec3.zero(), Vec3(*self.gravity)),
-            parent=tuple(parent_slot),
-        )
-        moving = {root} if floating_base else set()
-        moving.update(spec.child for spec in joints)
-        bodies = {
-            link.name: Body(
-                link.name, link.inertia, slot[link.name], placement[link.name], link.name not in moving, link.geometry
-            )
-            for link in self._links.values()
-        }
-        return Model(
+            joints.insert(0, self._root_joint(structure.root))
+        tree, bodies = assemble_tree(structure, links, joints, self.gravity)
+        suspicions += check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I)
+        model = Model(
             name=self.name,
             tree=tree,
             bodies=Named("body", bodies),
-            joints=Named("joint", self._frozen_joints(joints)),
-            frames=Named("frame", self._frozen_frames(bodies)),
-            root=root,
+            joints=Named("joint", assemble_joints(joints)),
+            frames=Named("frame", assemble_frames(frames, bodies)),
+            root=structure.root,
             floating_base=floating_base,
-            notes=(*self._notes, *_merge_notes(bodies, root)),
-            singular_joints=(),
+            notes=(*self._notes, *merge_notes(bodies, structure.root), *suspicions),
+            singular_joints=tuple(joints[slot - 1].name for slot in singular_slots(tree)),
             source=self.source,
         )
+        _warn(suspicions)
+        return model
 
-    def _joint_above(self) -> dict[str, _JointSpec]:
-        """The joint that carries each body but the root."""
-        above: dict[str, _JointSpec] = {}
-        for spec in self._joints.values():
-            for role, name in (("parent", spec.parent), ("child", spec.child)):
-                if name not in self._links:
-                    hint = nearest_names(name, self._links)
-                    raise ModelError(
-                        _at(spec.where, f"joint {spec.name!r} has the {role} {name!r}, but there is no such body: {hint}")
-                    )
-            if spec.child in above:
-                other = above[spec.child].name
-                raise ModelError(
-                    _at(
-                        spec.where,
-                        f"body {spec.child!r} is the child of two joints, {other!r} and {spec.name!r}; "
-                        "a tree gives each body one joint (loops are not supported)",
-                    )
-                )
-            above[spec.child] = spec
-        return above
-
-    def _root(self, above: dict[str, _JointSpec]) -> str:
-        if not self._links:
-            raise ModelError(_at(self.source, f"{self.name!r} has no bodies"))
-        roots = [name for name in self._links if name not in above]
-        if len(roots) > 1:
-            listed = ", ".join(map(repr, roots[:5])) + (" …" if len(roots) > 5 else "")
-            raise ModelError(
-                _at(
-                    self._links[roots[1]].where or self.source,
-                    f"{len(roots)} bodies have no parent: {listed}; a robot has one root, so connect the others by joints",
-                )
-            )
-        if not roots:
-            name = next(iter(self._links))
-            raise ModelError(_at(self.source, f"every body has a parent, so the joints run in a circle: {_circle(name, above)}"))
-        return roots[0]
-
-    def _outward(self, root: str, above: dict[str, _JointSpec]) -> list[str]:
-        """The bodies, each parent before its children, in file order where that leaves a choice."""
-        children: dict[str, list[str]] = {name: [] for name in self._links}
-        for child, spec in above.items():
-            children[spec.parent].append(child)
-        order = [root]
-        for name in order:
-            order.extend(children[name])
-        if len(order) < len(self._links):
-            reached = set(order)
-            lost = next(name for name in self._links if name not in reached)
-            raise ModelError(
-                _at(
-                    self._links[lost].where or self.source,
-                    f"body {lost!r} does not hang on the root {root!r}: its joints run in a circle: {_circle(lost, above)}",
-                )
-            )
-        return order
-
-    def _root_joint(self, root: str) -> _JointSpec:
+    def _root_joint(self, root: str) -> JointSpec:
         name = "root_joint"
         while name in self._joints:
             name += "_"
         kind, six = Free(), (0.0,) * 6
-        return _JointSpec(
+        return JointSpec(
             name, kind, "", root, Transform.identity(), Limits.none(kind), six, six, six, None, self.source
         )
 
-    def _frozen_joints(self, specs: Sequence[_JointSpec]) -> dict[str, Joint]:
-        joints: dict[str, Joint] = {}
-        q_start = v_start = 0
-        for slot, spec in enumerate(specs, 1):
-            joints[spec.name] = Joint(
-                spec.name, spec.kind, slot, spec.parent, spec.child, spec.placement, q_start, v_start,
-                spec.limits, spec.damping, spec.friction, spec.armature, spec.mimic,
-            )  # fmt: skip
-            q_start += spec.kind.nq
-            v_start += spec.kind.nv
-        return joints
 
-    def _frozen_frames(self, bodies: dict[str, Body]) -> dict[str, Frame]:
-        frames = {body.name: Frame(body.name, body.name, body.slot, body.placement) for body in bodies.values()}
-        for spec in self._frames.values():
-            if spec.name in frames:
-                raise ModelError(_at(spec.where, f"frame {spec.name!r} has the name of a body; rename it"))
-            if spec.body not in bodies:
-                hint = nearest_names(spec.body, bodies)
-                raise ModelError(_at(spec.where, f"frame {spec.name!r} sits on {spec.body!r}, but there is no such body: {hint}"))
-            body = bodies[spec.body]
-            frames[spec.name] = Frame(spec.name, spec.body, body.slot, spec.placement @ body.placement)
-        return frames
+def _name(what: str, name: str, where: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
+    return name
 
 
-def _at(where: str, message: str) -> str:
-    return f"{where}: {message}" if where else message
+def _floats(what: str, values: Sequence[float], where: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
 
 
-def _circle(name: str, above: dict[str, _JointSpec]) -> str:
-    path = [name]
-    while (parent := above[path[-1]].parent) not in path:
-        path.append(parent)
-    circle = [*path[path.index(parent) :], parent]
-    shown = circle if len(circle) <= 8 else [*circle[:4], "…", *circle[-3:]]
-    return " ← ".join(shown)
-
-
-def _merge_notes(bodies: dict[str, Body], root: str) -> list[str]:
-    merged = [body.name for body in bodies.values() if body.is_fixed and body.name != root]
-    if not merged:
-        return []
-    listed = ", ".join(merged[:8]) + (f" and {len(merged) - 8} more" if len(merged) > 8 else "")
-    return [f"{len(merged)} bodies on fixed joints were merged into the body they are fixed to: {listed}"]
+def _warn(suspicions: Sequence[str]) -> None:
+    """Warn of each, at the line of the user that had the robot made."""
+    depth = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        frame = frame.f_back
+        depth += 1
+    for sentence in suspicions[:_WARNED]:
+        warnings.warn(f"{sentence}; it is loaded as written", ModelWarning, stacklevel=depth)
+    if len(suspicions) > _WARNED:
+        more = len(suspicions) - _WARNED
+        warnings.warn(
+            f"{more} more warnings of this kind are in the notes of the model", ModelWarning, stacklevel=depth
+        )

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, DTypeError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.model.elements import Body, Frame, Joint, Named
+from kinetree.model.text import describe
 from kinetree.model.tree import Tree
 
 __all__ = ["Model"]
@@ -38,6 +39,9 @@ class Model:
     source: str = ""
     """Where it was read from."""
 
+    def __repr__(self) -> str:
+        return describe(self)
+
     @property
     def nq(self) -> int:
         """Number of coordinates of a configuration q."""
@@ -51,7 +55,7 @@ class Model:
     @property
     def mass(self) -> float:
         """Total mass, kg; a fixed base's own is part of it."""
-        return float(sum(inertia.mass for inertia in self.tree.I))  # type: ignore[arg-type]
+        return sum(float(inertia.mass) for inertia in self.tree.I)
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -97,7 +101,10 @@ class Model:
         return _by_joint(self, lambda joint, a, b: joint.kind.integrate(a, b), (q, "q"), (v, "v"))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
-        """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time; the inverse of `integrate`."""
+        """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time.
+
+        The inverse of `integrate`. Leading axes broadcast.
+        """
         q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
         return _by_joint(self, lambda joint, a, b: joint.kind.difference(a, b), (q0, "q"), (q1, "q"))
 

@@ -5,6 +5,7 @@ from kinetree.spatial.linear import LDLT
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.subspace import ForceBasis, Subspace
 from kinetree.spatial.transform import Transform
+from kinetree.spatial.turn import Turn
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Subspace",
     "Sym3",
     "Transform",
+    "Turn",
     "Vec3",
 ]

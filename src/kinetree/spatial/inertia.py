@@ -33,6 +33,11 @@ class Inertia:
             return NotImplemented
         return Inertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
 
+    def __sub__(self, other: Inertia) -> Inertia:
+        if not isinstance(other, Inertia):
+            return NotImplemented
+        return Inertia(self.mass - other.mass, self.h - other.h, self.I - other.I)
+
     def __matmul__(self, m: Motion) -> Force:
         if not isinstance(m, Motion):
             return NotImplemented

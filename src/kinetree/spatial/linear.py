@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, Symbol
 
 __all__ = ["LDLT"]
 
@@ -12,20 +12,22 @@ __all__ = ["LDLT"]
 class LDLT:
     """The factors of a symmetric positive definite matrix."""
 
-    __slots__ = ("_d_inverse", "_L")
+    __slots__ = ("_L", "_d", "_d_inverse")
 
     def __init__(self, A: Sequence[Sequence[Scalar]]) -> None:
         n = len(A)
         rest = [list(row) for row in A]  # the Schur complement still to be factored, lower triangle
         L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-        d_inverse: list[Scalar] = []
+        self._L = L
+        self._d: list[Scalar] = []
+        self._d_inverse: list[Scalar] = []
         for j in range(n):
-            d_inverse.append(1.0 / rest[j][j])
+            self._d.append(rest[j][j])
+            self._d_inverse.append(1.0 / rest[j][j])
             for i in range(j + 1, n):
-                L[i][j] = rest[i][j] * d_inverse[j]
+                L[i][j] = self._over(rest[i][j], j)
                 for k in range(j + 1, i + 1):
                     rest[i][k] = rest[i][k] - L[i][j] * rest[k][j]
-        self._L, self._d_inverse = L, d_inverse
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """A⁻¹ b."""
@@ -35,8 +37,13 @@ class LDLT:
             for j in range(i):
                 x[i] = x[i] - self._L[i][j] * x[j]
         for i in range(n):
-            x[i] = x[i] * self._d_inverse[i]
+            x[i] = self._over(x[i], i)
         for i in reversed(range(n)):
             for j in range(i + 1, n):
                 x[i] = x[i] - self._L[j][i] * x[j]
         return x
+
+    def _over(self, x: Scalar, k: int) -> Scalar:
+        """x / d_k. Numbers are divided, so that d / d is exactly one; symbols share one reciprocal."""
+        d = self._d[k]
+        return x * self._d_inverse[k] if isinstance(x, Symbol) or isinstance(d, Symbol) else x / d

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import overload
+from typing import TypeGuard, overload
 
 from kinetree.expr import Scalar
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.turn import Turn
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
 __all__ = ["Transform"]
@@ -23,6 +24,13 @@ class Transform:
 
     E: Mat3
     r: Vec3
+    turn: Turn | None = None
+    """Where the rotation ends in a turn about a coordinate axis, E = turn.Rᵀ `before`: inertias rotate cheaper so."""
+    before: Mat3 | None = None
+
+    @staticmethod
+    def turning(turn: Turn) -> Transform:
+        return Transform(turn.R.T, Vec3.zero(), turn, Mat3.identity())
 
     @staticmethod
     def identity() -> Transform:
@@ -37,7 +45,8 @@ class Transform:
             w = other.angular
             return Motion(self.E @ w, self.E @ (other.linear - self.r.cross(w)))
         if isinstance(other, Transform):
-            return Transform(self.E.times(other.E), other.r + other.E.T @ self.r)
+            before = self.before.times(other.E) if self.before is not None else None
+            return Transform(self.E.times(other.E), other.r + other.E.T @ self.r, self.turn, before)
         return NotImplemented
 
     @overload
@@ -57,8 +66,12 @@ class Transform:
             f = E_T @ other.linear
             return Force(E_T @ other.angular + r.cross(f), f)
         if isinstance(other, ArticulatedInertia):
+            if self.turn and _only_renames_axes(self.before):
+                return _back_articulated(self.before.T, r, self.turn.back_articulated(other))
             return _back_articulated(E_T, r, other)
         if isinstance(other, Inertia):
+            if self.turn and _only_renames_axes(self.before):
+                return _back_rigid(self.before.T, r, self.turn.back_rigid(other))
             return _back_rigid(E_T, r, other)
         if isinstance(other, Motion):
             w = E_T @ other.angular
@@ -78,6 +91,11 @@ class Transform:
             *R.z.components(), r.z,
             0.0, 0.0, 0.0, 1.0,
         )  # fmt: skip
+
+
+def _only_renames_axes(E: Mat3 | None) -> TypeGuard[Mat3]:
+    """Whether a rotation is one of the 24 that cost nothing: each axis becomes another, or its opposite."""
+    return E is not None and all(isinstance(e, float) and e in (-1.0, 0.0, 1.0) for e in E.components())
 
 
 def _rotate(R: Mat3, S: Sym3) -> Sym3:

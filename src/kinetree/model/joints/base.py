@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetree.expr import Scalar
-from kinetree.spatial import Motion, Subspace, Transform
+from kinetree.spatial import Inertia, Motion, Subspace, Transform
 
 __all__ = ["JointKind", "JointMotion"]
 
@@ -72,3 +72,11 @@ class JointKind(ABC):
     @abstractmethod
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         """The rates that take q0 to q1 in unit time; the inverse of `integrate`."""
+
+    def unseen(self, inertia: Inertia) -> Inertia:
+        """A part of the moving body's inertia that could as well sit on the other side of the joint.
+
+        It stays constant in the fixed side's coordinates and takes no joint force, so the joint forces of the whole
+        tree cannot tell (Gautier and Khalil 1990). As much of it as makes parameters zero; by default nothing.
+        """
+        return Inertia.zero()

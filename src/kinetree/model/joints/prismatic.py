@@ -8,7 +8,7 @@ from typing import ClassVar
 from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointMotion
 from kinetree.model.joints.one_axis import OneAxisJoint
-from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
 
 __all__ = ["Prismatic"]
 
@@ -23,3 +23,7 @@ class Prismatic(OneAxisJoint):
         S = Subspace((Motion(Vec3.zero(), self.axis),))
         X_J = Transform(Mat3.identity(), self.axis * q[0])
         return JointMotion(X_J, S, S @ v, Motion.zero())
+
+    def unseen(self, inertia: Inertia) -> Inertia:
+        """All the rotational inertia: the two sides turn together."""
+        return Inertia(0.0, Vec3.zero(), inertia.I)

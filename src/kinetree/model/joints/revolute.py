@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import ClassVar
 
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, cos, sin
 from kinetree.model.joints.base import JointMotion
 from kinetree.model.joints.one_axis import OneAxisJoint
-from kinetree.spatial import Motion, Subspace, Transform, Vec3
+from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
 __all__ = ["Continuous", "Revolute"]
@@ -23,11 +23,31 @@ class Revolute(OneAxisJoint):
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         S = Subspace((Motion(self.axis, Vec3.zero()),))
-        X_J = Transform(from_axis_angle(self.axis, q[0]).T, Vec3.zero())
+        X_J = _turn(self.axis, q[0])
         return JointMotion(X_J, S, S @ v, Motion.zero())
+
+    def unseen(self, inertia: Inertia) -> Inertia:
+        """The mass, the part of h along the axis, and a disc's worth of inertia across it."""
+        axis = self.axis
+        h = axis * inertia.h.dot(axis)
+        ends = [abs(component) == 1.0 for component in axis.components()]
+        if True not in ends:
+            return Inertia(inertia.mass, h, Sym3.zero())
+        k = ends.index(True)
+        # The inertia about one of the two axes across: that one becomes zero.
+        across = (inertia.I.xx, inertia.I.yy, inertia.I.zz)[(k + 2) % 3]
+        xx, yy, zz = (0.0 if n == k else across for n in range(3))
+        return Inertia(inertia.mass, h, Sym3(xx, yy, zz, 0.0, 0.0, 0.0))
 
 
 class Continuous(Revolute):
     """A revolute joint without end stops: still one angle, which may wind up."""
 
     word: ClassVar[str] = "continuous about"
+
+
+def _turn(axis: Vec3, angle: Scalar) -> Transform:
+    for k, component in enumerate(axis.components()):
+        if component == 1.0 or component == -1.0:
+            return Transform.turning(Turn(k, sin(angle) * component, cos(angle)))
+    return Transform(from_axis_angle(axis, angle).T, Vec3.zero())

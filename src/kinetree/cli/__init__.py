@@ -1,0 +1,5 @@
+"""The command `kinetree`: one file a command; each parses, calls one public function and prints."""
+
+from kinetree.cli.app import main
+
+__all__ = ["main"]

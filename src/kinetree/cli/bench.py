@@ -1,0 +1,126 @@
+"""`kinetree bench`: how fast this machine is with a robot, beside other libraries."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinetree.cli.output import output_console
+from kinetree.cli.robots import FloatingBase, PackageRoots, load_robot, robot_file
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kinetree.cli.peers import Call, Peer, Samples
+    from kinetree.model import Model
+
+__all__ = ["bench"]
+
+
+def bench(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=1_000_000, help="Samples in a batch.")] = 4096,
+    floating_base: FloatingBase = None,
+    package_root: PackageRoots = None,
+) -> None:
+    """Measure this machine: each algorithm, one sample and a batch a call, beside pinocchio and mujoco if installed.
+
+    Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
+    median counts. A ratio says how many times longer the peer takes. MuJoCo's steps do more than one algorithm each
+    (mj_forward, mj_inverse). On a shared machine only the ratios mean much.
+    """
+    from kinetree.cli.peers import FUNCTIONS, peers
+
+    file, _ = robot_file(model)
+    robot = load_robot(model, floating_base, package_root)
+    if robot.nv == 0:
+        raise typer.BadParameter(
+            f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"
+        )
+    states = _states(robot, samples)
+    found, absent = peers(file, robot.floating_base, states)
+    table = _empty_table(robot, samples, found)
+    for function in FUNCTIONS:
+        if function == "aba" and robot.singular_joints:
+            absent.append(f"aba is not defined: joint {robot.singular_joints[0]!r} moves nothing that has inertia")
+        else:
+            table.add_row(*_row(robot, function, states, found))
+    console = output_console()
+    console.print(table, soft_wrap=True)
+    for sentence in absent:
+        console.print(sentence, markup=False, soft_wrap=True)
+
+
+def _states(robot: Model, count: int) -> Samples:
+    import numpy as np
+
+    from kinetree.cli.peers import Samples
+
+    rng = np.random.default_rng(0)
+    last = list(robot.joints.values())[-1].child
+    q = np.array([robot.random(rng) for _ in range(count)])
+    v, tau = rng.uniform(-1.0, 1.0, (2, count, robot.nv))
+    return Samples(q, v, tau, last)
+
+
+def _row(robot: Model, function: str, states: Samples, found: list[Peer]) -> list[str]:
+    """Times of one function: kinetree's own, and how many times longer the peers take."""
+    from kinetree.cli.timing import in_turn
+
+    single, batch, first_use = _calls(robot, function, states)
+    times = in_turn(
+        {"kinetree": single} | {peer.name: peer.single[function] for peer in found if function in peer.single}
+    )
+    row = [function, f"{first_use:.2f}", f"{times['kinetree'] * 1e6:.2f}"]
+    row += [_compared(times, peer.name, 1e6) for peer in found]
+    times = in_turn({"kinetree": batch} | {peer.name: peer.batch[function] for peer in found if function in peer.batch})
+    per_sample = {name: seconds / len(states.q) for name, seconds in times.items()}
+    row.append(f"{per_sample['kinetree'] * 1e9:.1f}")
+    row += [_compared(per_sample, peer.name, 1e9) for peer in found if peer.batch]
+    return row
+
+
+def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, float]:
+    """(one sample, a batch, seconds until the first result was there)."""
+    import numpy as np
+
+    from kinetree import dynamics, kinematics
+    from kinetree.function import compile_function
+
+    q, v, tau = states.q, states.v, states.tau
+    arguments = {"aba": (q, v, tau), "rnea": (q, v, tau)}.get(function, (q,))
+    options: dict[str, Any] = {}
+    if function.startswith("frame_"):
+        options["frame"] = states.frame
+    if function == "frame_jacobian":
+        options["expressed_in"] = "local"
+    first = tuple(np.array(x[0]) for x in arguments)
+    begin = time.perf_counter()
+    compiled = compile_function(robot, getattr(dynamics, function, None) or getattr(kinematics, function), **options)
+    compiled(*first)
+    first_use = time.perf_counter() - begin
+    out = compiled(*arguments)
+    return lambda: compiled(*first), lambda: compiled(*arguments, out=out), first_use
+
+
+def _compared(times: dict[str, float], name: str, unit: float) -> str:
+    if name not in times:
+        return "-"
+    return f"{times[name] * unit:.3g} ({times[name] / times['kinetree']:.1f}×)"
+
+
+def _empty_table(robot: Model, count: int, found: list[Peer]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    base = "floating" if robot.floating_base else "fixed"
+    title = f"{robot.name}: {robot.nv} degrees of freedom, {base} base"
+    table = Table(title=Text(title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    headings = ["", "first use, s", "one call, µs", *(f"{peer.name}, µs" for peer in found)]
+    headings += [f"batch of {count}, ns a sample", *(f"{peer.name}, ns" for peer in found if peer.batch)]
+    for k, heading in enumerate(headings):
+        table.add_column(Text(heading), justify="right" if k else "left", min_width=8)
+    return table

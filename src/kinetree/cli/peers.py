@@ -1,0 +1,141 @@
+"""The other libraries that `kinetree bench` measures, if they are installed: the same functions on the same robot.
+
+Each gives calls without arguments, for one sample and where it can for a batch, on one thread.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Peer", "Samples", "peers"]
+
+Call = Callable[[], object]
+FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """N random states, (N, n) each, in kinetree's layout."""
+
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+    tau: NDArray[np.float64]
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another library, with the robot loaded."""
+
+    name: str
+    single: dict[str, Call] = field(default_factory=dict)
+    batch: dict[str, Call] = field(default_factory=dict)
+
+
+def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer], list[str]]:
+    """The peers that are installed and can read the file, and a sentence for each that cannot take part."""
+    makers = (("pinocchio", "pin", _pinocchio), ("mujoco", "mujoco", _mujoco))
+    found: list[Peer] = []
+    absent: list[str] = []
+    for module, package, make in makers:
+        try:
+            library = importlib.import_module(module)
+        except ImportError:
+            absent.append(f"{module} is not installed (pip install {package})")
+            continue
+        try:
+            found.append(make(library, file, floating_base, samples))
+        except Exception as error:  # what another library raises on a file is its own affair
+            reason = str(error).strip().partition("\n")[0]
+            absent.append(f"{module} cannot take this robot: {reason or type(error).__name__}")
+    return found, absent
+
+
+def _same_size(theirs: tuple[int, int], samples: Samples) -> None:
+    ours = samples.q.shape[1], samples.v.shape[1]
+    if theirs != ours:
+        raise ValueError(f"it makes nq, nv = {theirs} of the file where kinetree has {ours}")
+
+
+def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
+    model = pin.buildModelFromUrdf(str(file), *([pin.JointModelFreeFlyer()] if floating_base else []))
+    # A continuous joint is a point of the circle there: two coordinates for one angle.
+    if model.nv != samples.v.shape[1]:
+        _same_size((model.nq, model.nv), samples)
+    data = model.createData()
+    rng = np.random.default_rng(0)
+    q = samples.q if model.nq == samples.q.shape[1] else _circle_configurations(pin, model, len(samples.q), rng)
+    q0, v0, tau0 = np.array(q[0]), np.array(samples.v[0]), np.array(samples.tau[0])
+    frame = model.getFrameId(samples.frame)
+    peer = Peer("pinocchio")
+    peer.single.update(
+        aba=lambda: pin.aba(model, data, q0, v0, tau0),
+        rnea=lambda: pin.rnea(model, data, q0, v0, tau0),
+        crba=lambda: pin.crba(model, data, q0),
+        frame_jacobian=lambda: pin.computeFrameJacobian(model, data, q0, frame),
+        frame_placement=lambda: pin.framesForwardKinematics(model, data, q0),
+    )
+    if hasattr(pin, "ModelPool"):
+        pool = pin.ModelPool(model, 1)
+        Q, V, TAU = (np.asfortranarray(np.transpose(x)) for x in (q, samples.v, samples.tau))
+        out = np.empty_like(V, order="F")
+        peer.batch.update(
+            aba=lambda: pin.abaInParallel(1, pool, Q, V, TAU, out),
+            rnea=lambda: pin.rneaInParallel(1, pool, Q, V, TAU, out),
+        )
+    return peer
+
+
+def _circle_configurations(pin: Any, model: Any, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    neutral = pin.neutral(model)
+    return np.array([pin.integrate(model, neutral, rng.uniform(-1.0, 1.0, model.nv)) for _ in range(count)])
+
+
+def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
+    model = mujoco.MjModel.from_xml_string(_without_shapes(file, floating_base))
+    _same_size((model.nq, model.nv), samples)
+    # Smooth dynamics only, as the others compute it.
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data = mujoco.MjData(model)
+    q0 = samples.q[0].copy()
+    if floating_base:
+        q0[3:7] = q0[[6, 3, 4, 5]]  # its quaternion begins with w
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q0, samples.v[0], samples.tau[0]
+    return Peer(
+        "mujoco",
+        {
+            "aba": lambda: mujoco.mj_forward(model, data),
+            "rnea": lambda: mujoco.mj_inverse(model, data),
+            "frame_placement": lambda: mujoco.mj_kinematics(model, data),
+        },
+    )
+
+
+def _without_shapes(file: Path, floating_base: bool) -> str:
+    """The URDF as MuJoCo's reader takes it: no meshes to look for, and a floating root as a joint of the file."""
+    from lxml import etree
+
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    robot = etree.parse(str(file), parser).getroot()
+    for link in robot.iter("link"):
+        for shape in [*link.iterchildren("visual"), *link.iterchildren("collision")]:
+            link.remove(shape)
+    compiler = etree.SubElement(etree.SubElement(robot, "mujoco"), "compiler")
+    settings = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
+    for name, value in settings.items():
+        compiler.set(name, value)
+    if floating_base:
+        children = {child.get("link") for child in robot.iter("child")}
+        root = next(str(link.get("name")) for link in robot.iterchildren("link") if link.get("name") not in children)
+        etree.SubElement(robot, "link", name="world_of_the_benchmark")
+        joint = etree.SubElement(robot, "joint", name="root_of_the_benchmark", type="floating")
+        etree.SubElement(joint, "parent", link="world_of_the_benchmark")
+        etree.SubElement(joint, "child", link=root)
+    return etree.tostring(robot, encoding="unicode")

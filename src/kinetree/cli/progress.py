@@ -1,0 +1,47 @@
+"""A progress bar for what takes long: on standard error, and only where somebody is looking."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from kinetree.cli.output import error_console
+
+__all__ = ["progress_bar"]
+
+_PATIENCE = 1.0
+"""Seconds without a bar."""
+
+
+@contextmanager
+def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
+    """Gives a function (done, total) to call now and then, or None where there is nobody to show a bar to."""
+    console = error_console()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    bar = Progress(
+        TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=console, transient=True
+    )
+    task = bar.add_task(what, total=None)
+    begin = time.monotonic()
+    shown = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal shown
+        if done % max(1, total // 500) and done != total:
+            return
+        if not shown and time.monotonic() - begin > _PATIENCE:
+            shown = True
+            bar.start()
+        if shown:
+            bar.update(task, completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        if shown:
+            bar.stop()

@@ -1,0 +1,58 @@
+"""The robot that a command was asked for: a file, or a name of the zoo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.cli.output import warnings_as_lines
+from kinetree.errors import ModelError, nearest_names
+
+if TYPE_CHECKING:
+    from kinetree.model import Model
+
+__all__ = ["FloatingBase", "PackageRoots", "load_robot", "robot_file"]
+
+FloatingBase = Annotated[
+    bool | None,
+    typer.Option(
+        "--floating-base/--fixed-base",
+        help="Let the root move freely, or fix it to the world. By default files are fixed, zoo robots as is natural.",
+        show_default=False,
+    ),
+]
+PackageRoots = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--package-root", help="A folder in which meshes may be looked up; may be repeated.", show_default=False
+    ),
+]
+
+
+def robot_file(model: str) -> tuple[Path, str | None]:
+    """(the file, its name in the zoo if it is one of ours). A file on disk comes before a name of the zoo."""
+    from kinetree import zoo
+
+    path = Path(model)
+    if path.is_file():
+        return path, None
+    if model in zoo.names():
+        return zoo.path(model), model
+    if path.is_dir():
+        raise ModelError(f"{model}: this is a folder; name the robot file in it")
+    raise ModelError(
+        f"{model}: there is no such file, and the zoo has no robot of that name: {nearest_names(model, zoo.names())}"
+    )
+
+
+def load_robot(model: str, floating_base: bool | None, package_roots: list[Path] | None) -> Model:
+    """Load it, printing what is suspicious about the file as warnings."""
+    from kinetree import io, zoo
+
+    path, name = robot_file(model)
+    with warnings_as_lines():
+        if name is not None:
+            return zoo.load(name, floating_base=floating_base)
+        return io.load(path, floating_base=bool(floating_base), package_roots=tuple(package_roots or ()))

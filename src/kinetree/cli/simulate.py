@@ -1,0 +1,223 @@
+"""`kinetree simulate`: the motion of a robot, as numbers and as a picture."""
+
+from __future__ import annotations
+
+import re
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.cli.output import error_console, output_console
+from kinetree.cli.progress import progress_bar
+from kinetree.cli.robots import FloatingBase, PackageRoots, load_robot
+from kinetree.cli.torque_file import read_torques
+from kinetree.cli.values import parse_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.table import Table
+
+    from kinetree.model import Model
+    from kinetree.sim import Trajectory
+
+__all__ = ["simulate"]
+
+DEFAULT_ROBOT = "arm7"
+
+
+class IntegratorChoice(StrEnum):
+    """What `--integrator` takes."""
+
+    auto = "auto"
+    rk4 = "rk4"
+    euler = "euler"
+
+
+def simulate(
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MODEL",
+            help=f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}, randomly posed.",
+            show_default=False,
+        ),
+    ] = None,
+    duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds of motion.")] = 5.0,
+    dt: Annotated[float, typer.Option("--dt", help="Seconds a step.")] = 1e-3,
+    integrator: Annotated[
+        IntegratorChoice,
+        typer.Option(
+            "--integrator",
+            help="rk4: order four. euler: semi-implicit, order one, steady however stiff friction is. "
+            "auto: rk4, unless friction is too stiff for it.",
+        ),
+    ] = IntegratorChoice.auto,
+    floating_base: FloatingBase = None,
+    q: Annotated[
+        str | None,
+        typer.Option(
+            "--q",
+            metavar="VALUES",
+            help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
+            "By default every joint is at zero.",
+            show_default=False,
+        ),
+    ] = None,
+    v: Annotated[
+        str | None,
+        typer.Option("--v", metavar="VALUES", help="Initial velocity (rad/s, m/s), likewise.", show_default=False),
+    ] = None,
+    tau: Annotated[
+        str | None,
+        typer.Option("--tau", metavar="VALUES", help="Constant torques (N·m, N), likewise.", show_default=False),
+    ] = None,
+    tau_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--tau-file",
+            help='Torques from a file, a row a step: .csv (a header may name the joints and a column "time"), .npy, or '
+            '.npz with "tau" and perhaps "time".',
+            exists=True,
+            dir_okay=False,
+            show_default=False,
+        ),
+    ] = None,
+    random: Annotated[
+        bool, typer.Option("--random", help="Begin at a random configuration within the limits; --q pairs go on top.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of --random, and implies it.", show_default=False)
+    ] = None,
+    friction: Annotated[
+        bool, typer.Option("--friction/--no-friction", help="With or without the joints' friction.")
+    ] = True,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PREFIX",
+            help="Where to write: PREFIX.npz and PREFIX.png, replacing what is there. By default the robot's name.",
+            show_default=False,
+        ),
+    ] = None,
+    output_dir: Annotated[
+        Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
+    package_root: PackageRoots = None,
+) -> None:
+    """Simulate a robot under gravity, torques and joint friction.
+
+    Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
+    not enforced: joints swing through their stops.
+    """
+    from kinetree.sim.simulate import step_count
+
+    if tau is not None and tau_file is not None:
+        raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
+    taken = model is None
+    model = model or DEFAULT_ROBOT
+    if taken and q is None and seed is None:
+        seed = 0
+    steps = step_count(duration, dt)
+    robot = load_robot(model, floating_base, package_root)
+
+    start = robot.random(seed if seed is not None else 0) if random or seed is not None else robot.neutral()
+    q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
+    v0 = _values("--v", v, robot)
+    torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
+
+    console = output_console()
+    if taken and not quiet:
+        console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
+    prefix = _prefix(out, output_dir, robot.name)
+
+    begin = time.perf_counter()
+    trajectory = _run(robot, integrator, quiet, q=q0, v=v0, tau=torques, duration=duration, dt=dt, friction=friction)
+    seconds = time.perf_counter() - begin
+    written = _write(trajectory, prefix)
+    if not quiet:
+        console.print(_table(trajectory, seconds))
+        for path in written:
+            console.print(f"wrote {path}", markup=False, soft_wrap=True)
+
+
+def _values(option: str, text: str | None, robot: Model) -> NDArray[np.float64] | None:
+    import numpy as np
+
+    return None if text is None else parse_values(option, text, robot.v_names, np.zeros(robot.nv), robot.name)
+
+
+def _run(robot: Model, choice: IntegratorChoice, quiet: bool, **settings: object) -> Trajectory:
+    from kinetree.errors import StiffFrictionError
+    from kinetree.sim import simulate as run
+
+    with progress_bar("simulating", quiet=quiet) as progress:
+        if choice is not IntegratorChoice.auto:
+            return run(robot, integrator=choice.value, progress=progress, **settings)  # type: ignore[arg-type]
+        try:
+            return run(robot, integrator="rk4", progress=progress, **settings)  # type: ignore[arg-type]
+        except StiffFrictionError as error:
+            if not quiet:
+                reason = str(error).partition(";")[0]
+                error_console().print(f"note: took the integrator euler: {reason}", markup=False, soft_wrap=True)
+            return run(robot, integrator="euler", progress=progress, **settings)  # type: ignore[arg-type]
+
+
+def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:
+    """Where to write, without the ending; the folder is there when this returns."""
+    prefix = (output_dir or Path()) / (out or Path(re.sub(r"[^\w.-]+", "_", name).strip(".") or "robot"))
+    if prefix.suffix in (".npz", ".png"):
+        prefix = prefix.with_suffix("")
+    if not prefix.name:
+        raise typer.BadParameter(f"{out} names no file", param_hint="--out")
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    return prefix
+
+
+def _write(trajectory: Trajectory, prefix: Path) -> list[Path]:
+    from kinetree.errors import MissingPackageError
+    from kinetree.sim import plot
+
+    written = [trajectory.save(prefix.with_name(prefix.name + ".npz"))]
+    try:
+        written.append(plot(trajectory, prefix.with_name(prefix.name + ".png")))
+    except MissingPackageError as error:
+        error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
+    return written
+
+
+def _table(trajectory: Trajectory, seconds: float) -> Table:
+    """The run in one line, and the energy balance."""
+    import numpy as np
+    from rich.table import Table
+    from rich.text import Text
+
+    steps = len(trajectory.time) - 1
+    parts = f" in up to {trajectory.substeps} parts (stiff friction)" if trajectory.substeps > 1 else ""
+    title = (
+        f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, "
+        f"{steps} steps of {trajectory.dt:g} s{parts}, computed in {seconds:.2g} s"
+    )
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    for heading in ("energy, J", "start", "end", "change"):
+        table.add_column(heading, justify="left" if heading == "energy, J" else "right")
+    for name, series in (
+        ("kinetic", trajectory.kinetic),
+        ("potential", trajectory.potential),
+        ("total", trajectory.total),
+    ):
+        table.add_row(name, f"{series[0]:.6g}", f"{series[-1]:.6g}", f"{series[-1] - series[0]:+.6g}")
+    table.add_section()
+    table.add_row("work of the torques", "", "", f"{trajectory.work[-1]:+.6g}")
+    table.add_row("lost to friction", "", "", f"{-trajectory.dissipated[-1] or 0.0:+.6g}")
+    table.add_section()
+    worst = float(np.abs(trajectory.balance_error).max())
+    table.add_row("balance error, end", "", "", f"{trajectory.balance_error[-1]:+.2g}")
+    table.add_row("balance error, largest", "", "", f"{worst:.2g}")
+    return table

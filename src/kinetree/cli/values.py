@@ -1,0 +1,78 @@
+"""Numbers a coordinate from the command line: `0.1,-0.2,0.3`, or `elbow=1.2,wrist=0.5` with the rest as it is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import typer
+
+from kinetree.errors import nearest_names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["parse_number", "parse_values"]
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def parse_number(text: str) -> float | None:
+    """A plain finite decimal number, or None."""
+    text = text.strip()
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
+
+
+def parse_values(
+    option: str, text: str, names: Sequence[str], default: NDArray[np.float64], robot: str
+) -> NDArray[np.float64]:
+    """One number a name. Raises a usage error that says what is wrong."""
+    items = [item.strip() for item in text.split(",")]
+    if any("=" in item for item in items):
+        return _pairs(option, items, names, default, robot)
+    if len(items) != len(names):
+        raise typer.BadParameter(
+            f"{len(items)} numbers were given, but {robot!r} has {len(names)} coordinates here "
+            f"({_listed(names)}); give one number each, or name=value pairs for some",
+            param_hint=option,
+        )
+    return np.array([_value(option, item) for item in items])
+
+
+def _pairs(
+    option: str, items: list[str], names: Sequence[str], default: NDArray[np.float64], robot: str
+) -> NDArray[np.float64]:
+    values = default.copy()
+    given: set[str] = set()
+    for item in items:
+        name, sign, value = item.rpartition("=")
+        name = name.strip()
+        if not sign:
+            raise typer.BadParameter(
+                f"{item!r} has no name; give either a number for every coordinate or only name=value pairs",
+                param_hint=option,
+            )
+        if name not in names:
+            raise typer.BadParameter(
+                f"{robot!r} has no coordinate {name!r}: {nearest_names(name, names)}", param_hint=option
+            )
+        if name in given:
+            raise typer.BadParameter(f"{name!r} is given twice", param_hint=option)
+        given.add(name)
+        values[list(names).index(name)] = _value(option, value)
+    return values
+
+
+def _value(option: str, text: str) -> float:
+    value = parse_number(text)
+    if value is None:
+        raise typer.BadParameter(f"{text.strip()!r} is not a finite number", param_hint=option)
+    return value
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

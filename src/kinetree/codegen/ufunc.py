@@ -1,0 +1,100 @@
+"""From machine code to a NumPy generalised ufunc: broadcasting, strides, `out=` and the release of the GIL.
+
+NumPy's C function for that is reached through its table of functions, whose order is part of NumPy's ABI.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinetree.codegen.jit import MachineCode
+from kinetree.expr import Port
+
+__all__ = ["make_ufunc"]
+
+_FROM_FUNC_AND_DATA_AND_SIGNATURE = 31  # its index, from numpy/__ufunc_api.h
+_NO_IDENTITY = -1
+
+
+def make_ufunc(code: MachineCode, name: str) -> Callable[..., Any]:
+    """A gufunc of this code. It keeps the code alive."""
+    n_in, n_out = len(code.inputs), len(code.outputs)
+    functions = (ctypes.c_void_p * 1)(code.address)
+    data = (ctypes.c_void_p * 1)(None)
+    types = ctypes.create_string_buffer(bytes([np.dtype(code.precision.char).num] * (n_in + n_out)))
+    name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")
+    signature = ctypes.create_string_buffer(_signature(code.inputs, code.outputs).encode())
+    ufunc = _constructor()(
+        functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature
+    )
+    # NumPy keeps pointers to these, not copies; the ufunc itself must hold them.
+    _hold(ufunc, (code, functions, data, types, name_text, doc_text))
+    return ufunc  # type: ignore[no-any-return]
+
+
+class _UFuncObject(ctypes.Structure):
+    """The head of NumPy's PyUFuncObject, as its public header has it, up to the object it holds."""
+
+    _fields_ = (
+        ("refcount", ctypes.c_ssize_t),
+        ("type", ctypes.c_void_p),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.c_void_p),
+        ("data", ctypes.c_void_p),
+        ("ntypes", ctypes.c_int),
+        ("reserved", ctypes.c_int),
+        ("name", ctypes.c_void_p),
+        ("types", ctypes.c_void_p),
+        ("doc", ctypes.c_void_p),
+        ("ptr", ctypes.c_void_p),
+        ("obj", ctypes.c_void_p),
+    )
+
+
+def _hold(ufunc: Any, keep: tuple[object, ...]) -> None:
+    head = _UFuncObject.from_address(id(ufunc))
+    if (head.nin, head.nargs, head.obj) != (ufunc.nin, ufunc.nargs, None):
+        raise RuntimeError(f"NumPy {np.__version__} lays out ufuncs in a way this version of kinetree does not know")
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(keep))
+    head.obj = id(keep)
+
+
+def _signature(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> str:
+    def axes(ports: tuple[Port, ...]) -> str:
+        return ",".join(f"({','.join(map(str, port.shape))})" for port in ports)
+
+    return f"{axes(inputs)}->{axes(outputs)}"
+
+
+@functools.cache
+def _constructor() -> Callable[..., Any]:
+    """PyUFunc_FromFuncAndDataAndSignature."""
+    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    get_pointer.restype = ctypes.c_void_p
+    get_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    table = get_pointer(np._core._multiarray_umath._UFUNC_API, None)  # type: ignore[attr-defined]
+    entry = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[_FROM_FUNC_AND_DATA_AND_SIGNATURE]
+    prototype = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        ctypes.c_void_p,
+    )
+    assert entry is not None
+    return prototype(entry)

@@ -1,0 +1,237 @@
+"""Equations of motion, as functions of arrays.
+
+They run on the tree with regrouped inertias: the same answers from fewer operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree import algorithms
+from kinetree.expr import Scalar
+from kinetree.function import Definition, defined_by, run
+from kinetree.model import Model, regrouped
+from kinetree.spatial import Force
+
+__all__ = ["aba", "bias_forces", "crba", "forward_dynamics", "gravity_forces", "inverse_dynamics", "mass_matrix", "rnea"]
+
+Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+Forces = dict[int, Force]
+
+
+def _flat(pieces: Slots) -> list[Scalar]:
+    return [x for piece in pieces for x in piece]
+
+
+def _rest(model: Model) -> Slots:
+    return [[0.0] * kind.nv for kind in model.tree.joint]
+
+
+def _aba(model: Model, q: Slots, v: Slots, tau: Slots, *, f_ext: Forces) -> list[Scalar]:
+    return _flat(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext))
+
+
+def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, f_ext: Forces) -> list[Scalar]:
+    return _flat(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext))
+
+
+def _bias_forces(model: Model, q: Slots, v: Slots, *, f_ext: Forces) -> list[Scalar]:
+    return _flat(algorithms.rnea(regrouped(model.tree), q, v, _rest(model), f_ext))
+
+
+def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
+    return _flat(algorithms.rnea(regrouped(model.tree), q, _rest(model), _rest(model)))
+
+
+def _crba(model: Model, q: Slots) -> list[Scalar]:
+    start = [0]
+    for kind in model.tree.joint:
+        start.append(start[-1] + kind.nv)
+    n = start[-1]
+    H: list[Scalar] = [0.0] * (n * n)
+    for (i, j), block in algorithms.crba(regrouped(model.tree), q).items():
+        for a, row in enumerate(block, start[i]):
+            for b, x in enumerate(row, start[j]):
+                H[a * n + b] = H[b * n + a] = x
+    return H
+
+
+_Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "nv"), ("qdd", "nv")
+ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, takes_forces=True, divides_by_inertia=True)
+RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, takes_forces=True)
+CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba)
+BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, takes_forces=True)
+GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces)
+
+
+@defined_by(ABA)
+def aba(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
+
+    Rigid bodies, rotor inertias and gravity; joint damping and friction are not part of it: add
+    `friction_forces` to tau, as `kt.simulate` does.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        tau: joint forces (…, nv); N·m, N.
+        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        out: where to put the result, (…, nv), of the result's dtype.
+
+    Returns:
+        Accelerations (…, nv); rad/s², m/s². For a free joint: the derivative of v, which is the body's spatial
+        acceleration in its own axes.
+
+    Raises:
+        ShapeError: an argument's last axis, or the leading axes together, do not fit.
+        DTypeError: an argument is not an array of real numbers.
+        ConfigurationError: a quaternion in q is zero.
+        SingularModelError: a joint moves nothing that has inertia.
+
+    Source: Featherstone, RBDA (2008), Table 7.1.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
+    (100, 2)
+    """
+    return run(ABA, robot, (q, v, tau), f_ext=f_ext, out=out)
+
+
+@defined_by(RNEA)
+def rnea(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """Inverse dynamics by the recursive Newton-Euler algorithm: the joint forces that give accelerations.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: acceleration (…, nv); rad/s², m/s².
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        out: where to put the result, (…, nv), of the result's dtype.
+
+    Returns:
+        Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), Table 5.1.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> qdd = kt.aba(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
+    >>> kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], qdd).round(9).tolist()
+    [2.0, 0.5]
+    """
+    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, out=out)
+
+
+@defined_by(CRBA)
+def crba(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """The mass matrix by the composite-rigid-body algorithm, full and symmetric.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        out: where to put the result, (…, nv, nv), of the result's dtype.
+
+    Returns:
+        H (…, nv, nv), rotor inertias included: kg·m² between angles, kg between displacements.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), Table 6.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.crba(robot, [0.3, 0.1]).shape
+    (2, 2)
+    """
+    return run(CRBA, robot, (q,), out=out)
+
+
+@defined_by(BIAS_FORCES)
+def bias_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, less external forces.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        f_ext: external wrenches by frame name, as for `rnea`.
+        out: where to put the result, (…, nv).
+
+    Returns:
+        C (…, nv) of H q̈ + C = τ; N·m, N.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 6.2 and Table 5.1 with q̈ = 0.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.bias_forces(robot, [0.3, 0.1], [0.0, 1.0]).shape
+    (2,)
+    """
+    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, out=out)
+
+
+@defined_by(GRAVITY_FORCES)
+def gravity_forces(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """The joint forces that hold the robot still against gravity.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        out: where to put the result, (…, nv).
+
+    Returns:
+        g (…, nv), the gradient of the potential energy; N·m, N.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), Table 5.1 with q̇ = q̈ = 0.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.gravity_forces(robot, [0.0, 0.0]).round(12).tolist()
+    [0.0, 0.0]
+    """
+    return run(GRAVITY_FORCES, robot, (q,), out=out)
+
+
+forward_dynamics = aba
+inverse_dynamics = rnea
+mass_matrix = crba

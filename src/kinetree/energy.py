@@ -1,0 +1,115 @@
+"""Energies and the centre of mass, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree import algorithms
+from kinetree.errors import ModelError
+from kinetree.expr import Scalar
+from kinetree.function import Definition, defined_by, run
+from kinetree.model import Model
+
+__all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
+
+Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+
+
+def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    return [algorithms.kinetic_energy(model.tree, q, v)]
+
+
+def _potential(model: Model, q: Slots) -> list[Scalar]:
+    return [algorithms.potential_energy(model.tree, q)]
+
+
+def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
+    if model.mass == 0.0:
+        raise ModelError(f"center_of_mass: {model.name!r} has no mass at all, so it has no centre of mass")
+    return algorithms.center_of_mass(model.tree, q, model.mass).components()
+
+
+KINETIC_ENERGY = Definition("kinetic_energy", (("q", "nq"), ("v", "nv")), (), _kinetic)
+POTENTIAL_ENERGY = Definition("potential_energy", (("q", "nq"),), (), _potential)
+CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_mass)
+
+
+@defined_by(KINETIC_ENERGY)
+def kinetic_energy(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    """The kinetic energy, vᵀ H v / 2, rotors included.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        out: where to put the result, (…), of the result's dtype.
+
+    Returns:
+        Energy (…); J.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 2.67.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> float(kt.kinetic_energy(robot, [0.3, 0.1], [0.0, 0.0]))
+    0.0
+    """
+    return run(KINETIC_ENERGY, robot, (q, v), out=out)
+
+
+@defined_by(POTENTIAL_ENERGY)
+def potential_energy(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """The potential energy in gravity, zero with the centre of mass at the world's origin.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        out: where to put the result, (…), of the result's dtype.
+
+    Returns:
+        Energy (…); J. A fixed base's own mass counts.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: -m g · c, with the centre of mass c.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> bool(kt.potential_energy(robot, [3.14, 0.0]) > kt.potential_energy(robot, [0.0, 0.0]))
+    True
+    """
+    return run(POTENTIAL_ENERGY, robot, (q,), out=out)
+
+
+@defined_by(CENTER_OF_MASS)
+def center_of_mass(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Where the centre of mass is, a fixed base's own mass included.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        out: where to put the result, (…, 3), of the result's dtype.
+
+    Returns:
+        Position (…, 3) in the world; m.
+
+    Raises:
+        ModelError: the robot has no mass.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the first moment of mass, handed from each body to its parent.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.center_of_mass(robot, robot.neutral()).shape
+    (3,)
+    """
+    return run(CENTER_OF_MASS, robot, (q,), out=out)

@@ -1,0 +1,309 @@
+"""Where algorithms meet the compiler: functions of NumPy arrays, compiled on first use for one robot.
+
+Shapes, dtypes, broadcasting and their errors live here, once. An algorithm sees one sample, slot by slot; a caller
+sees arrays of shape (…, nq) whose leading axes broadcast.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, OptionError, ShapeError, SingularModelError
+from kinetree.expr import Port, Program, Scalar, trace
+from kinetree.model import Frame, Model
+from kinetree.model.model import zero_quaternion
+from kinetree.spatial import Force, Vec3
+
+__all__ = ["CompiledFunction", "Definition", "compile_function", "defined_by", "run"]
+
+Array = NDArray[Any]
+_log = logging.getLogger("kinetree")
+_SECONDS_PER_OPERATION = 3e-4
+_WORTH_SAYING = 3.0  # seconds
+
+
+class Compute(Protocol):
+    """An algorithm, fitted to a robot: slot lists in, flat numbers out."""
+
+    def __call__(self, model: Model, /, *inputs: Sequence[Sequence[Scalar]], **options: Any) -> Sequence[Scalar]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
+
+    name: str
+    inputs: tuple[tuple[str, str], ...]
+    """(name, "nq" or "nv") each."""
+    output: tuple[int | str, ...]
+    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
+    compute: Compute
+    options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
+    """How the value of each option is checked and resolved; it becomes part of the kernel."""
+    takes_forces: bool = False
+    """Whether external forces may act."""
+    divides_by_inertia: bool = False
+    """Whether it is undefined for a robot with a massless moving subtree."""
+
+
+class CompiledFunction:
+    """A definition compiled for one robot, one set of options and one dtype; call it with arrays.
+
+    `program` is what was compiled, for reading and counting.
+    """
+
+    def __init__(
+        self, definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...], dtype: str
+    ) -> None:
+        self.definition = definition
+        self.dtype = np.dtype(dtype)
+        self.program = _trace(definition, model, options, forced)
+        self._ports = self.program.inputs
+        self._model_name = model.name
+        self._model = weakref.ref(model)
+        self._quaternions = any(kind.quaternion is not None for kind in model.tree.joint)
+        self._configurations = [k for k, (_, size) in enumerate(definition.inputs) if size == "nq"]
+        self._ufunc = _machine_code(self.program, dtype, model.name)
+
+    def __repr__(self) -> str:
+        ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._ports)
+        return f"<{self.definition.name}({ports}) compiled for {self._model_name!r}, {self.dtype}>"
+
+    def __call__(self, *arguments: ArrayLike, out: Array | None = None) -> Array:
+        """Arguments in the order of the public function, external forces last; each (…, n)."""
+        if len(arguments) != len(self._ports):
+            expected = ", ".join(port.name for port in self._ports)
+            raise DTypeError(f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}")
+        arrays = [self._checked(port, x) for port, x in zip(self._ports, arguments, strict=True)]
+        if self._quaternions:
+            self._check_quaternions(arrays)
+        if out is not None:
+            self._check_out(arrays, out)
+            return self._ufunc(*arrays, out=out)
+        try:
+            return self._ufunc(*arrays)
+        except ValueError:
+            self._batch_shape(arrays)
+            raise
+
+    def _checked(self, port: Port, x: ArrayLike) -> Array:
+        (n,) = port.shape
+        array = real_array(port.name, x, n)
+        if array.dtype != self.dtype:
+            array = array.astype(self.dtype)
+        if array.ndim == 0 or array.shape[-1] != n:
+            raise ShapeError(
+                f"{self.definition.name}: {port.name} has shape {array.shape}, but {self._model_name!r} "
+                f"needs (…, {n})"
+            )
+        return array
+
+    def _check_quaternions(self, arrays: list[Array]) -> None:
+        model = self._model()
+        assert model is not None
+        for k in self._configurations:
+            zero_quaternion(model, arrays[k], self._ports[k].name)
+
+    def _batch_shape(self, arrays: list[Array]) -> tuple[int, ...]:
+        try:
+            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            shapes = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self._ports, arrays, strict=True))
+            raise ShapeError(
+                f"{self.definition.name}: the leading axes do not broadcast together: {shapes}; "
+                "they must be equal, or 1, or absent"
+            ) from None
+
+    def _check_out(self, arrays: list[Array], out: Array) -> None:
+        shape = (*self._batch_shape(arrays), *self.program.outputs[0].shape)
+        if not isinstance(out, np.ndarray):
+            raise DTypeError(f"{self.definition.name}: out must be a NumPy array, not {type(out).__name__}")
+        if out.dtype != self.dtype:
+            raise DTypeError(f"{self.definition.name}: out has dtype {out.dtype}, but the result is {self.dtype}")
+        if out.shape != shape:
+            raise ShapeError(f"{self.definition.name}: out has shape {out.shape}, but the result has {shape}")
+        if not out.flags.writeable:
+            raise ShapeError(f"{self.definition.name}: out is read-only")
+
+
+F = TypeVar("F", bound=Callable[..., Array])
+
+
+def defined_by(definition: Definition) -> Callable[[F], F]:
+    """Mark a public function with its definition, so that `compile_function` finds it."""
+
+    def mark(function: F) -> F:
+        function.definition = definition  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def compile_function(
+    robot: Model, function: Callable[..., Array], *, dtype: str | np.dtype[Any] = "float64", f_ext: Sequence[str] = (), **options: Any
+) -> CompiledFunction:
+    """Compile one of kinetree's functions for a robot now, and return it bare.
+
+    Args:
+        robot: the robot.
+        function: `kt.aba`, `kt.rnea`, …
+        dtype: "float64" or "float32".
+        f_ext: the frames on which external forces will act; each becomes an argument (…, 6) after the others.
+        options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
+
+    Raises:
+        OptionError: `function` is not kinetree's, or an option or dtype is none it has.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> f = kt.compile(robot, kt.aba)
+    >>> f([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape
+    (2,)
+    """
+    definition = getattr(function, "definition", None)
+    if not isinstance(definition, Definition):
+        raise OptionError(f"{function!r} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
+    name = np.dtype(dtype).name
+    if name not in ("float64", "float32"):
+        raise OptionError(f"dtype must be float64 or float32, not {name}")
+    return _compiled(definition, check_robot(robot), options, tuple(f_ext), name)
+
+
+def run(
+    definition: Definition,
+    robot: Model,
+    arguments: Sequence[ArrayLike],
+    *,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    **options: Any,
+) -> Array:
+    """Call a definition on arrays, compiling it first if this robot has not seen it."""
+    forces: tuple[str, ...] = ()
+    if f_ext is not None:
+        if not isinstance(f_ext, Mapping):
+            raise DTypeError(
+                f"{definition.name}: f_ext must be a dict from frame names to arrays (…, 6), not {type(f_ext).__name__}"
+            )
+        forces = tuple(f_ext)
+        arguments = [*arguments, *f_ext.values()]
+    dtype = "float32" if all(getattr(x, "dtype", None) == np.float32 for x in arguments) else "float64"
+    return _compiled(definition, check_robot(robot), options, forces, dtype)(*arguments, out=out)
+
+
+def check_robot(robot: object) -> Model:
+    """The robot, or an error for whatever else came first."""
+    if not isinstance(robot, Model):
+        raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
+    return robot
+
+
+def real_array(name: str, x: ArrayLike, n: int) -> Array:
+    """x as an array of real numbers."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}): {error}") from None
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}), not of dtype {array.dtype}")
+    return array
+
+
+_Key = tuple[Definition, tuple[Hashable, ...], tuple[str, ...], str]
+_kernels: weakref.WeakKeyDictionary[Model, dict[_Key, CompiledFunction]] = weakref.WeakKeyDictionary()
+_compiling = threading.Lock()
+
+
+def _compiled(
+    definition: Definition, model: Model, options: Mapping[str, Any], forced: tuple[str, ...], dtype: str
+) -> CompiledFunction:
+    if unknown := set(options) - set(definition.options):
+        known = ", ".join(definition.options) or "none"
+        raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
+    resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
+    key = (definition, tuple(resolved.values()), forced, dtype)
+    kernels = _kernels.get(model)
+    if kernels is None or (kernel := kernels.get(key)) is None:
+        with _compiling:
+            kernels = _kernels.setdefault(model, {})
+            kernel = kernels.get(key)
+            if kernel is None:
+                kernel = kernels[key] = CompiledFunction(definition, model, resolved, forced, dtype)
+    return kernel
+
+
+def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...]) -> Program:
+    if definition.divides_by_inertia and model.singular_joints:
+        raise SingularModelError(
+            f"{definition.name}: joint {model.singular_joints[0]!r} of {model.name!r} moves nothing that has mass or "
+            "inertia, so its acceleration is not defined; give the bodies behind it a mass, or the joint an armature "
+            "(kinematics and inverse dynamics work as they are)"
+        )
+    if forced and not definition.takes_forces:
+        raise OptionError(f"{definition.name} takes no external forces")
+    frames = [model.frames[name] for name in forced]
+    inputs = [Port(name, (getattr(model, size),)) for name, size in definition.inputs]
+    inputs += [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in frames]
+    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
+    shape = tuple(sizes[n] if isinstance(n, str) else n for n in definition.output)
+
+    def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
+        arguments = [
+            model.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)
+        ]
+        extra: dict[str, Any] = dict(options)
+        if definition.takes_forces:
+            extra["f_ext"] = _forces(frames, flat[len(arguments) :])
+        return [definition.compute(model, *arguments, **extra)]
+
+    return trace(one_sample, inputs, [Port(definition.name, shape)], definition.name)
+
+
+def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
+    """What acts on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
+    forces: dict[int, Force] = {}
+    for frame, w in zip(frames, wrenches, strict=True):
+        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
+        forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
+    return forces
+
+
+def _machine_code(program: Program, dtype: str, robot: str) -> Callable[..., Any]:
+    if program.output_size == 0 or program.input_size == 0:
+        return _constant_function(program, dtype)
+    from kinetree.codegen import PRECISIONS, MachineCode, make_ufunc
+
+    operations = len(program.body.statements)
+    seconds = operations * _SECONDS_PER_OPERATION
+    if seconds > _WORTH_SAYING:
+        _log.warning("compiling %s for %r: %d operations, about %.0f s …", program.name, robot, operations, seconds)
+    return make_ufunc(MachineCode(program, PRECISIONS[dtype]), program.name)
+
+
+def _constant_function(program: Program, dtype: str) -> Callable[..., Any]:
+    """For a robot without degrees of freedom: a result that depends on nothing, or is empty."""
+    (port,) = program.outputs
+    sample = np.zeros(port.shape, dtype)
+
+    if port.size:
+        from kinetree.expr import interpret
+
+        (values,) = interpret(program, *([] for _ in program.inputs))
+        sample = np.reshape(np.array(values, dtype), port.shape)
+
+    def function(*arrays: Array, out: Array | None = None) -> Array:
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        if out is None:
+            out = np.empty((*shape, *port.shape), dtype)
+        out[...] = sample
+        return out
+
+    return function

@@ -1,0 +1,284 @@
+"""Reading an XML file safely: size limits first, line numbers kept, nothing expanded, fetched or repaired.
+
+The parser is the standard library's expat on one buffer, without namespaces: a prefix that is never declared
+(`drake:joint`) is then just part of a name, every element knows its exact line however long the file is, and
+a hostile file is stopped in a handler instead of becoming a tree. Elements that a format does not know are
+counted and skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from xml.parsers import expat
+
+import numpy as np
+
+from kinetree.errors import ModelError
+
+__all__ = ["Document", "Element", "Shape", "read_document"]
+
+MAX_BYTES = 32 * 2**20
+MAX_TAGS = 2_000_000
+MAX_TOKEN = 2**20
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a format knows of one element: the children and the attributes it may have."""
+
+    children: frozenset[str]
+    attributes: frozenset[str]
+
+    @staticmethod
+    def of(children: str = "", attributes: str = "") -> Shape:
+        """Names separated by blanks."""
+        return Shape(frozenset(children.split()), frozenset(attributes.split()))
+
+
+class Element:
+    """An element of the file: its tag, attributes, line and children (those the format knows)."""
+
+    __slots__ = ("attributes", "children", "file", "line", "parent", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str], line: int, parent: Element | None, file: str) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.line = line
+        self.parent = parent
+        self.file = file
+        self.children: list[Element] = []
+
+    def __repr__(self) -> str:
+        name = self.attributes.get("name")
+        return f'<{self.tag} name="{_short(name)}">' if name else f"<{self.tag}>"
+
+    @property
+    def where(self) -> str:
+        """For messages: file, line, element, and the named element around it."""
+        around = self.parent
+        while around is not None and "name" not in around.attributes:
+            around = around.parent
+        inside = "" if self.attributes.get("name") or around is None or around.parent is None else f" in {around!r}"
+        return f"{self.file}:{self.line}: {self!r}{inside}"
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the `ModelError` that names this element's place."""
+        raise ModelError(f"{self.where}: {message}")
+
+    def all(self, tag: str) -> list[Element]:
+        """The children with this tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def optional(self, tag: str) -> Element | None:
+        """The one child with this tag, or None; two of them are an error."""
+        found = None
+        for child in self.children:
+            if child.tag == tag:
+                if found is not None:
+                    child.fail(f"{self!r} has a second <{tag}> (the first is in line {found.line}); remove one")
+                found = child
+        return found
+
+    def required(self, tag: str) -> Element:
+        """The one child with this tag."""
+        found = self.optional(tag)
+        if found is None:
+            self.fail(f"has no <{tag}>; add one")
+        return found
+
+    def text(self, attribute: str) -> str:
+        """An attribute that must be there and not be empty."""
+        value = self.attributes.get(attribute)
+        if value is None:
+            self.fail(f'has no attribute "{attribute}"; add it')
+        if not value.strip():
+            self.fail(f'the attribute "{attribute}" is empty; fill it in')
+        return value
+
+
+@dataclass(slots=True)
+class Document:
+    """A file that was read: its root and what was skipped."""
+
+    root: Element
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Elements the format does not know, by `parent/tag`, with what they contained."""
+    skipped_attributes: Counter[str] = field(default_factory=Counter)
+    """Attributes the format does not know, by `tag attribute`."""
+
+
+def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape]) -> Document:
+    """Read a file whose elements have the given shapes.
+
+    Raises `ModelError` if the file cannot be read, exceeds a limit, is not well-formed XML, or has a document
+    type with declarations in it.
+    """
+    path = Path(path)
+    data = _read_bytes(path)
+    _check_limits(str(path), data)
+    return _Parser(str(path), shapes).parse(data)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        # A pipe or a device would block or never end; only files have a size to check.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            kind = "a folder" if path.is_dir() else "not a regular file"
+            raise ModelError(f"{path}: this is {kind}; give the path of a robot file")
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ModelError(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"{path}: the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file")
+    return data
+
+
+def _check_limits(file: str, data: bytes) -> None:
+    """Refuse before parsing what would take a parser long."""
+    if not data.strip():
+        raise ModelError(f"{file}: the file is empty")
+    starts = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
+    if len(starts) > MAX_TAGS:
+        raise ModelError(f"{file}: the file has {len(starts):,} tags; the limit is {MAX_TAGS:,}")
+    edges = np.concatenate(([0], starts, [len(data)]))
+    lengths = np.diff(edges)
+    longest = int(lengths.argmax())
+    if lengths[longest] > MAX_TOKEN:
+        line = data.count(b"\n", 0, int(edges[longest])) + 1
+        raise ModelError(
+            f"{file}:{line}: one tag or text here is {int(lengths[longest]):,} bytes long; the limit is {MAX_TOKEN:,}"
+        )
+
+
+class _Parser:
+    """The handlers of one run of expat."""
+
+    def __init__(self, file: str, shapes: Mapping[str, Shape]) -> None:
+        self._file = file
+        self._shapes = shapes
+        self._expat = expat.ParserCreate()
+        self._line_offset = 0
+        self._open: Element | None = None
+        self._skip_depth = 0
+        self._depth = 0
+        self._document: Document | None = None
+
+    def parse(self, data: bytes) -> Document:
+        text = data.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
+        blank = data[: len(data) - len(text)]
+        self._line_offset = blank.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
+        parser = self._expat
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._entity
+        try:
+            parser.Parse(text, True)
+        except expat.ExpatError as error:
+            raise ModelError(self._not_well_formed(error)) from None
+        except ModelError:
+            raise
+        except (LookupError, ValueError) as error:  # the encoding named in <?xml … ?>
+            raise ModelError(f"{self._file}:{self._line}: the text cannot be decoded: {error}") from None
+        assert self._document is not None  # expat accepts no document without a root
+        return self._document
+
+    @property
+    def _line(self) -> int:
+        return self._expat.CurrentLineNumber + self._line_offset
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise ModelError(f"{self._file}:{self._line}: elements are nested more than {MAX_DEPTH} deep")
+        if self._skip_depth:
+            self._skip_depth += 1
+            return
+        above = self._open
+        if above is None:
+            element = Element(tag, attributes, self._line, None, self._file)
+            self._document = Document(element)
+        elif tag not in self._shapes[above.tag].children:
+            assert self._document is not None
+            self._document.skipped[f"{above.tag}/{tag}"] += 1
+            self._skip_depth = 1
+            return
+        else:
+            element = Element(tag, attributes, self._line, above, self._file)
+            above.children.append(element)
+        self._open = element
+        shape = self._shapes.get(tag)
+        if shape is None:
+            # Only the root: the caller says what to do about it; there is no need to read on.
+            self._skip_depth = 1
+            self._open = None
+            return
+        if not attributes.keys() <= shape.attributes:
+            assert self._document is not None
+            for name in attributes.keys() - shape.attributes:
+                if name != "xmlns" and not name.startswith("xmlns:"):
+                    self._document.skipped_attributes[f"{tag} {name}"] += 1
+
+    def _end(self, _tag: str) -> None:
+        self._depth -= 1
+        if self._skip_depth:
+            self._skip_depth -= 1
+            return
+        assert self._open is not None
+        self._open = self._open.parent
+
+    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
+        if system_id is not None or public_id is not None or has_internal_subset:
+            raise ModelError(
+                f"{self._file}:{self._line}: <!DOCTYPE {_short(name)}>: a document type with declarations or an "
+                "address is not read (entities are not expanded and nothing is fetched); remove it"
+            )
+
+    def _entity(self, name: str, *_: object) -> None:
+        raise ModelError(
+            f"{self._file}:{self._line}: the entity {_short(name)!r} is declared here; entities are not expanded, "
+            "so write the text itself"
+        )
+
+    def _not_well_formed(self, error: expat.ExpatError) -> str:
+        reason = expat.ErrorString(error.code) or str(error)
+        line = error.lineno + self._line_offset
+        message = f"{self._file}:{line}: this is not well-formed XML: {reason}"
+        if self._document is None:
+            return f"{message}; is it a robot file?"
+        if self._open is not None and not self._skip_depth:
+            opened = f"{self._open!r}, opened in line {self._open.line}"
+            if error.code == expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]:
+                return f"{message}: {opened}, is closed by another tag"
+            if error.code in _CUT_OFF:
+                return f"{message}: the file ends inside {opened}; is it cut off?"
+        return message
+
+
+_CUT_OFF = frozenset(
+    expat.errors.codes[reason]
+    for reason in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
+
+
+def _short(text: str | None, limit: int = 60) -> str:
+    """A piece of the file that is fit to be shown in a message."""
+    text = text or ""
+    text = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    return text if len(text) <= limit else text[:limit] + "…"

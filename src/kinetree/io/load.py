@@ -1,0 +1,47 @@
+"""One door for every format: the root element decides, not the suffix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kinetree.errors import ModelError
+from kinetree.io.document import read_document
+from kinetree.io.urdf import SHAPES, read_urdf
+from kinetree.model import Model
+
+__all__ = ["load"]
+
+_OTHER_FORMATS = {
+    "mujoco": "this is an MJCF file; that format is not read yet, so save the model as URDF",
+    "sdf": "this is an SDF file; that format is not read yet, so save the model as URDF",
+}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """Read a robot file. The format is told from the file's root element; so far it is URDF.
+
+    `floating_base` puts a free joint under the root body, which is otherwise fixed to the world.
+    `package_roots` are the folders in which meshes may be looked up, see `load_urdf`.
+
+    Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
+    about what is suspicious but possible.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".xacro":
+        raise ModelError(
+            f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
+            f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
+        )
+    document = read_document(path, SHAPES)
+    root = document.root
+    if root.tag != "robot":
+        unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
+        root.fail(_OTHER_FORMATS.get(root.tag, unknown))
+    return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)

@@ -1,0 +1,74 @@
+"""Numbers in attributes, read strictly.
+
+`float` would take "1_000", "nan", "infinity" and digits of any script; a robot file that has those has a mistake
+in it, so only plain decimal numbers are taken.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from kinetree.io.document import Element
+
+__all__ = ["number", "numbers"]
+
+_NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+_BLANK = r"[ \t\r\n]"
+_ONE = re.compile(_NUMBER)
+_LIST = re.compile(rf"{_BLANK}*+{_NUMBER}(?:{_BLANK}++{_NUMBER})*+{_BLANK}*+")
+_LONGEST = 4096
+
+
+def number(element: Element, attribute: str, default: float | None = None) -> float:
+    """An attribute that holds one number; without a default it must be there."""
+    if default is not None and attribute not in element.attributes:
+        return default
+    return numbers(element, attribute, 1)[0]
+
+
+def numbers(
+    element: Element, attribute: str, count: int, default: tuple[float, ...] | None = None
+) -> tuple[float, ...]:
+    """An attribute that holds `count` numbers separated by blanks; without a default it must be there."""
+    text = element.attributes.get(attribute)
+    if text is None:
+        if default is not None:
+            return default
+        element.fail(f'has no attribute "{attribute}"; add it')
+    if len(text) > _LONGEST or not _LIST.fullmatch(text):
+        element.fail(_why_not(attribute, text, count))
+    values = tuple(map(float, text.split()))
+    if len(values) != count:
+        wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
+        element.fail(f'{attribute}="{_shown(text)}" holds {len(values)} numbers, but {wanted} must stand there')
+    if not all(map(math.isfinite, values)):
+        element.fail(f'{attribute}="{_shown(text)}" is too large for a 64-bit number')
+    return values
+
+
+def _why_not(attribute: str, text: str, count: int) -> str:
+    given = f'{attribute}="{_shown(text)}"'
+    wanted = "a number" if count == 1 else f"{count} numbers separated by blanks"
+    if not text.strip():
+        return f"{given} is empty; {wanted} must stand there"
+    if len(text) > _LONGEST:
+        return f"{given} is {len(text):,} characters long; {wanted} must stand there"
+    if "${" in text or "$(" in text:
+        return f"{given} is a xacro expression; expand the file first (xacro robot.xacro > robot.urdf)"
+    wrong = next((word for word in re.split(_BLANK, text) if word and not _ONE.fullmatch(word)), text)
+    why = f"{_shown(wrong)!r} is not a number"
+    if wrong.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        why = f"{_shown(wrong)!r} is not a finite number"
+    elif "," in wrong:
+        why += " (write a point for decimals and blanks between numbers)"
+    elif "_" in wrong:
+        why += " (write it without underscores)"
+    elif _ONE.match(wrong):
+        why += " (write it without a unit; units are SI)"
+    return f"{given}: {why}; {wanted} must stand there"
+
+
+def _shown(text: str, limit: int = 40) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    return text if len(text) <= limit else text[:limit] + "…"

@@ -1,0 +1,94 @@
+"""<visual> and <collision>: shapes, materials and the addresses of meshes. Nothing is opened."""
+
+from __future__ import annotations
+
+from kinetree.io.document import Element
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.numbers import number, numbers
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.placement import read_placement
+from kinetree.model import Geometry
+
+__all__ = ["Color", "GeometryReader"]
+
+Color = tuple[float, float, float, float]
+
+
+class GeometryReader:
+    """Reads the shapes of all links; materials may be defined at the top or inside the first shape that uses them."""
+
+    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes) -> None:
+        self._meshes = meshes
+        self._notes = notes
+        self._colors: dict[str, Color | None] = {}
+        for material in robot.all("material"):
+            self._define(material)
+        for link in robot.all("link"):
+            for shape in link.children:
+                for material in shape.all("material"):
+                    if material.children and "name" in material.attributes:
+                        self._colors.setdefault(material.attributes["name"], self._color(material))
+
+    def read(self, element: Element, link: str) -> Geometry:
+        """A <visual> or <collision> of the link with that name."""
+        shape, kind = self._shape(element)
+        placement = read_placement(element)
+        name = element.attributes.get("name", "")
+        color = self._color_of(element.optional("material"), link)
+        if kind != "mesh":
+            return Geometry(element.tag, kind, self._size(shape), placement, name, color=color)
+        address = shape.text("filename")
+        path, reason = self._meshes.find(address)
+        if path is None:
+            self._notes.add(reason, address)
+        return Geometry(element.tag, kind, self._scale(shape), placement, name, address, path, color)
+
+    def _shape(self, element: Element) -> tuple[Element, str]:
+        geometry = element.required("geometry")
+        if len(geometry.children) != 1:
+            found = ", ".join(f"<{child.tag}>" for child in geometry.children) or "none that is known"
+            geometry.fail(f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {found}")
+        return geometry.children[0], geometry.children[0].tag
+
+    def _size(self, shape: Element) -> tuple[float, ...]:
+        if shape.tag == "box":
+            size = numbers(shape, "size", 3)
+        elif shape.tag == "sphere":
+            size = (number(shape, "radius"),)
+        else:
+            size = (number(shape, "radius"), number(shape, "length"))
+        if min(size) < 0.0:
+            shape.fail(f"a length is negative: {min(size):g}; give it as a positive number of metres")
+        return size
+
+    def _scale(self, mesh: Element) -> tuple[float, ...]:
+        text = mesh.attributes.get("scale", "1 1 1")
+        if len(text.split()) == 1:  # one factor for all three axes
+            return (number(mesh, "scale"),) * 3
+        return numbers(mesh, "scale", 3, (1.0, 1.0, 1.0))
+
+    def _define(self, material: Element) -> None:
+        name = material.text("name")
+        color = self._color(material)
+        if name in self._colors and self._colors[name] != color:
+            self._notes.add("materials defined twice in different colours have the first one", name)
+        self._colors.setdefault(name, color)
+
+    def _color_of(self, material: Element | None, link: str) -> Color | None:
+        if material is None:
+            return None
+        if material.children:
+            return self._color(material)
+        name = material.attributes.get("name", "")
+        if name and name not in self._colors:
+            self._notes.add(
+                "materials that are used but not defined leave the shape without a colour", f"{name} on {link}"
+            )
+        return self._colors.get(name)
+
+    def _color(self, material: Element) -> Color | None:
+        color = material.optional("color")
+        if color is None:
+            return None
+        r, g, b, a = numbers(color, "rgba", 4)
+        return r, g, b, a

@@ -1,0 +1,123 @@
+"""<joint>."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.errors import nearest_names
+from kinetree.io.document import Element
+from kinetree.io.numbers import number, numbers
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.placement import read_placement
+from kinetree.model import Continuous, Fixed, Free, JointKind, Limits, Mimic, ModelBuilder, Prismatic, Revolute
+
+__all__ = ["read_joint"]
+
+_ON_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
+_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
+
+
+def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
+    """Add a joint to the builder."""
+    name = joint.text("name")
+    kind = _kind(joint, name, notes)
+    damping = friction = None
+    dynamics = joint.optional("dynamics")
+    if dynamics is not None and kind.nv:
+        # One number in the file; a free joint has it on each of its degrees of freedom.
+        damping = (number(dynamics, "damping", 0.0),) * kind.nv
+        friction = (number(dynamics, "friction", 0.0),) * kind.nv
+    builder.add_joint(
+        name,
+        kind,
+        joint.required("parent").text("link"),
+        joint.required("child").text("link"),
+        read_placement(joint),
+        limits=_limits(joint, name, kind, builder, notes),
+        damping=damping,
+        friction=friction,
+        mimic=_mimic(joint, name, kind, notes),
+        where=joint.where,
+    )
+
+
+def _kind(joint: Element, name: str, notes: Notes) -> JointKind:
+    word = joint.text("type")
+    if word == "planar":
+        joint.fail(
+            'type="planar" is not supported yet; write it as two prismatic joints and a revolute one with massless '
+            "links between them"
+        )
+    if word not in _TYPES:
+        joint.fail(f'type="{word:.40}" is not a joint type: {nearest_names(word[:40], (*_TYPES, "planar"))}')
+    if word == "fixed":
+        return Fixed()
+    if word == "floating":
+        return Free()
+    return _ON_AXIS[word](_axis(joint, name, notes))
+
+
+def _axis(joint: Element, name: str, notes: Notes) -> tuple[float, ...]:
+    axis = joint.optional("axis")
+    if axis is None:
+        notes.add("joints without <axis> turn about or move along x, URDF's default", name)
+        return (1.0, 0.0, 0.0)
+    xyz = numbers(axis, "xyz", 3)
+    length = math.hypot(*xyz)
+    if length == 0.0:
+        axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" has length zero, which is no direction; give a unit vector')
+    if not math.isfinite(length):
+        axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" is too large for a direction; give a unit vector')
+    # Seven digits are what files commonly have; a difference beyond that was not rounding.
+    if abs(length - 1.0) > 1e-6:
+        notes.add("joint axes that were not of length one were normalised", name)
+    return xyz
+
+
+def _limits(joint: Element, name: str, kind: JointKind, builder: ModelBuilder, notes: Notes) -> Limits | None:
+    limit = joint.optional("limit")
+    if not isinstance(kind, Revolute | Prismatic):
+        if limit is not None:
+            notes.add("<limit> on fixed and floating joints was not kept", name)
+        return None
+    bounded = not isinstance(kind, Continuous)
+    if limit is None:
+        if bounded:
+            builder.suspect(
+                joint.where,
+                f"joint {name!r} is {joint.attributes['type']} but has no <limit>; it is loaded without limits",
+            )
+        return None
+    lower, upper = -math.inf, math.inf
+    if bounded:
+        lower, upper = number(limit, "lower", 0.0), number(limit, "upper", 0.0)
+        if "lower" not in limit.attributes or "upper" not in limit.attributes:
+            notes.add("joints whose <limit> has no lower or no upper have zero there, URDF's default", name)
+    elif number(limit, "lower", 0.0) or number(limit, "upper", 0.0):
+        notes.add("lower and upper limits on continuous joints have no meaning and were not kept", name)
+    if lower > upper:
+        limit.fail(f"lower={lower:g} is above upper={upper:g}; exchange them")
+    return Limits(
+        (lower,), (upper,), (_bound(limit, "velocity", name, notes),), (_bound(limit, "effort", name, notes),)
+    )
+
+
+def _bound(limit: Element, attribute: str, name: str, notes: Notes) -> float:
+    if attribute not in limit.attributes:
+        notes.add(f"joints whose <limit> has no {attribute} are taken as unlimited in it", name)
+        return math.inf
+    value = number(limit, attribute)
+    if value < 0.0:
+        limit.fail(f"{attribute}={value:g} is negative; give its magnitude")
+    return value
+
+
+def _mimic(joint: Element, name: str, kind: JointKind, notes: Notes) -> Mimic | None:
+    mimic = joint.optional("mimic")
+    if mimic is None:
+        return None
+    if not kind.nv:
+        notes.add("<mimic> has no meaning on fixed joints and was not kept", name)
+        return None
+    notes.add("<mimic> was read and kept but is not enforced yet: these joints move on their own", name)
+    return Mimic(mimic.text("joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))

@@ -1,0 +1,40 @@
+"""<link> and its <inertial>."""
+
+from __future__ import annotations
+
+from kinetree.io.document import Element
+from kinetree.io.numbers import number
+from kinetree.io.urdf.geometry import GeometryReader
+from kinetree.io.urdf.placement import read_placement
+from kinetree.model import ModelBuilder
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+
+__all__ = ["read_link"]
+
+_IDENTITY = Mat3.identity()
+
+
+def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) -> None:
+    """Add a link to the builder."""
+    name = link.text("name")
+    inertial = link.optional("inertial")
+    builder.add_body(
+        name,
+        None if inertial is None else _inertia(inertial),
+        geometry=[
+            geometry.read(child, name) for child in link.children if child.tag == "visual" or child.tag == "collision"
+        ],
+        where=link.where if inertial is None else inertial.where,
+    )
+
+
+def _inertia(inertial: Element) -> Inertia:
+    """The inertia in the link's frame; the file has it about the centre of mass, in the axes of <origin>."""
+    mass = number(inertial.required("mass"), "value")
+    tensor = inertial.required("inertia")
+    I = Sym3(*(number(tensor, entry) for entry in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")))
+    X = read_placement(inertial)
+    if X.E == _IDENTITY:
+        return Inertia.from_com(mass, X.r, I)
+    # Turned about the centre of mass first and moved then: moving a turned frame would lose a digit.
+    return Inertia.from_com(mass, X.r, Transform(X.E, Vec3.zero()).back(Inertia(mass, Vec3.zero(), I)).I)

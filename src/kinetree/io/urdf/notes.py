@@ -1,0 +1,30 @@
+"""Notes on what was assumed: one sentence for all the parts it concerns."""
+
+from __future__ import annotations
+
+__all__ = ["Notes"]
+
+_SHOWN = 6
+
+
+class Notes:
+    """Collects the names of the parts for which the same thing was assumed."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, list[str]] = {}
+
+    def add(self, sentence: str, name: str) -> None:
+        """The sentence holds for the part `name` too; a name counts once."""
+        names = self._names.setdefault(sentence, [])
+        if not names or names[-1] != name:
+            names.append(name)
+
+    def sentences(self) -> list[str]:
+        """A sentence each, with the parts it concerns."""
+        return [f"{sentence}: {listed(names)}" for sentence, names in self._names.items()]
+
+
+def listed(names: list[str]) -> str:
+    """The first few names and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

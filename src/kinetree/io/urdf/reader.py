@@ -1,0 +1,80 @@
+"""From a URDF document to a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kinetree.io.document import Document, read_document
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.urdf.geometry import GeometryReader
+from kinetree.io.urdf.joints import read_joint
+from kinetree.io.urdf.links import read_link
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.shapes import SHAPES
+from kinetree.model import Model, ModelBuilder
+
+__all__ = ["load_urdf", "read_urdf"]
+
+
+def load_urdf(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """Read a URDF file.
+
+    Joints keep the order of the file; those of type fixed are merged and their frames kept. `floating_base` puts
+    a free joint under the root body, which is otherwise fixed to the world. Meshes are only located, and only
+    inside `package_roots`: a root holds packages as `root/NAME` or is one itself; without roots, the file's
+    folder and the folders above it that bear a package's name serve.
+
+    Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
+    about what is suspicious but possible. `Model.notes` tells what was assumed.
+    """
+    path = Path(path)
+    document = read_document(path, SHAPES)
+    if document.root.tag != "robot":
+        document.root.fail("this is no URDF file: it must begin with <robot>")
+    return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
+
+
+def read_urdf(
+    document: Document,
+    path: Path,
+    *,
+    floating_base: bool = False,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+) -> Model:
+    """The model of a document whose root is <robot>."""
+    robot = document.root
+    notes = Notes()
+    builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
+    geometry = GeometryReader(robot, MeshFinder(path, package_roots), notes)
+    for element in robot.children:
+        if element.tag == "link":
+            read_link(element, builder, geometry)
+        elif element.tag == "joint":
+            read_joint(element, builder, notes)
+    if "name" not in robot.attributes:
+        builder.note("<robot> has no name; the file's is used")
+    for sentence in (*notes.sentences(), *_skipped(document)):
+        builder.note(sentence)
+    return builder.build(floating_base=floating_base)
+
+
+def _skipped(document: Document) -> list[str]:
+    sentences = []
+    if document.skipped:
+        counts = ", ".join(f"{what} ({count})" for what, count in document.skipped.most_common(12))
+        more = f" and {len(document.skipped) - 12} kinds more" if len(document.skipped) > 12 else ""
+        sentences.append(f"elements that do not concern the robot's motion were skipped: {counts}{more}")
+    if document.skipped_attributes:
+        counts = ", ".join(f"{what} ({count})" for what, count in document.skipped_attributes.most_common(12))
+        more = (
+            f" and {len(document.skipped_attributes) - 12} kinds more" if len(document.skipped_attributes) > 12 else ""
+        )
+        sentences.append(f"attributes that URDF does not define were skipped: {counts}{more}")
+    return sentences

@@ -1,0 +1,452 @@
+"""Where bodies and frames are and how they move, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree import algorithms
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+from kinetree.function import Definition, defined_by, run
+from kinetree.model import Frame, Model
+from kinetree.spatial import Motion, Transform, Vec3
+
+__all__ = [
+    "body_accelerations",
+    "body_velocities",
+    "difference",
+    "forward_kinematics",
+    "frame_acceleration",
+    "frame_jacobian",
+    "frame_placement",
+    "frame_velocity",
+    "integrate",
+]
+
+Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+ExpressedIn = Literal["local", "world", "local_world_aligned"]
+Kind = Literal["spatial", "classical"]
+
+
+def _frame(model: Model, name: Any) -> Frame:
+    if not isinstance(name, str):
+        raise OptionError(f"frame must be a name, such as {model.root!r}, not {name!r}")
+    return model.frames[name]
+
+
+def _one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
+    def check(_: Model, value: Any) -> str:
+        if value not in allowed:
+            raise OptionError(f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}")
+        return str(value)
+
+    return check
+
+
+_expressed_in = _one_of("expressed_in", "local", "world", "local_world_aligned")
+_kind = _one_of("kind", "spatial", "classical")
+
+
+def _express(m: Motion, X: Transform, expressed_in: str) -> Motion:
+    """A motion in the coordinates of a frame, in other ones; X leads from the world's to the frame's."""
+    if expressed_in == "world":
+        return X.back(m)
+    if expressed_in == "local_world_aligned":
+        return Motion(X.E.T @ m.angular, X.E.T @ m.linear)
+    return m
+
+
+def _placement(model: Model, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
+    return (frame.placement @ algorithms.placements(model.tree, q)[frame.slot]).homogeneous()
+
+
+def _all_placements(model: Model, q: Slots) -> list[Scalar]:
+    X_0 = algorithms.placements(model.tree, q)
+    return [x for body in model.bodies.values() for x in (body.placement @ X_0[body.slot]).homogeneous()]
+
+
+def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
+    X_0 = algorithms.placements(model.tree, q)[frame.slot]
+    velocity = algorithms.velocities(model.tree, q, v)[frame.slot]
+    return _express(frame.placement @ velocity, frame.placement @ X_0, expressed_in).linear_first()
+
+
+def _acceleration(
+    model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
+) -> Sequence[Scalar]:
+    X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
+    a = _express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
+    if kind == "classical":
+        a = _classical(a, _express(frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot], X, expressed_in))
+    return a.linear_first()
+
+
+def _classical(a: Motion, v: Motion) -> Motion:
+    """The acceleration of the body's point at the origin: RBDA eq. 2.45, read backwards."""
+    return Motion(a.angular, a.linear + v.angular.cross(v.linear))
+
+
+def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
+    X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
+    return _stack(
+        _express(body.placement @ velocities[body.slot], body.placement @ X_0[body.slot], expressed_in)
+        for body in model.bodies.values()
+    )
+
+
+def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
+    X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
+    accelerations = algorithms.accelerations(model.tree, q, v, qdd)
+    motions = []
+    for body in model.bodies.values():
+        X = body.placement @ X_0[body.slot]
+        a = _express(body.placement @ accelerations[body.slot], X, expressed_in)
+        if kind == "classical":
+            a = _classical(a, _express(body.placement @ velocities[body.slot], X, expressed_in))
+        motions.append(a)
+    return _stack(motions)
+
+
+def _stack(motions: Iterable[Motion]) -> list[Scalar]:
+    return [x for m in motions for x in m.linear_first()]
+
+
+def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
+    columns = algorithms.body_jacobian(model.tree, q, frame.slot, frame.placement)
+    X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
+    zero = Motion(Vec3.zero(), Vec3.zero()).linear_first()
+    J = [
+        column
+        for slot, kind in enumerate(model.tree.joint)
+        for column in (
+            [_express(m, X, expressed_in).linear_first() for m in columns[slot]]
+            if slot in columns
+            else [zero] * kind.nv
+        )
+    ]
+    return [column[row] for row in range(6) for column in J]
+
+
+def _integrate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    return [x for piece in algorithms.integrate(model.tree, q, v) for x in piece]
+
+
+def _difference(model: Model, q0: Slots, q1: Slots) -> list[Scalar]:
+    return [x for piece in algorithms.difference(model.tree, q0, q1) for x in piece]
+
+
+_Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
+FRAME_PLACEMENT = Definition("frame_placement", (_Q,), (4, 4), _placement, {"frame": _frame})
+FORWARD_KINEMATICS = Definition("forward_kinematics", (_Q,), ("bodies", 4, 4), _all_placements)
+FRAME_VELOCITY = Definition(
+    "frame_velocity", (_Q, _V), (6,), _velocity, {"frame": _frame, "expressed_in": _expressed_in}
+)
+FRAME_ACCELERATION = Definition(
+    "frame_acceleration",
+    (_Q, _V, _QDD),
+    (6,),
+    _acceleration,
+    {"frame": _frame, "expressed_in": _expressed_in, "kind": _kind},
+)
+BODY_VELOCITIES = Definition(
+    "body_velocities", (_Q, _V), ("bodies", 6), _all_velocities, {"expressed_in": _expressed_in}
+)
+BODY_ACCELERATIONS = Definition(
+    "body_accelerations",
+    (_Q, _V, _QDD),
+    ("bodies", 6),
+    _all_accelerations,
+    {"expressed_in": _expressed_in, "kind": _kind},
+)
+FRAME_JACOBIAN = Definition(
+    "frame_jacobian", (_Q,), (6, "nv"), _jacobian, {"frame": _frame, "expressed_in": _expressed_in}
+)
+INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate)
+DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference)
+
+
+@defined_by(FORWARD_KINEMATICS)
+def forward_kinematics(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Where every body is.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        Homogeneous matrices (…, B, 4, 4) that take points of each body to the world, metres; B = len(robot.bodies),
+        in that order, bodies on fixed joints included.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), section 5.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.forward_kinematics(robot, robot.neutral()).shape == (len(robot.bodies), 4, 4)
+    True
+    """
+    return run(FORWARD_KINEMATICS, robot, (q,), out=out)
+
+
+@defined_by(FRAME_PLACEMENT)
+def frame_placement(robot: Model, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+    """Where one frame is.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        frame: a name in `robot.frames`: any body's, or one that was added.
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        Homogeneous matrix (…, 4, 4) that takes points of the frame to the world, metres.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), section 5.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.frame_placement(robot, robot.neutral(), robot.root)[:3, 3].tolist()
+    [0.0, 0.0, 0.0]
+    """
+    return run(FRAME_PLACEMENT, robot, (q,), frame=frame, out=out)
+
+
+@defined_by(FRAME_VELOCITY)
+def frame_velocity(
+    robot: Model, q: ArrayLike, v: ArrayLike, frame: str, *, expressed_in: ExpressedIn, out: Array | None = None
+) -> Array:
+    """The twist of one frame.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        frame: a name in `robot.frames`.
+        expressed_in: "local" (the frame's axes and origin), "world" (the world's), or "local_world_aligned" (the
+            world's axes at the frame's origin).
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        [v; ω] (…, 6); m/s, rad/s.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in is none of the three.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.7.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.frame_velocity(robot, [0.3, 0.1], [0.0, 1.0], robot.root, expressed_in="local").tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    return run(FRAME_VELOCITY, robot, (q, v), frame=frame, expressed_in=expressed_in, out=out)
+
+
+@defined_by(FRAME_ACCELERATION)
+def frame_acceleration(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    frame: str,
+    *,
+    expressed_in: ExpressedIn,
+    kind: Kind = "spatial",
+    out: Array | None = None,
+) -> Array:
+    """The acceleration of one frame; gravity is no part of it.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        qdd: acceleration (…, nv).
+        frame: a name in `robot.frames`.
+        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        kind: "spatial" (the derivative of the twist; J qdd + Jdot v), or "classical" (linear part: the acceleration
+            of the frame's origin, as an accelerometer at rest in weightlessness would show it).
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        [a; α] (…, 6); m/s², rad/s².
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in or kind is none of the allowed.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.8; the classical one by eq. 2.45.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> q, v, qdd = [0.3, 0.1], [0.0, 1.0], [0.0, 0.0]
+    >>> kt.frame_acceleration(robot, q, v, qdd, robot.root, expressed_in="world", kind="classical").tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    return run(FRAME_ACCELERATION, robot, (q, v, qdd), frame=frame, expressed_in=expressed_in, kind=kind, out=out)
+
+
+@defined_by(BODY_VELOCITIES)
+def body_velocities(
+    robot: Model, q: ArrayLike, v: ArrayLike, *, expressed_in: ExpressedIn, out: Array | None = None
+) -> Array:
+    """The twists of all bodies.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        [v; ω] (…, B, 6) in the order of `robot.bodies`; m/s, rad/s.
+
+    Raises:
+        OptionError: expressed_in is none of the three.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.7.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.body_velocities(robot, [0.3, 0.1], [0.0, 1.0], expressed_in="world").shape == (len(robot.bodies), 6)
+    True
+    """
+    return run(BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, out=out)
+
+
+@defined_by(BODY_ACCELERATIONS)
+def body_accelerations(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    expressed_in: ExpressedIn,
+    kind: Kind = "spatial",
+    out: Array | None = None,
+) -> Array:
+    """The accelerations of all bodies; gravity is no part of them.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        qdd: acceleration (…, nv).
+        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        kind: "spatial" or "classical", as for `frame_acceleration`.
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        [a; α] (…, B, 6) in the order of `robot.bodies`; m/s², rad/s².
+
+    Raises:
+        OptionError: expressed_in or kind is none of the allowed.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.8; the classical ones by eq. 2.45.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> a = kt.body_accelerations(robot, [0.3, 0.1], [0.0, 1.0], [0.0, 0.0], expressed_in="local")
+    >>> a.shape == (len(robot.bodies), 6)
+    True
+    """
+    return run(BODY_ACCELERATIONS, robot, (q, v, qdd), expressed_in=expressed_in, kind=kind, out=out)
+
+
+@defined_by(FRAME_JACOBIAN)
+def frame_jacobian(
+    robot: Model, q: ArrayLike, frame: str, *, expressed_in: ExpressedIn, out: Array | None = None
+) -> Array:
+    """The matrix that takes v to the twist of one frame: J v = frame_velocity.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        frame: a name in `robot.frames`.
+        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        J (…, 6, nv), linear rows first.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in is none of the three.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the body's coordinates).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.frame_jacobian(robot, [0.3, 0.1], robot.root, expressed_in="world").any()
+    np.False_
+    """
+    return run(FRAME_JACOBIAN, robot, (q,), frame=frame, expressed_in=expressed_in, out=out)
+
+
+@defined_by(INTEGRATE)
+def integrate(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    """Where q goes in unit time at the constant velocity v: `robot.integrate`, compiled.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv); pass `v * dt` for a step of dt seconds.
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        Configuration (…, nq), quaternions of length one.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the exponential map of rigid motions for free joints (RBDA section 4.5 for the manifold).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.integrate(robot, [0.5, 0.0], [0.25, 1.0]).tolist()
+    [0.75, 1.0]
+    """
+    return run(INTEGRATE, robot, (q, v), out=out)
+
+
+@defined_by(DIFFERENCE)
+def difference(robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
+    """The constant velocity that takes q0 to q1 in unit time: `robot.difference`, compiled.
+
+    Args:
+        robot: the robot.
+        q0: configuration (…, nq).
+        q1: configuration (…, nq).
+        out: where to put the result, of the result's dtype.
+
+    Returns:
+        Velocity (…, nv); angles of rotation are at most pi.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the logarithm of rigid motions for free joints; the inverse of `integrate`.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.difference(robot, [0.5, 0.0], [0.75, 1.0]).tolist()
+    [0.25, 1.0]
+    """
+    return run(DIFFERENCE, robot, (q0, q1), out=out)

@@ -1,0 +1,139 @@
+"""From checked parts to the frozen robot: bodies on fixed joints are merged, slots and places in q and v given out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import ModelError
+from kinetree.model.checks import hint, ten
+from kinetree.model.elements import Body, Frame, Joint
+from kinetree.model.joints import Fixed
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
+from kinetree.model.structure import Structure
+from kinetree.model.tree import Tree
+from kinetree.spatial import Inertia, Motion, Transform, Vec3
+
+__all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes"]
+
+_IDENTITY = Transform.identity()
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where each body ends up: its slot, its frame in that slot's frame, and how the slots hang together."""
+
+    slot: dict[str, int]
+    placement: dict[str, Transform]
+    parent: list[int]
+    X_T: list[Transform]
+    outward: list[tuple[int, int]]
+
+
+def assemble_tree(
+    structure: Structure,
+    links: Sequence[LinkSpec],
+    joints: Sequence[JointSpec],
+    gravity: tuple[float, float, float],
+) -> tuple[Tree, dict[str, Body]]:
+    """The tree of the moving joints (a floating base's first), and every body with its place in it."""
+    places = _merge(structure, joints)
+    inertia = [Inertia.zero()] * (len(joints) + 1)
+    for link in links:
+        i, X = places.slot[link.name], places.placement[link.name]
+        inertia[i] = inertia[i] + (link.inertia if X is _IDENTITY else X.back(link.inertia))
+    _check_finite(joints, inertia, places.X_T)
+    tree = Tree(
+        outward=tuple(places.outward),
+        inward=tuple(reversed(places.outward)),
+        joint=(Fixed(), *(spec.kind for spec in joints)),
+        X_T=tuple(places.X_T),
+        I=tuple(inertia),
+        armature=((), *(spec.armature for spec in joints)),
+        gravity=Motion(Vec3.zero(), Vec3(*gravity)),
+        parent=tuple(places.parent),
+    )
+    moving = {spec.child for spec in joints}
+    bodies = {
+        link.name: Body(
+            link.name, link.inertia, places.slot[link.name], places.placement[link.name],
+            link.name not in moving, link.geometry,
+        )
+        for link in links
+    }  # fmt: skip
+    return tree, bodies
+
+
+def assemble_joints(specs: Sequence[JointSpec]) -> dict[str, Joint]:
+    """The moving joints with their places in q and v."""
+    joints: dict[str, Joint] = {}
+    q_start = v_start = 0
+    for slot, spec in enumerate(specs, 1):
+        joints[spec.name] = Joint(
+            spec.name, spec.kind, slot, spec.parent, spec.child, spec.placement, q_start, v_start,
+            spec.limits, spec.damping, spec.friction, spec.armature, spec.mimic,
+        )  # fmt: skip
+        q_start += spec.kind.nq
+        v_start += spec.kind.nv
+    return joints
+
+
+def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> dict[str, Frame]:
+    """Every body's own frame, and the frames added by name."""
+    frames = {body.name: Frame(body.name, body.name, body.slot, body.placement) for body in bodies.values()}
+    for spec in specs:
+        if spec.name in bodies:
+            raise ModelError(at(spec.where, f"frame {spec.name!r} has the name of a body; rename it"))
+        if spec.body not in bodies:
+            raise ModelError(
+                at(
+                    spec.where,
+                    f"frame {spec.name!r} sits on {spec.body!r}, but there is no such body: {hint(spec.body, bodies)}",
+                )
+            )
+        body = bodies[spec.body]
+        frames[spec.name] = Frame(spec.name, spec.body, body.slot, spec.placement @ body.placement)
+    return frames
+
+
+def merge_notes(bodies: Mapping[str, Body], root: str) -> list[str]:
+    """A sentence on the bodies that no joint moves."""
+    merged = [body.name for body in bodies.values() if body.is_fixed and body.name != root]
+    if not merged:
+        return []
+    listed = ", ".join(merged[:8]) + (f" and {len(merged) - 8} more" if len(merged) > 8 else "")
+    return [f"bodies on fixed joints were merged into the body they are fixed to ({len(merged)}): {listed}"]
+
+
+def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:
+    slot_of_joint = {spec.name: slot for slot, spec in enumerate(joints, 1)}
+    floating = len(joints) > 0 and joints[0].child == structure.root
+    places = _Places(
+        slot={structure.root: 1 if floating else 0},
+        placement={structure.root: _IDENTITY},
+        parent=[0] * (len(joints) + 1),
+        X_T=[_IDENTITY] * (len(joints) + 1),
+        outward=[(1, 0)] if floating else [],
+    )
+    for name in structure.order[1:]:
+        spec = structure.above[name]
+        p, frame = places.slot[spec.parent], places.placement[spec.parent]
+        X = spec.placement if frame is _IDENTITY else spec.placement @ frame
+        i = slot_of_joint.get(spec.name)
+        if i is None:
+            places.slot[name], places.placement[name] = p, X
+            continue
+        places.slot[name], places.placement[name] = i, _IDENTITY
+        places.parent[i], places.X_T[i] = p, X
+        places.outward.append((i, p))
+    return places
+
+
+def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: Sequence[Transform]) -> None:
+    """Huge but finite numbers may overflow when they are put together."""
+    for i, (merged, X) in enumerate(zip(inertia, X_T, strict=True)):
+        if not all(map(math.isfinite, (*ten(merged), *(float(x) for x in X.r.components())))):
+            place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
+            where = joints[i - 1].where if i else ""
+            raise ModelError(at(where, f"the masses and placements of {place} overflow; give them in SI units"))

@@ -1,0 +1,97 @@
+"""A robot in words: its tree, where its joints stand in q and v, and what was merged or assumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kinetree.model.elements import Joint
+    from kinetree.model.model import Model
+
+__all__ = ["describe"]
+
+MAX_JOINTS = 60
+MAX_MERGED = 6
+MAX_NOTES = 12
+MAX_INDENT = 20
+
+
+def describe(model: Model) -> str:
+    """What `repr` prints: a line a moving joint with the body it moves, then the notes. Long robots are cut short."""
+    base = "floating base" if model.floating_base else "fixed base"
+    gravity = ", ".join(f"{g:g}" for g in model.gravity)
+    lines = [
+        f"Model {model.name!r}: {_count(len(model.joints), 'moving joint')}, nq = {model.nq}, nv = {model.nv}, "
+        f"{base}, {_kilograms(model.mass)}, gravity ({gravity}) m/s²"
+    ]
+    if model.source:
+        lines.append(f"from {model.source}")
+    lines += _tree(model)
+    if model.singular_joints:
+        names = ", ".join(model.singular_joints[:MAX_MERGED])
+        more = len(model.singular_joints) - MAX_MERGED
+        lines.append(
+            f"forward dynamics is not defined, because nothing with inertia resists these joints: {names}"
+            + (f" and {more} more" if more > 0 else "")
+        )
+    lines += [f"note: {note}" for note in model.notes[:MAX_NOTES]]
+    if len(model.notes) > MAX_NOTES:
+        lines.append(f"… and {_count(len(model.notes) - MAX_NOTES, 'more note')}, in Model.notes")
+    return "\n".join(lines)
+
+
+def _tree(model: Model) -> list[str]:
+    by_slot = list(model.joints.values())
+    merged: list[list[str]] = [[] for _ in range(model.tree.size)]
+    for body in model.bodies.values():
+        if body.is_fixed and body.name != model.root:
+            merged[body.slot].append(body.name)
+    children: list[list[int]] = [[] for _ in range(model.tree.size)]
+    for i, p in model.tree.outward:
+        children[p].append(i)
+
+    root = "world" if model.floating_base else model.root
+    rows = [("", _body(model, root, 0, merged[0]))]
+    # Depth first, a joint's children in the order of the file.
+    stack = [(i, "") for i in reversed(children[0])]
+    last = {siblings[-1] for siblings in children if siblings}
+    while stack and len(rows) <= MAX_JOINTS:
+        i, indent = stack.pop()
+        joint = by_slot[i - 1]
+        branch, trunk = ("└─ ", "   ") if i in last else ("├─ ", "│  ")
+        text = f"{indent}{branch}{joint.name} ({joint.kind.description}) → {_body(model, joint.child, i, merged[i])}"
+        rows.append((_place(joint), text))
+        # Deep chains stay on the page; their order still tells what hangs on what.
+        deeper = indent + trunk if len(indent) < 3 * MAX_INDENT else indent
+        stack.extend((child, deeper) for child in reversed(children[i]))
+    width = max(len(place) for place, _ in rows)
+    lines = [f"  {place:<{width}}  {text}" for place, text in rows]
+    left = len(by_slot) + 1 - len(rows)
+    if left:
+        lines.append(f"  … and {_count(left, 'more joint')}")
+    return lines
+
+
+def _body(model: Model, name: str, slot: int, merged: list[str]) -> str:
+    with_merged = ""
+    if merged:
+        more = f" and {len(merged) - MAX_MERGED} more" if len(merged) > MAX_MERGED else ""
+        with_merged = f" with {', '.join(merged[:MAX_MERGED])}{more}"
+    mass = float(model.tree.I[slot].mass)
+    return f"{name}{with_merged}, {_kilograms(mass)}" if mass or slot else f"{name}{with_merged}"
+
+
+def _place(joint: Joint) -> str:
+    return f"q{_span(joint.q_start, joint.kind.nq)} v{_span(joint.v_start, joint.kind.nv)}"
+
+
+def _span(start: int, count: int) -> str:
+    return f"[{start}]" if count == 1 else f"[{start}:{start + count}]"
+
+
+def _kilograms(mass: float) -> str:
+    return f"{mass:.4g} kg"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,7 @@
+"""Motion in time: integrators, friction, torques, and the trajectory that comes out."""
+
+from kinetree.sim.plot import plot
+from kinetree.sim.simulate import simulate
+from kinetree.sim.trajectory import Trajectory
+
+__all__ = ["Trajectory", "plot", "simulate"]

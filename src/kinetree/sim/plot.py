@@ -1,0 +1,152 @@
+"""A picture of a trajectory: where the joints went, and what became of the energy."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import MissingPackageError
+from kinetree.sim.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot"]
+
+_POINTS = 4000
+_LEGEND_ROWS = 16
+_INK, _GRID = "#22262b", "#d9dde2"
+_KINETIC, _POTENTIAL, _TOTAL, _ERROR = "#d1603d", "#2f6fa7", "#22262b", "#8a4fa3"
+_FEW = ("#2f6fa7", "#d1603d", "#3f8f5f", "#8a4fa3", "#b8860b", "#3aa5b0", "#c2477f", "#6b7280")
+_LABELS = {"rad": "joint angle, rad", "m": "joint position, m"}
+
+
+def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
+    """Draw a trajectory into a PNG file and return its path; ".png" is appended if it is not there.
+
+    Panels: the position of a floating base, joint angles, joint displacements (each only if there are any), the
+    kinetic, potential and total energy, and the error of the energy balance. Orientations are not drawn.
+
+    Raises `MissingPackageError` if matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
+    path = Path(path)
+    if path.suffix != ".png":
+        path = path.with_name(path.name + ".png")
+
+    panels = _coordinate_panels(trajectory)
+    heights = [3.4 if len(columns) > 3 else 2.4 for _, columns in panels] + [2.6, 1.5]
+    figure = Figure(figsize=(10.5, sum(heights) + 0.9), dpi=130, layout="constrained")
+    FigureCanvasAgg(figure)
+    title = f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, dt = {trajectory.dt:g} s"
+    figure.suptitle(_plain(title), fontsize=12, fontweight="bold", color=_INK, x=0.01, ha="left")
+    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+
+    # A few thousand points are more than the picture has columns.
+    stride = max(1, -(-len(trajectory.time) // _POINTS))
+    shown = np.unique(np.append(np.arange(0, len(trajectory.time), stride), len(trajectory.time) - 1))
+    time = trajectory.time[shown]
+
+    for ax, (label, columns) in zip(axes, panels, strict=False):
+        _lines(ax, time, [(trajectory.q_names[k], trajectory.q[shown, k]) for k in columns])
+        ax.set_ylabel(label)
+    energy, error = axes[-2], axes[-1]
+    for name, values, color in (
+        ("kinetic", trajectory.kinetic, _KINETIC),
+        ("potential", trajectory.potential, _POTENTIAL),
+        ("total", trajectory.total, _TOTAL),
+    ):
+        energy.plot(time, values[shown], color=color, label=name, linewidth=1.4)
+    for name, values, dashes in (("work", trajectory.work, (5, 2)), ("dissipated", trajectory.dissipated, (1, 1.5))):
+        if np.abs(values).max() > 1e-9 * np.abs(trajectory.total).max():
+            energy.plot(time, values[shown], color=_TOTAL, label=name, linewidth=1.0, linestyle=(0, dashes))
+    energy.set_ylabel("energy, J")
+    error.plot(time, trajectory.balance_error[shown], color=_ERROR, label="E − E₀ − work\n+ dissipated", linewidth=1.2)
+    error.set_ylabel("balance\nerror, J")
+    error.set_xlabel("time, s")
+    error.set_xlim(time[0], time[-1])
+    for ax in axes:
+        _dress(ax)
+    for ax in (energy, error):
+        _legend(ax)
+
+    with warnings.catch_warnings():
+        # A name in a script that the font lacks is drawn as boxes; that is no reason to complain.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(path)
+    return path
+
+
+def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:
+    """(label, columns of q) a panel. What stands beside a quaternion is the position of a floating base."""
+    floating = {joint for joint, unit in zip(trajectory.q_joints, trajectory.q_units, strict=True) if not unit}
+    base: list[int] = []
+    by_unit: dict[str, list[int]] = {"rad": [], "m": []}
+    for k, (joint, unit) in enumerate(zip(trajectory.q_joints, trajectory.q_units, strict=True)):
+        if unit:
+            (base if joint in floating else by_unit[unit]).append(k)
+    panels = [("base position, m", base)] if base else []
+    return panels + [(_LABELS[unit], columns) for unit, columns in by_unit.items() if columns]
+
+
+def _lines(ax: Axes, time: Any, named: list[tuple[str, Any]]) -> None:
+    many = len(named) > len(_FEW)
+    if many:
+        from matplotlib import colormaps
+
+        colors = [colormaps["turbo"](x) for x in np.linspace(0.03, 0.95, len(named))]
+    for k, (name, values) in enumerate(named):
+        ax.plot(
+            time,
+            values,
+            color=colors[k] if many else _FEW[k],
+            linestyle=("-", (0, (5, 1.5)))[k % 2] if many else "-",
+            linewidth=1.1 if many else 1.5,
+            label=_plain(name),
+        )
+    _legend(ax)
+
+
+def _legend(ax: Axes) -> None:
+    lines, labels = list(ax.get_lines()), [str(line.get_label()) for line in ax.get_lines()]
+    ax.legend(
+        lines,
+        labels,
+        loc="upper left",
+        bbox_to_anchor=(1.005, 1.03),
+        ncols=-(-len(labels) // _LEGEND_ROWS),
+        fontsize=8 if len(labels) <= len(_FEW) else 7,
+        frameon=False,
+        handlelength=1.6,
+        labelspacing=0.35,
+        columnspacing=1.0,
+        borderpad=0.2,
+    )
+
+
+def _dress(ax: Axes) -> None:
+    ax.grid(True, color=_GRID, linewidth=0.7)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(_INK)
+    ax.tick_params(colors=_INK, labelsize=8)
+    for label in (ax.yaxis.label, ax.xaxis.label):
+        label.set_fontsize(9)
+    ax.yaxis.get_offset_text().set_fontsize(8)
+    ax.yaxis.get_major_formatter().set_useOffset(False)  # type: ignore[attr-defined]
+
+
+def _plain(text: str) -> str:
+    """Text that matplotlib takes as it stands: no mathematics between dollars, no leading underscore that hides it."""
+    text = text.replace("$", r"\$")
+    return "\u200a" + text if text.startswith("_") else text

@@ -1,0 +1,159 @@
+"""From a state and torques to a motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.energy import kinetic_energy, potential_energy
+from kinetree.errors import OptionError, SimulationError, nearest_names
+from kinetree.model import Model
+from kinetree.sim.friction import Friction
+from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
+from kinetree.sim.motion import Motion
+from kinetree.sim.stiffness import Stiffness
+from kinetree.sim.torques import Controller, torque_source, vector
+from kinetree.sim.trajectory import Trajectory, coordinate_units
+
+__all__ = ["INTEGRATORS", "MAX_STEPS", "simulate", "step_count"]
+
+INTEGRATORS = ("rk4", "euler")
+
+MAX_STEPS = 10_000_000
+"""A trajectory holds every step; longer motions are simulated in pieces."""
+
+_STIFFNESS_PERIOD = 0.01
+"""Seconds between two looks at how stiff friction is: it changes with the configuration, slowly."""
+
+
+def simulate(
+    robot: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Controller | None = None,
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    integrator: str = "rk4",
+    friction: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectory:
+    """The motion of a robot under gravity, joint torques and joint friction.
+
+    q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. tau (N·m or N) is None, constant
+    (nv,), a row a step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every stage
+    of the integrator. The motion ends at the first whole number of steps `dt` that reaches `duration` (both in s).
+
+    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "euler" (semi-implicit,
+    order one, with friction taken implicitly: steady however stiff friction is). RK4 divides its steps where friction
+    is stiff, and refuses by `StiffFrictionError` where that would take more than a hundred parts.
+
+    `friction` False leaves the joints' damping and Coulomb friction out. Position limits are not enforced: a joint
+    swings through its stops. Joints that mimic another move freely. `progress(done, steps)` is called now and then.
+
+    Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments,
+    `SingularModelError` for a robot without forward dynamics, and `SimulationError` when the motion ceases to be
+    finite.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> motion = kt.simulate(robot, q=[1.0, 0.5], duration=1.0)
+    >>> motion.q.shape
+    (1001, 2)
+    >>> bool(abs(motion.balance_error).max() < 1e-8)
+    True
+    """
+    steps = step_count(duration, dt)
+    if integrator not in INTEGRATORS:
+        raise OptionError(f"there is no integrator {integrator!r}: {nearest_names(str(integrator), INTEGRATORS)}")
+    q = robot.neutral() if q is None else vector(robot, "q", q, robot.q_names)
+    robot.check_configuration(q)
+    v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
+    torque = torque_source(robot, tau, steps)
+    brake = Friction.of(robot) if friction else Friction(np.zeros(robot.nv), np.zeros(robot.nv))
+    motion = Motion(robot, brake, torque)
+    record = _Record(robot, steps)
+    state = State(q, v, 0.0, 0.0)
+    stiffness, look = Stiffness(robot, brake), max(1, int(_STIFFNESS_PERIOD / dt))
+    substeps = most = 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in range(steps):
+            motion.step, t = k, k * dt
+            record.put(k, state, motion.torque(t, state.q, state.v))
+            if integrator == "euler":
+                state = semi_implicit_euler(motion.push, motion.move, t, state, dt)
+            else:
+                if k % look == 0 and not brake.is_zero:
+                    substeps = stiffness.substeps(state.q, dt)
+                    most = max(most, substeps)
+                h = dt / substeps
+                for part in range(substeps):
+                    state = rk4(motion.rates, motion.move, t + part * h, state, h)
+            _check_finite(robot, state, t + dt, dt)
+            if progress is not None:
+                progress(k + 1, steps)
+        motion.step = steps
+        record.put(steps, state, motion.torque(steps * dt, state.q, state.v))
+
+    return Trajectory(
+        robot=robot.name,
+        integrator=integrator,
+        dt=float(dt),
+        substeps=most,
+        time=np.arange(steps + 1, dtype=np.float64) * float(dt),
+        q=record.q,
+        v=record.v,
+        tau=record.tau,
+        kinetic=kinetic_energy(robot, record.q, record.v),
+        potential=potential_energy(robot, record.q),
+        work=record.work,
+        dissipated=record.loss,
+        q_names=tuple(robot.q_names),
+        q_joints=tuple(joint.name for joint in robot.joints.values() for _ in range(joint.kind.nq)),
+        q_units=coordinate_units(robot),
+        v_names=tuple(robot.v_names),
+    )
+
+
+def step_count(duration: float, dt: float) -> int:
+    """How many steps of dt reach the duration; both in seconds. Raises `OptionError` for what is no time."""
+    for name, value in (("duration", duration), ("dt", dt)):
+        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
+            raise OptionError(f"{name} must be a positive number of seconds, not {value!r}")
+    # 5 s in steps of 1 ms are 5000 steps, though 5 / 0.001 may round to a little more.
+    exact = duration / dt
+    if exact > MAX_STEPS:
+        raise OptionError(
+            f"{duration:g} s in steps of {dt:g} s are {exact:.2g} steps; at most {MAX_STEPS:,} are taken at once, "
+            "because a trajectory holds every step"
+        )
+    return max(1, math.ceil(exact * (1.0 - 1e-12)))
+
+
+class _Record:
+    """The rows of the trajectory, filled one by one."""
+
+    def __init__(self, robot: Model, steps: int) -> None:
+        self.q, self.v, self.tau = (np.empty((steps + 1, n)) for n in (robot.nq, robot.nv, robot.nv))
+        self.work, self.loss = np.empty(steps + 1), np.empty(steps + 1)
+
+    def put(self, k: int, state: State, tau: Array) -> None:
+        self.q[k], self.v[k], self.work[k], self.loss[k] = state
+        self.tau[k] = tau
+
+
+def _check_finite(robot: Model, state: State, t: float, dt: float) -> None:
+    if math.isfinite(float(state.q.sum() + state.v.sum())):
+        return
+    bad = ~np.isfinite(state.v)
+    names = robot.v_names
+    if not bad.any():
+        bad, names = ~np.isfinite(state.q), robot.q_names
+    what = f"{names[int(np.argmax(bad))]!r} first" if bad.any() else "its sum overflows"
+    raise SimulationError(
+        f"the motion of {robot.name!r} is no longer finite at t = {t:g} s ({what}): it grew beyond all bounds; try a "
+        f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
+    )

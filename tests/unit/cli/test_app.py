@@ -1,0 +1,151 @@
+"""The command line as a whole: help, exit codes, errors, interruption."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+
+def test_version(kinetree: Command) -> None:
+    result = kinetree("--version")
+    assert result.code == 0
+    assert result.out.startswith("kinetree 0.")
+
+
+@pytest.mark.parametrize("command", [(), ("simulate",), ("info",), ("bench",)])
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help(kinetree: Command, command: tuple[str, ...], flag: str) -> None:
+    result = kinetree(*command, flag)
+    assert result.code == 0
+    assert "Usage: kinetree" in result.out
+    for name in command or ("simulate", "info", "bench"):
+        assert name in result.out
+
+
+def test_no_command_shows_the_help(kinetree: Command) -> None:
+    result = kinetree()
+    assert result.code == 2
+    assert "Usage: kinetree" in result.out + result.err
+
+
+def test_an_unknown_command_is_wrong_usage(kinetree: Command) -> None:
+    result = kinetree("simulat")
+    assert result.code == 2
+    assert "simulat" in result.err
+
+
+@pytest.mark.parametrize("command", ["simulate", "info", "bench"])
+def test_a_robot_that_is_nowhere(kinetree: Command, command: str) -> None:
+    result = kinetree(command, "humanoit")
+    assert result.code == 1
+    expected = (
+        "error: humanoit: there is no such file, and the zoo has no robot of that name: did you mean 'humanoid'?\n"
+    )
+    assert result.err == expected
+
+
+@pytest.mark.parametrize("command", ["simulate", "info", "bench"])
+def test_a_broken_file_is_reported_with_its_line(kinetree: Command, command: str) -> None:
+    Path("bad.urdf").write_text('<robot name="r">\n<link name="a"/>\n<link name="a"/>\n</robot>', encoding="utf-8")
+    result = kinetree(command, "bad.urdf")
+    assert result.code == 1
+    assert result.err.startswith("error: bad.urdf:3")
+    assert "Traceback" not in result.err
+
+
+def test_a_folder_is_no_robot(kinetree: Command) -> None:
+    Path("robots").mkdir()
+    result = kinetree("info", "robots")
+    assert result.code == 1
+    assert "this is a folder" in result.err
+
+
+def test_a_file_on_disk_comes_before_the_zoo(kinetree: Command) -> None:
+    Path("arm6").write_text('<robot name="mine"><link name="only"/></robot>', encoding="utf-8")
+    assert "'mine'" in kinetree("info", "arm6").out
+
+
+def test_suspicious_files_are_warned_of_in_a_line_each(kinetree: Command) -> None:
+    Path("r.urdf").write_text(
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint></robot>',
+        encoding="utf-8",
+    )
+    result = kinetree("info", "r.urdf")
+    assert result.code == 0
+    (line,) = result.err.splitlines()
+    assert line.startswith("warning: r.urdf:1")
+    assert "'j'" in line
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_unexpected_error_asks_for_a_report(kinetree: Command, monkeypatch: pytest.MonkeyPatch, debug: bool) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the sky fell")
+
+    monkeypatch.setattr("kinetree.zoo.load", fail)
+    result = kinetree(*(("--debug",) if debug else ()), "info", "arm6")
+    assert result.code == 1
+    assert "internal error: RuntimeError: the sky fell. This is a fault of kinetree: please report it" in result.err
+    assert ("Traceback" in result.err) is debug
+
+
+def test_debug_shows_the_traceback_of_a_refusal_too(kinetree: Command) -> None:
+    result = kinetree("--debug", "info", "humanoit")
+    assert result.code == 1
+    assert "Traceback" in result.err
+    assert "error: humanoit: there is no such file" in result.err
+
+
+def test_out_of_memory_is_said_in_a_line(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("kinetree.sim.simulate", fail)
+    result = kinetree("simulate", "arm6")
+    assert (result.code, result.err.startswith("error: out of memory")) == (1, True)
+
+
+def test_an_interruption_ends_with_130(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kinetree.sim.simulate", interrupt)
+    result = kinetree("simulate", "arm6")
+    assert (result.code, result.err, result.out) == (130, "interrupted\n", "")
+
+
+def in_a_process(code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    process = in_a_process("from kinetree.cli import main; main(['info', 'humanoid'])")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    with process.stderr as stderr:
+        assert stderr.read() == ""
+    assert process.wait() == 141
+
+
+def test_the_help_needs_neither_compiler_nor_plotting() -> None:
+    code = (
+        "import sys\nfrom kinetree.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('llvmlite', 'matplotlib', 'lxml', 'pinocchio', 'mujoco') if m in sys.modules])"
+    )
+    process = in_a_process(code)
+    out, err = process.communicate()
+    assert err == ""
+    assert out.splitlines()[-1] == "[]"

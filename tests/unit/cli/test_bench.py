@@ -1,0 +1,109 @@
+"""`kinetree bench`: the table and its peers. Nothing here asserts a speed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree.cli.timing as timing
+from kinetree import kinematics, zoo
+from kinetree.cli.bench import _states
+from kinetree.cli.peers import peers
+from kinetree.dynamics import aba, crba, rnea
+
+from .conftest import Command
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns too short to mean anything."""
+    monkeypatch.setattr(timing, "_ROUNDS", 1)
+    monkeypatch.setattr(timing, "_SECONDS", 1e-5)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", ["arm7", "quadruped"])
+def test_a_row_a_function_and_both_peers_beside(kinetree: Command, name: str) -> None:
+    result = kinetree("bench", name, "--samples", "16")
+    assert (result.code, result.err) == (0, "")
+    for word in (
+        "aba",
+        "rnea",
+        "crba",
+        "frame_jacobian",
+        "frame_placement",
+        "batch of 16",
+        "pinocchio, µs",
+        "mujoco, µs",
+    ):
+        assert word in result.out
+    assert "cannot take this robot" not in result.out
+    assert result.out.count("×") == 5 + 3 + 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_peers_that_are_not_installed_are_named(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("pinocchio", "mujoco"):
+        monkeypatch.setitem(sys.modules, module, None)
+    result = kinetree("bench", "cart_pole", "-n", "4")
+    assert result.code == 0
+    assert "pinocchio is not installed (pip install pin)" in result.out
+    assert "mujoco is not installed (pip install mujoco)" in result.out
+    assert "×" not in result.out
+
+
+def test_nothing_to_measure(kinetree: Command) -> None:
+    Path("statue.urdf").write_text('<robot name="statue"><link name="stone"/></robot>', encoding="utf-8")
+    result = kinetree("bench", "statue.urdf")
+    assert result.code == 2
+    assert "'statue' has no degree of freedom" in result.err
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_robot_without_forward_dynamics_is_measured_without(kinetree: Command) -> None:
+    Path("ghost.urdf").write_text(
+        '<robot name="ghost"><link name="a"/><link name="b"/>'
+        '<joint name="hinge" type="continuous"><parent link="a"/><child link="b"/></joint></robot>',
+        encoding="utf-8",
+    )
+    result = kinetree("bench", "ghost.urdf", "-n", "4")
+    assert result.code == 0
+    assert "aba is not defined: joint 'hinge' moves nothing that has inertia" in result.out
+    assert "rnea" in result.out
+
+
+@pytest.mark.parametrize("name", ["arm7", "quadruped"])
+def test_peers_compute_the_same_thing(name: str) -> None:
+    """The comparison is one of like with like."""
+    robot = zoo.load(name)
+    states = _states(robot, 3)
+    found, absent = peers(zoo.path(name), robot.floating_base, states)
+    assert [peer.name for peer in found] == ["pinocchio", "mujoco"]
+    assert absent == []
+    q, v, tau = states.q[0], states.v[0], states.tau[0]
+    expected: dict[str, Callable[[], np.ndarray]] = {
+        "aba": lambda: aba(robot, q, v, tau),
+        "rnea": lambda: rnea(robot, q, v, tau),
+        "crba": lambda: np.triu(crba(robot, q)),
+        "frame_jacobian": lambda: kinematics.frame_jacobian(robot, q, states.frame, expressed_in="local"),
+    }
+    pinocchio = found[0]
+    for function, ours in expected.items():
+        theirs = pinocchio.single[function]()
+        if function == "crba":
+            theirs = np.triu(theirs)
+        np.testing.assert_allclose(theirs, ours(), rtol=1e-9, atol=1e-9)
+
+
+def test_contenders_take_turns() -> None:
+    calls: list[str] = []
+    times = timing.in_turn({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")})
+    assert set(times) == {"a", "b"}
+    assert all(seconds > 0.0 for seconds in times.values())
+    changes = sum(x != y for x, y in pairwise(calls))
+    assert changes >= 2 * timing._ROUNDS - 1

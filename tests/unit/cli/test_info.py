@@ -1,0 +1,35 @@
+"""`kinetree info`."""
+
+from __future__ import annotations
+
+import pytest
+
+from kinetree import zoo
+
+from .conftest import Command
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_robot_of_the_zoo(kinetree: Command, name: str) -> None:
+    result = kinetree("info", name)
+    robot = zoo.load(name)
+    assert (result.code, result.err) == (0, "")
+    assert repr(robot) in result.out
+    for joint in robot.v_names:
+        assert joint in result.out
+
+
+def test_limits_and_friction_stand_in_the_row_of_their_joint(kinetree: Command) -> None:
+    rows = {line.split()[0]: line.split()[1:] for line in kinetree("info", "arm6").out.splitlines() if line.strip()}
+    assert rows["elbow_pitch"] == ["-2.6", "2.6", "3.2", "100", "0.4", "0.3"]
+
+
+def test_the_base_can_be_chosen(kinetree: Command) -> None:
+    assert "root_joint.vx" in kinetree("info", "humanoid").out
+    assert "root_joint.vx" not in kinetree("info", "humanoid", "--fixed-base").out
+
+
+def test_no_robot_is_wrong_usage(kinetree: Command) -> None:
+    result = kinetree("info")
+    assert result.code == 2
+    assert "MODEL" in result.err

@@ -1,0 +1,272 @@
+"""`kinetree simulate`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kinetree import zoo
+from kinetree.sim import Trajectory
+
+from .conftest import Command
+
+QUICK = ("--duration", "0.02", "--quiet")
+
+
+def load(prefix: str = "double_pendulum") -> Trajectory:
+    return Trajectory.load(f"{prefix}.npz")
+
+
+def test_without_a_robot_it_takes_one_and_names_it(kinetree: Command) -> None:
+    result = kinetree("simulate", "--duration", "0.1")
+    assert result.code == 0
+    assert "no robot was named: took arm7 of the zoo" in result.out
+    assert "wrote arm7.npz" in result.out
+    assert "wrote arm7.png" in result.out
+    np.testing.assert_array_equal(load("arm7").q[0], zoo.load("arm7").random(0))
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_robot_of_the_zoo(kinetree: Command, name: str) -> None:
+    result = kinetree("simulate", name, "--random", "--duration", "0.02")
+    assert result.code == 0
+    assert result.err == ""
+    for row in ("kinetic", "potential", "total", "work of the torques", "lost to friction", "balance error, largest"):
+        assert row in result.out
+    assert load(name).time[-1] == pytest.approx(0.02)
+    assert Path(f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_is_read_with_a_fixed_base_unless_told(kinetree: Command) -> None:
+    file = str(zoo.path("quadruped"))
+    assert kinetree("simulate", file, *QUICK).code == 0
+    assert load("quadruped").q.shape[1] == 12
+    assert kinetree("simulate", file, "--floating-base", *QUICK).code == 0
+    assert load("quadruped").q.shape[1] == 19
+    assert kinetree("simulate", "quadruped", "--fixed-base", *QUICK).code == 0
+    assert load("quadruped").q.shape[1] == 12
+
+
+def test_options_reach_the_simulation(kinetree: Command) -> None:
+    result = kinetree(
+        "simulate", "double_pendulum", "--q", "-0.5,0.25", "--v", "elbow=2", "--tau", "shoulder=-3e-1",
+        "--dt", "0.002", "--duration", "0.01", "--integrator", "euler",
+    )  # fmt: skip
+    assert result.code == 0
+    motion = load()
+    assert (motion.integrator, motion.dt, len(motion.time)) == ("euler", 0.002, 6)
+    assert motion.q[0].tolist() == [-0.5, 0.25]
+    assert motion.v[0].tolist() == [0.0, 2.0]
+    assert motion.tau[0].tolist() == [-0.3, 0.0]
+
+
+def test_random_starts_follow_the_seed_and_pairs_go_on_top(kinetree: Command) -> None:
+    robot = zoo.load("arm6")
+    assert kinetree("simulate", "arm6", "--seed", "7", "--q", "elbow_pitch=0.5", *QUICK).code == 0
+    expected = robot.random(7)
+    expected[2] = 0.5
+    np.testing.assert_array_equal(load("arm6").q[0], expected)
+
+
+def test_friction_can_be_left_out(kinetree: Command) -> None:
+    assert kinetree("simulate", "arm6", "--seed", "1", "--no-friction", *QUICK).code == 0
+    assert not load("arm6").dissipated.any()
+    assert kinetree("simulate", "arm6", "--seed", "1", *QUICK).code == 0
+    assert load("arm6").dissipated[-1] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "prefix"),
+    [
+        (("--out", "runs/first"), "runs/first"),
+        (("--out", "first.npz"), "first"),
+        (("--out", "v1.2"), "v1.2"),
+        (("--output-dir", "a/b"), "a/b/double_pendulum"),
+        (("--output-dir", "a", "--out", "x"), "a/x"),
+    ],
+)
+def test_where_it_writes(kinetree: Command, options: tuple[str, ...], prefix: str) -> None:
+    result = kinetree("simulate", "double_pendulum", "--duration", "0.01", *options)
+    assert result.code == 0
+    for ending in ("npz", "png"):
+        assert Path(f"{prefix}.{ending}").is_file()
+        assert f"wrote {prefix}.{ending}" in result.out
+
+
+def test_quiet_says_nothing(kinetree: Command) -> None:
+    result = kinetree("simulate", *QUICK)
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_without_matplotlib_the_numbers_are_written_and_the_reason_said(
+    kinetree: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    result = kinetree("simulate", "double_pendulum", *QUICK)
+    assert result.code == 0
+    assert "warning: no picture: drawing needs matplotlib: pip install kinetree[plot]" in result.err
+    assert Path("double_pendulum.npz").is_file()
+    assert not Path("double_pendulum.png").exists()
+
+
+STIFF = """<robot name="stiff">
+  <link name="a"/>
+  <link name="b"><inertial><mass value="1e-3"/>
+    <inertia ixx="1e-6" ixy="0" ixz="0" iyy="1e-6" iyz="0" izz="1e-6"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="a"/><child link="b"/><dynamics damping="3" friction="10"/></joint>
+</robot>"""
+
+
+def test_auto_turns_to_euler_where_friction_is_too_stiff_and_says_so(kinetree: Command) -> None:
+    Path("stiff.urdf").write_text(STIFF, encoding="utf-8")
+    result = kinetree("simulate", "stiff.urdf", "--v", "1", "--duration", "0.01")
+    assert result.code == 0
+    assert "note: took the integrator euler: the friction of 'hinge' stops it within" in result.err
+    assert load("stiff").integrator == "euler"
+    result = kinetree("simulate", "stiff.urdf", "--integrator", "rk4", "--duration", "0.01")
+    assert result.code == 1
+    assert result.err.startswith("error: the friction of 'hinge'")
+
+
+def write_csv(path: Path) -> None:
+    path.write_text("1,2\n3,4\n5,6\n", encoding="utf-8")
+
+
+def write_csv_with_times(path: Path) -> None:
+    path.write_text("elbow, time, shoulder\n2,0.0,1\n4,0.001,3\n\n6,0.002,5\n", encoding="utf-8")
+
+
+def write_npy(path: Path) -> None:
+    np.save(path, np.array([[1, 2], [3, 4], [5, 6]]))
+
+
+def write_npz(path: Path) -> None:
+    np.savez(path, tau=np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), time=np.arange(3) * 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("t.csv", write_csv), ("t.csv", write_csv_with_times), ("t.npy", write_npy), ("t.npz", write_npz)],
+)
+def test_torques_from_a_file(kinetree: Command, name: str, write: Callable[[Path], None]) -> None:
+    write(Path(name))
+    result = kinetree("simulate", "double_pendulum", "--tau-file", name, "--duration", "0.003", "--quiet")
+    assert (result.code, result.err) == (0, "")
+    assert load().tau.tolist() == [[1, 2], [3, 4], [5, 6], [5, 6]]
+
+
+def test_rows_with_times_are_held_until_the_next_and_the_last_to_the_end(kinetree: Command) -> None:
+    Path("t.csv").write_text("time,elbow\n-1,7\n0.0015,8\n", encoding="utf-8")
+    assert kinetree("simulate", "double_pendulum", "--tau-file", "t.csv", "--duration", "0.004", "--quiet").code == 0
+    assert load().tau[:, 1].tolist() == [7, 7, 8, 8, 8]
+    assert not load().tau[:, 0].any()
+
+
+def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
+    assert kinetree("simulate", "double_pendulum", "--tau", "1,2", "--out", "a", *QUICK).code == 0
+    assert kinetree("simulate", "double_pendulum", "--tau-file", "a.npz", "--out", "b", *QUICK).code == 0
+    np.testing.assert_array_equal(load("a").q, load("b").q)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.txt", b"1,2", "torques are read from .csv, .npy and .npz files"),
+        ("t.csv", b"", "the file is empty"),
+        ("t.csv", b"1,2\n3\n", "t.csv:2: 1 numbers in this line, but 2 are expected"),
+        ("t.csv", b"1,2\n3,4x\n", "t.csv:2: '4x' is not a finite number"),
+        ("t.csv", b"1,2\n3,nan\n", "t.csv:2: 'nan' is not a finite number"),
+        ("t.csv", b"1,1_0\n", "t.csv:1: '1_0' is not a finite number"),
+        (
+            "t.csv",
+            b"time,elbov\n0,1\n",
+            "t.csv:1: 'double_pendulum' has no degree of freedom 'elbov': did you mean 'elbow'",
+        ),
+        ("t.csv", b"elbow,elbow\n0,1\n", "t.csv:1: the column 'elbow' stands there twice"),
+        ("t.csv", b"time,elbow\n0.001,1\n", "the first row is at 0.001 s, but the motion begins at 0 s"),
+        ("t.csv", b"time,elbow\n0,1\n0,2\n", "the times must be finite and increase from row to row"),
+        ("t.csv", b"1,2\n3,4\n", "2 rows of torques for 3 steps"),
+        ("t.csv", b"\xff\xfe1,2", "this is no CSV text"),
+        ("t.npy", b"junk", "this is no NumPy file"),
+        ("t.npz", b"PK\x03\x04junk", "this is no NumPy file"),
+    ],
+)
+def test_torque_files_that_do_not_fit(kinetree: Command, name: str, content: bytes, message: str) -> None:
+    Path(name).write_bytes(content)
+    result = kinetree("simulate", "double_pendulum", "--tau-file", name, "--duration", "0.003")
+    assert result.code == 1
+    assert result.err.startswith(f"error: {name}")
+    assert message in result.err
+    assert not Path("double_pendulum.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"torque": np.zeros((3, 2))}, 'there is no array "tau" in it'),
+        ({"tau": np.array(["a"])}, "tau does not hold real numbers"),
+        ({"tau": np.zeros((3, 5))}, "the torques have shape (3, 5), but 'double_pendulum' needs rows of 2"),
+        ({"tau": np.full((3, 2), np.inf)}, "a torque is not finite (row 1)"),
+        ({"tau": np.zeros((3, 2)), "time": np.zeros(4)}, "time has shape (4,) and tau (3, 2)"),
+    ],
+)
+def test_archives_that_do_not_fit(kinetree: Command, arrays: dict[str, Any], message: str) -> None:
+    np.savez("t.npz", **arrays)
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz", "--duration", "0.003")
+    assert result.code == 1
+    assert message in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("double_pendulum", "--q", "1"), "1 numbers were given, but 'double_pendulum' has 2 coordinates here"),
+        (("double_pendulum", "--q", "1,x"), "'x' is not a finite number"),
+        (("double_pendulum", "--q", "1,1_0"), "'1_0' is not a finite number"),
+        (("double_pendulum", "--v", "1,1e999"), "'1e999' is not a finite number"),
+        (("double_pendulum", "--v", "elbov=1"), "has no coordinate 'elbov': did you mean 'elbow'?"),
+        (("double_pendulum", "--tau", "elbow=1,2"), "'2' has no name"),
+        (("double_pendulum", "--tau", "elbow=1,elbow=2"), "'elbow' is given twice"),
+        (("double_pendulum", "--integrator", "rk45"), "rk45"),
+        (("double_pendulum", "--tau-file", "missing.csv"), "missing.csv"),
+        (("double_pendulum", "--tau", "1,1", "--tau-file", "."), "--tau-file"),
+        (("double_pendulum", "--dt", "fast"), "--dt"),
+        (("double_pendulum", "--seed", "-1"), "--seed"),
+        (("double_pendulum", "--nothing"), "--nothing"),
+        (("double_pendulum", "arm6"), "arm6"),
+    ],
+)
+def test_wrong_usage(kinetree: Command, arguments: tuple[str, ...], message: str) -> None:
+    result = kinetree("simulate", *arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--dt", "0"), "dt must be a positive number of seconds, not 0.0"),
+        (("--duration", "nan"), "duration must be a positive number of seconds, not nan"),
+        (("--duration", "1e12"), "at most 10,000,000 are taken at once"),
+        (("--v", "1e160,0"), "is no longer finite at t ="),
+    ],
+)
+def test_motions_that_cannot_be(kinetree: Command, arguments: tuple[str, ...], message: str) -> None:
+    result = kinetree("simulate", "double_pendulum", *arguments)
+    assert result.code == 1
+    assert result.err.startswith("error: ")
+    assert message in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_folder_that_cannot_be_written_is_named(kinetree: Command) -> None:
+    Path("taken").write_text("a file", encoding="utf-8")
+    result = kinetree("simulate", "double_pendulum", "--output-dir", "taken/x", *QUICK)
+    assert result.code == 1
+    assert result.err.startswith("error: ")
+    assert "taken" in result.err

@@ -1,0 +1,177 @@
+"""`simulate`: what it takes, what it hands back, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kinetree import zoo
+from kinetree.errors import (
+    ConfigurationError,
+    DTypeError,
+    KinetreeError,
+    OptionError,
+    ShapeError,
+    SimulationError,
+    SingularModelError,
+)
+from kinetree.model import Model, ModelBuilder, Prismatic, Revolute
+from kinetree.sim import simulate
+from kinetree.sim.simulate import step_count
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> Model:
+    return zoo.load("double_pendulum")
+
+
+def cart() -> Model:
+    """2 kg on a rail."""
+    builder = ModelBuilder("cart")
+    builder.add_body("rail")
+    builder.add_body("cart", Inertia.from_com(2.0, Vec3.zero(), Sym3.scalar(1.0)))
+    builder.add_joint("slider", Prismatic([1, 0, 0]), "rail", "cart", Transform.identity())
+    return builder.build()
+
+
+def test_defaults_are_neutral_at_rest_for_five_seconds(pendulum: Model) -> None:
+    motion = simulate(pendulum)
+    assert motion.time.shape == (5001,)
+    assert motion.time[-1] == pytest.approx(5.0, rel=1e-12)
+    np.testing.assert_array_equal(motion.q, 0.0)
+    assert (motion.robot, motion.integrator, motion.dt, motion.substeps) == ("double_pendulum", "rk4", 1e-3, 1)
+
+
+def test_fields_have_their_shapes_and_names() -> None:
+    robot = zoo.load("quadruped")
+    motion = simulate(robot, q=robot.random(0), duration=0.01)
+    assert motion.q.shape == (11, 19)
+    assert motion.v.shape == motion.tau.shape == (11, 18)
+    for series in (motion.time, motion.kinetic, motion.potential, motion.work, motion.dissipated, motion.total):
+        assert series.shape == (11,)
+    assert motion.q_names == tuple(robot.q_names)
+    assert motion.v_names == tuple(robot.v_names)
+    assert motion.q_units == ("m",) * 3 + ("",) * 4 + ("rad",) * 12
+    assert motion.q_joints == ("root_joint",) * 7 + tuple(robot.joints)[1:]
+
+
+def test_constant_torque_moves_a_cart_as_newton_says() -> None:
+    motion = simulate(cart(), q=[0.5], v=[-1.0], tau=[4.0], duration=1.0, dt=1e-2)
+    np.testing.assert_allclose(motion.q[:, 0], 0.5 - motion.time + motion.time**2, atol=1e-13)
+    np.testing.assert_allclose(motion.work, 4.0 * (motion.q[:, 0] - 0.5), atol=1e-13)
+    np.testing.assert_array_equal(motion.tau, 4.0)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_torque_samples_are_held_over_their_steps(integrator: str) -> None:
+    samples = np.array([[2.0], [0.0], [-4.0]])
+    motion = simulate(cart(), tau=samples, duration=0.3, dt=0.1, integrator=integrator)
+    np.testing.assert_allclose(motion.v[:, 0], [0.0, 0.1, 0.1, -0.1], atol=1e-15)
+    np.testing.assert_array_equal(motion.tau[:, 0], [2.0, 0.0, -4.0, -4.0])
+
+
+def test_a_controller_is_called_with_time_and_state() -> None:
+    seen: list[float] = []
+
+    def spring(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+        seen.append(t)
+        assert v.shape == (1,)
+        return -8.0 * q
+
+    motion = simulate(cart(), q=[1.0], tau=spring, duration=2.0, dt=5e-3)
+    np.testing.assert_allclose(motion.q[:, 0], np.cos(2.0 * motion.time), atol=1e-8)
+    assert {0.0, 0.0025, 0.005} <= set(seen)
+
+
+def test_a_controller_cannot_write_into_the_state() -> None:
+    def vandal(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        v *= 0.0
+        return v
+
+    with pytest.raises(ValueError, match="read-only"):
+        simulate(cart(), tau=vandal)
+
+
+def test_the_caller_s_arrays_are_left_alone(pendulum: Model) -> None:
+    q, v, tau = np.array([1.0, 0.5]), np.array([0.1, 0.2]), np.array([0.3, 0.0])
+    simulate(pendulum, q=q, v=v, tau=tau, duration=0.01)
+    assert (q.tolist(), v.tolist(), tau.tolist()) == ([1.0, 0.5], [0.1, 0.2], [0.3, 0.0])
+
+
+def test_progress_is_told_every_step(pendulum: Model) -> None:
+    told: list[tuple[int, int]] = []
+    simulate(pendulum, duration=0.005, progress=lambda done, steps: told.append((done, steps)))
+    assert told == [(k, 5) for k in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("duration", "dt", "steps"), [(5.0, 1e-3, 5000), (0.3, 0.1, 3), (1.0, 0.3, 4), (1e-9, 1.0, 1), (0.7, 0.1, 7)]
+)
+def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> None:
+    assert step_count(duration, dt) == steps
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"q": [1.0]}, ShapeError, r"q has shape \(1,\), but 'double_pendulum' needs \(2,\)"),
+        ({"q": [[1.0, 2.0]]}, ShapeError, r"q has shape \(1, 2\)"),
+        ({"q": [np.nan, 0.0]}, ConfigurationError, r"q\[0\] \(shoulder\) is nan: it must be finite"),
+        ({"q": "1,2"}, DTypeError, "q must be an array of real numbers of shape .2,."),
+        ({"v": [0.0, np.inf]}, ConfigurationError, r"v\[1\] \(elbow\) is inf"),
+        ({"v": [0.0, 1j]}, DTypeError, "v must be an array of real numbers"),
+        ({"tau": [1.0, 2.0, 3.0]}, ShapeError, r"tau has shape \(3,\), but"),
+        ({"tau": np.zeros((9, 2)), "duration": 0.01}, ShapeError, r"with 10 steps needs .* or \(10, 2\) for a row"),
+        ({"tau": [[0.0, np.nan]], "duration": 0.001}, ConfigurationError, r"tau\[0, 1\] \(elbow\) is nan"),
+        ({"tau": lambda _t, _q, _v: [1.0]}, ShapeError, r"returned the shape \(1,\) at t = 0 s"),
+        ({"dt": 0.0}, OptionError, "dt must be a positive number of seconds, not 0.0"),
+        ({"duration": -1.0}, OptionError, "duration must be a positive number of seconds, not -1.0"),
+        ({"duration": np.nan}, OptionError, "duration must be a positive"),
+        ({"duration": "5"}, OptionError, "duration must be a positive number of seconds, not '5'"),
+        ({"duration": 1e9}, OptionError, r"are 1e\+12 steps; at most 10,000,000 are taken"),
+        ({"integrator": "rk45"}, OptionError, "there is no integrator 'rk45': did you mean 'rk4'"),
+    ],
+)
+def test_unusable_arguments_are_refused(
+    pendulum: Model, settings: dict[str, object], error: type[KinetreeError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        simulate(pendulum, **settings)  # type: ignore[arg-type]
+
+
+def test_a_zero_quaternion_is_refused() -> None:
+    robot = zoo.load("quadruped")
+    with pytest.raises(ConfigurationError, match="quaternion of joint 'root_joint'"):
+        simulate(robot, q=np.zeros(robot.nq))
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_a_motion_without_bounds_stops_with_its_time(integrator: str) -> None:
+    def feedback(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        return 1e6 * v
+
+    with pytest.raises(
+        SimulationError, match=r"'cart' is no longer finite at t = .* s \('slider' first\).*smaller step than 0.01"
+    ):
+        simulate(cart(), v=[1.0], tau=feedback, dt=1e-2, integrator=integrator)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_a_massless_moving_body_is_refused_by_name(integrator: str) -> None:
+    builder = ModelBuilder("ghost")
+    builder.add_body("base")
+    builder.add_body("nothing")
+    builder.add_joint("hinge", Revolute([0, 0, 1]), "base", "nothing", Transform.identity(), damping=[1.0])
+    with pytest.raises(SingularModelError, match="hinge"):
+        simulate(builder.build(), integrator=integrator)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_a_robot_that_cannot_move_stays(integrator: str) -> None:
+    builder = ModelBuilder("statue")
+    builder.add_body("stone", Inertia.from_com(3.0, Vec3(0.0, 0.0, 1.0), Sym3.scalar(1.0)))
+    motion = simulate(builder.build(), duration=0.01, integrator=integrator)
+    assert motion.q.shape == (11, 0)
+    np.testing.assert_allclose(motion.potential, 3.0 * 9.81)
