@@ -16,7 +16,16 @@ from kinetree.function import Definition, defined_by, run
 from kinetree.model import Model, regrouped
 from kinetree.spatial import Force
 
-__all__ = ["aba", "bias_forces", "crba", "forward_dynamics", "gravity_forces", "inverse_dynamics", "mass_matrix", "rnea"]
+__all__ = [
+    "aba",
+    "bias_forces",
+    "crba",
+    "forward_dynamics",
+    "gravity_forces",
+    "inverse_dynamics",
+    "mass_matrix",
+    "rnea",
+]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
@@ -80,8 +89,8 @@ def aba(
 ) -> Array:
     """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
 
-    Rigid bodies, rotor inertias and gravity; joint damping and friction are not part of it: add
-    `friction_forces` to tau, as `kt.simulate` does.
+    Rigid bodies, rotor inertias and gravity; joint damping and friction are not part of it (`kt.simulate` adds
+    them to tau).
 
     Args:
         robot: the robot.

@@ -1,17 +1,17 @@
 """Every error kinetree raises on purpose, in one tree.
 
     KinetreeError
-    ├── ModelError (ValueError)          a robot that cannot be: a bad file, a bad builder call
-    │   └── SingularModelError           forward dynamics asked of a model with a massless moving subtree
-    ├── ShapeError (ValueError)          an argument whose shape does not fit the robot
-    ├── DTypeError (TypeError)           an argument that is not real numbers
-    ├── NameNotFoundError (KeyError)     a body, joint or frame the robot does not have
-    ├── ConfigurationError (ValueError)  a q that is no configuration: NaN, or a quaternion of zero length
-    ├── OptionError (ValueError)         an option outside its list of values
-    ├── SimulationError (ArithmeticError)  a motion that cannot be computed further
-    │   └── StiffFrictionError           friction too stiff for the integrator
-    ├── TrajectoryFileError (ValueError) a file that holds no trajectory
-    └── MissingPackageError (ImportError)  an optional package that is not installed
+    ├── ModelError (ValueError)           a robot that cannot be: a bad file, a bad builder call
+    │   └── SingularModelError            forward dynamics asked of a model with a massless moving subtree
+    ├── ShapeError (ValueError)           an argument whose shape does not fit the robot
+    ├── DTypeError (TypeError)            an argument that is not real numbers
+    ├── NameNotFoundError (KeyError)      a body, joint or frame the robot does not have
+    ├── ConfigurationError (ValueError)   a q that is no configuration: NaN, or a quaternion of zero length
+    ├── OptionError (ValueError)          an option outside its list of values
+    ├── SimulationError (ArithmeticError) a motion that cannot be computed further
+    │   └── StiffFrictionError            friction too stiff for the integrator
+    ├── TrajectoryFileError (ValueError)  a file that holds no trajectory
+    └── MissingPackageError (ImportError) an optional package that is not installed
 
 Each is also the built-in kind it is, so `except ValueError` keeps working.
 `ModelWarning` (a UserWarning) marks input that is suspicious but real: it is loaded as written.

@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,12 +30,6 @@ _SECONDS_PER_OPERATION = 3e-4
 _WORTH_SAYING = 3.0  # seconds
 
 
-class Compute(Protocol):
-    """An algorithm, fitted to a robot: slot lists in, flat numbers out."""
-
-    def __call__(self, model: Model, /, *inputs: Sequence[Sequence[Scalar]], **options: Any) -> Sequence[Scalar]: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
     """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
@@ -45,7 +39,8 @@ class Definition:
     """(name, "nq" or "nv") each."""
     output: tuple[int | str, ...]
     """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
-    compute: Compute
+    compute: Callable[..., Sequence[Scalar]]
+    """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
     takes_forces: bool = False
@@ -81,18 +76,20 @@ class CompiledFunction:
         """Arguments in the order of the public function, external forces last; each (…, n)."""
         if len(arguments) != len(self._ports):
             expected = ", ".join(port.name for port in self._ports)
-            raise DTypeError(f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}")
+            raise DTypeError(
+                f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}"
+            )
         arrays = [self._checked(port, x) for port, x in zip(self._ports, arguments, strict=True)]
         if self._quaternions:
             self._check_quaternions(arrays)
         if out is not None:
             self._check_out(arrays, out)
-            return self._ufunc(*arrays, out=out)
         try:
-            return self._ufunc(*arrays)
+            result: Array = self._ufunc(*arrays, out=out)
         except ValueError:
             self._batch_shape(arrays)
             raise
+        return result
 
     def _checked(self, port: Port, x: ArrayLike) -> Array:
         (n,) = port.shape
@@ -101,8 +98,7 @@ class CompiledFunction:
             array = array.astype(self.dtype)
         if array.ndim == 0 or array.shape[-1] != n:
             raise ShapeError(
-                f"{self.definition.name}: {port.name} has shape {array.shape}, but {self._model_name!r} "
-                f"needs (…, {n})"
+                f"{self.definition.name}: {port.name} has shape {array.shape}, but {self._model_name!r} needs (…, {n})"
             )
         return array
 
@@ -113,12 +109,13 @@ class CompiledFunction:
             zero_quaternion(model, arrays[k], self._ports[k].name)
 
     def _batch_shape(self, arrays: list[Array]) -> tuple[int, ...]:
+        shapes = {array.shape[:-1] for array in arrays}
         try:
-            return np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         except ValueError:
-            shapes = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self._ports, arrays, strict=True))
+            listed = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self._ports, arrays, strict=True))
             raise ShapeError(
-                f"{self.definition.name}: the leading axes do not broadcast together: {shapes}; "
+                f"{self.definition.name}: the leading axes do not broadcast together: {listed}; "
                 "they must be equal, or 1, or absent"
             ) from None
 
@@ -148,7 +145,12 @@ def defined_by(definition: Definition) -> Callable[[F], F]:
 
 
 def compile_function(
-    robot: Model, function: Callable[..., Array], *, dtype: str | np.dtype[Any] = "float64", f_ext: Sequence[str] = (), **options: Any
+    robot: Model,
+    function: Callable[..., Array],
+    *,
+    dtype: str | np.dtype[Any] = "float64",
+    f_ext: Sequence[str] = (),
+    **options: Any,
 ) -> CompiledFunction:
     """Compile one of kinetree's functions for a robot now, and return it bare.
 
@@ -256,9 +258,7 @@ def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable]
     shape = tuple(sizes[n] if isinstance(n, str) else n for n in definition.output)
 
     def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        arguments = [
-            model.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)
-        ]
+        arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)]
         extra: dict[str, Any] = dict(options)
         if definition.takes_forces:
             extra["f_ext"] = _forces(frames, flat[len(arguments) :])

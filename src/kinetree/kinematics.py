@@ -41,7 +41,9 @@ def _frame(model: Model, name: Any) -> Frame:
 def _one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
     def check(_: Model, value: Any) -> str:
         if value not in allowed:
-            raise OptionError(f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}")
+            raise OptionError(
+                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}"
+            )
         return str(value)
 
     return check
@@ -81,7 +83,9 @@ def _acceleration(
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
     a = _express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
     if kind == "classical":
-        a = _classical(a, _express(frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot], X, expressed_in))
+        a = _classical(
+            a, _express(frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot], X, expressed_in)
+        )
     return a.linear_first()
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["info"]
 
+_MOST_ROWS = 300
+
 
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
@@ -30,10 +32,12 @@ def info(
     if robot.joints:
         console.print()
         console.print(_joint_table(robot), soft_wrap=True)
+    if robot.nv > _MOST_ROWS:
+        console.print(f"… and {robot.nv - _MOST_ROWS} more", soft_wrap=True)
 
 
 def _joint_table(robot: Model) -> Table:
-    """A line a degree of freedom: limits and friction."""
+    """A line a degree of freedom, the first few hundred: limits and friction."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -44,6 +48,8 @@ def _joint_table(robot: Model) -> Table:
     names = robot.v_names
     for joint in robot.joints.values():
         for k in range(joint.kind.nv):
+            if table.row_count == _MOST_ROWS:
+                return table
             # Position limits are a value a coordinate; a joint with a quaternion has more of those than freedoms.
             one_to_one = joint.kind.nq == joint.kind.nv
             table.add_row(

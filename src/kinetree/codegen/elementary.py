@@ -106,7 +106,14 @@ def _vector_sincos(lanes: int, precision: Precision) -> str:
 
     exact = "\n".join(_exact_lane(lane, lanes, precision) for lane in range(n))
     return f"""
-define internal {{{V}, {V}}} @sincos({V} %x) #0 {{
+define internal {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast) #0 noinline {{
+{exact}
+  %half = insertvalue {{{V}, {K}}} poison, {V} %rs{n - 1}, 0
+  %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{n - 1}, 1
+  ret {{{V}, {K}}} %pair
+}}
+
+define internal {{{V}, {V}}} @sincos({V} %x) #1 {{
 fast:
   %ax = call {V} @llvm.fabs.v{n}{precision.suffix}({V} %x)
   %big = fcmp ugt {V} %ax, {splat(c.limit)}
@@ -121,11 +128,13 @@ fast:
   %r_fast = call {V} {fma}({V} %back, {V} {splat(c.half_pi[2])}, {V} %r_2)
   br i1 %is_any, label %exact, label %both, !prof !0
 exact:
-{exact}
+  %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast)
+  %r_exact = extractvalue {{{V}, {K}}} %exact_pair, 0
+  %k_exact = extractvalue {{{V}, {K}}} %exact_pair, 1
   br label %both
 both:
-  %r = phi {V} [%r_fast, %fast], [%rs{n - 1}, %exact]
-  %k = phi {K} [%k_fast, %fast], [%ks{n - 1}, %exact]
+  %r = phi {V} [%r_fast, %fast], [%r_exact, %exact]
+  %k = phi {K} [%k_fast, %fast], [%k_exact, %exact]
   %z = fmul {V} %r, %r
   %rz = fmul {V} %r, %z
 {horner("p", c.sine)}

@@ -24,7 +24,8 @@ def _function(name: str, lanes: int, precision: Precision) -> str:
     element = _gather_element(precision) if name == "gather" else _scatter_element(precision)
     lane_count = n if name == "gather" else "%rows"
     return f"""
-define internal void @{name}(ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer) #0 {{
+define internal void @{name}(
+    ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer) #0 {{
 start:
   %contiguous = icmp eq i64 %column_stride, {size}
   %full = icmp eq i64 %rows, {n}

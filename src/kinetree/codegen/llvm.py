@@ -26,7 +26,7 @@ _INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
 def emit(program: Program, precision: Precision, target: Target) -> str:
     """A module, as text, that holds `@kernel` for this program."""
     lanes = target.lanes(precision)
-    sample = _Sample(program, precision, lanes, target.fma).text()
+    sample = _Sample(program, precision, target).text()
     parts = [
         f'target triple = "{target.triple}"',
         _declarations(lanes, precision),
@@ -34,8 +34,9 @@ def emit(program: Program, precision: Precision, target: Target) -> str:
         sincos(lanes, precision) if "@sincos" in sample else "",
         sample,
         _kernel(program, precision, lanes),
+        'attributes #1 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }',
         # Spilled registers stand aligned: on the stack's usual 16 bytes every other one would cross a cache line.
-        f'attributes #0 = {{ nounwind alignstack={lanes * precision.bytes} '
+        f"attributes #0 = {{ nounwind alignstack={lanes * precision.bytes} "
         f'"prefer-vector-width"="512" "min-legal-vector-width"="512" }}',
     ]
     return "\n".join(parts)
@@ -44,11 +45,14 @@ def emit(program: Program, precision: Precision, target: Target) -> str:
 class _Sample:
     """Writes `@sample(in, out)`: from lane buffer to lane buffer."""
 
-    def __init__(self, program: Program, precision: Precision, lanes: int, fma: bool) -> None:
+    def __init__(self, program: Program, precision: Precision, target: Target) -> None:
         self._program = program
         self._precision = precision
-        self._lanes = lanes
-        self._fma = fma
+        self._lanes = lanes = target.lanes(precision)
+        self._fma = target.fma
+        # With 256-bit registers an instruction can take a whole register from memory, but not one number for all
+        # its lanes: constants stand in a table, a register each. Wider and narrower ones need no help.
+        self._constants: dict[str, int] | None = {} if target.vector_bits == 256 else None
         self._V = f"<{lanes} x {precision.type}>"
         self._overload = f"v{lanes}{precision.suffix}"
         self._lines: list[str] = []
@@ -69,13 +73,30 @@ class _Sample:
             self._lines.append(f"  %out{k} = getelementptr {V}, ptr %out, i64 {k}")
             self._lines.append(f"  store {V} {self._value(result)}, ptr %out{k}, align {width}")
         body = "\n".join(self._lines)
-        return f"define internal void @sample(ptr noalias %in, ptr noalias %out) #0 {{\n{body}\n  ret void\n}}\n"
+        function = f"define internal void @sample(ptr noalias %in, ptr noalias %out) #0 {{\n{body}\n  ret void\n}}\n"
+        return self._constant_table(width) + function
+
+    def _constant_table(self, width: int) -> str:
+        if not self._constants:
+            return ""
+        rows = ", ".join(f"{self._V} splat ({self._precision.type} {literal})" for literal in self._constants)
+        return (
+            f"@constants = internal global [{len(self._constants)} x {self._V}] [{rows}], align {width}\n!1 = !{{}}\n"
+        )
 
     def _value(self, argument: int | float) -> str:
         return f"%v{argument}" if isinstance(argument, int) else self._constant(argument)
 
     def _constant(self, x: float) -> str:
-        return f"splat ({self._precision.type} {self._precision.literal(x)})"
+        literal = self._precision.literal(x)
+        if self._constants is None:
+            return f"splat ({self._precision.type} {literal})"
+        row = self._constants.setdefault(literal, len(self._constants))
+        name = f"%c{len(self._lines)}"
+        self._lines.append(f"  {name}_p = getelementptr {self._V}, ptr @constants, i64 {row}")
+        width = self._lanes * self._precision.bytes
+        self._lines.append(f"  {name} = load {self._V}, ptr {name}_p, align {width}, !invariant.load !1")
+        return name
 
     def _statement(self, number: int, statement: Instruction) -> None:
         op, V = statement.op, self._V
@@ -180,7 +201,9 @@ def _kernel(program: Program, precision: Precision, lanes: int) -> str:
     width = lanes * precision.bytes
     V = f"<{lanes} x {precision.type}>"
     ports = [*program.inputs, *program.outputs]
-    head, gathers, scatters = [], [], []
+    head: list[str] = []
+    gathers: list[str] = []
+    scatters: list[str] = []
     step = len(ports)  # the steps of the core axes follow those of the batch
     lane_start = 0
     for k, port in enumerate(ports):

@@ -29,9 +29,7 @@ def make_ufunc(code: MachineCode, name: str) -> Callable[..., Any]:
     types = ctypes.create_string_buffer(bytes([np.dtype(code.precision.char).num] * (n_in + n_out)))
     name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")
     signature = ctypes.create_string_buffer(_signature(code.inputs, code.outputs).encode())
-    ufunc = _constructor()(
-        functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature
-    )
+    ufunc = _constructor()(functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature)
     # NumPy keeps pointers to these, not copies; the ufunc itself must hold them.
     _hold(ufunc, (code, functions, data, types, name_text, doc_text))
     return ufunc  # type: ignore[no-any-return]

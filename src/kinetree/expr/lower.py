@@ -74,10 +74,7 @@ class _Emitter:
 
     def _is_fusable(self, s: Scalar) -> bool:
         return (
-            isinstance(s, Symbol)
-            and s.op == "mul"
-            and s not in self._plain_uses
-            and self._sum_uses[s] <= _MOST_COPIES
+            isinstance(s, Symbol) and s.op == "mul" and s not in self._plain_uses and self._sum_uses[s] <= _MOST_COPIES
         )
 
     def _flatten(self, s: Symbol) -> list[tuple[bool, Scalar]]:
@@ -116,12 +113,7 @@ class _Emitter:
         terms = self._terms.get(s)
         if terms is None:
             terms = self._terms[s] = self._flatten(s)
-        needs: list[Symbol] = []
-        for _, t in terms:
-            for a in t.args if self._is_fusable(t) else (t,):  # type: ignore[union-attr]
-                if isinstance(a, Symbol):
-                    needs.append(a)
-        return needs
+        return [a for _, t in terms for a in self._operands(t) if isinstance(a, Symbol)]
 
     def _push(self, op: str, *args: Argument) -> int:
         self.statements.append(Instruction(op, args))
@@ -143,7 +135,7 @@ class _Emitter:
         total = self._first_of(rest)
         for negative, t in rest:
             if self._is_fusable(t):
-                a, b = (self.argument(x) for x in t.args)  # type: ignore[union-attr]
+                a, b = map(self.argument, self._operands(t))
                 total = self._push("fnma" if negative else "fma", a, b, total)
             else:
                 total = self._push("sub" if negative else "add", total, self.argument(t))
@@ -158,7 +150,7 @@ class _Emitter:
                 return self.argument(t)
         k, first = next((k, t) for k, (negative, t) in enumerate(terms) if not negative)
         del terms[k]
-        a, b = (self.argument(x) for x in first.args)  # type: ignore[union-attr]
+        a, b = map(self.argument, self._operands(first))
         for k, (_, t) in enumerate(terms):
             if not self._is_fusable(t):  # a negative one
                 del terms[k]
@@ -166,5 +158,8 @@ class _Emitter:
         return self._push("mul", a, b)
 
     def _ready_time(self, t: Scalar) -> int:
-        needs = t.args if self._is_fusable(t) else (t,)  # type: ignore[union-attr]
-        return max(self._times[self._numbers[a]] if isinstance(a, Symbol) else 0 for a in needs)
+        return max(self._times[self._numbers[a]] if isinstance(a, Symbol) else 0 for a in self._operands(t))
+
+    def _operands(self, t: Scalar) -> tuple[Scalar, ...]:
+        """What a term of a sum takes: the factors of a product that goes into the chain, or itself."""
+        return t.args if isinstance(t, Symbol) and self._is_fusable(t) else (t,)

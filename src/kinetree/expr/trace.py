@@ -32,4 +32,4 @@ def trace(
         if len(values) != port.size:
             raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
         results.extend(values)
-    return lower(graph, tuple(inputs), tuple(outputs), results, name or getattr(function, "__name__", "program"))
+    return lower(graph, tuple(inputs), tuple(outputs), results, name or str(getattr(function, "__name__", "program")))

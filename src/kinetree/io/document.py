@@ -21,12 +21,13 @@ import numpy as np
 
 from kinetree.errors import ModelError
 
-__all__ = ["Document", "Element", "Shape", "read_document"]
+__all__ = ["Document", "Element", "Shape", "read_document", "shown"]
 
 MAX_BYTES = 32 * 2**20
-MAX_TAGS = 2_000_000
+MAX_TAGS = 1_500_000
 MAX_TOKEN = 2**20
 MAX_DEPTH = 100
+MAX_SKIPPED_KINDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,10 @@ class Shape:
 
 
 class Element:
-    """An element of the file: its tag, attributes, line and children (those the format knows)."""
+    """An element of the file: its tag, attributes, line and children (those the format knows).
+
+    Printed, it is the place it stands at, so that it can serve as the `where` of a part it describes.
+    """
 
     __slots__ = ("attributes", "children", "file", "line", "parent", "tag")
 
@@ -57,10 +61,9 @@ class Element:
 
     def __repr__(self) -> str:
         name = self.attributes.get("name")
-        return f'<{self.tag} name="{_short(name)}">' if name else f"<{self.tag}>"
+        return f'<{self.tag} name="{shown(name)}">' if name else f"<{self.tag}>"
 
-    @property
-    def where(self) -> str:
+    def __str__(self) -> str:
         """For messages: file, line, element, and the named element around it."""
         around = self.parent
         while around is not None and "name" not in around.attributes:
@@ -70,7 +73,7 @@ class Element:
 
     def fail(self, message: str) -> NoReturn:
         """Raise the `ModelError` that names this element's place."""
-        raise ModelError(f"{self.where}: {message}")
+        raise ModelError(f"{self}: {message}")
 
     def all(self, tag: str) -> list[Element]:
         """The children with this tag."""
@@ -211,7 +214,7 @@ class _Parser:
             self._document = Document(element)
         elif tag not in self._shapes[above.tag].children:
             assert self._document is not None
-            self._document.skipped[f"{above.tag}/{tag}"] += 1
+            _count(self._document.skipped, f"{above.tag}/{shown(tag)}")
             self._skip_depth = 1
             return
         else:
@@ -228,7 +231,7 @@ class _Parser:
             assert self._document is not None
             for name in attributes.keys() - shape.attributes:
                 if name != "xmlns" and not name.startswith("xmlns:"):
-                    self._document.skipped_attributes[f"{tag} {name}"] += 1
+                    _count(self._document.skipped_attributes, f"{tag} {shown(name)}")
 
     def _end(self, _tag: str) -> None:
         self._depth -= 1
@@ -241,13 +244,13 @@ class _Parser:
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
         if system_id is not None or public_id is not None or has_internal_subset:
             raise ModelError(
-                f"{self._file}:{self._line}: <!DOCTYPE {_short(name)}>: a document type with declarations or an "
+                f"{self._file}:{self._line}: <!DOCTYPE {shown(name)}>: a document type with declarations or an "
                 "address is not read (entities are not expanded and nothing is fetched); remove it"
             )
 
     def _entity(self, name: str, *_: object) -> None:
         raise ModelError(
-            f"{self._file}:{self._line}: the entity {_short(name)!r} is declared here; entities are not expanded, "
+            f"{self._file}:{self._line}: the entity {shown(name)!r} is declared here; entities are not expanded, "
             "so write the text itself"
         )
 
@@ -277,8 +280,17 @@ _CUT_OFF = frozenset(
 )
 
 
-def _short(text: str | None, limit: int = 60) -> str:
+def _count(counter: Counter[str], what: str) -> None:
+    """Count it, but do not let a file of a million different names fill the memory with them."""
+    if what in counter or len(counter) < MAX_SKIPPED_KINDS:
+        counter[what] += 1
+    else:
+        counter["others"] += 1
+
+
+def shown(text: str | None, limit: int = 60) -> str:
     """A piece of the file that is fit to be shown in a message."""
-    text = text or ""
-    text = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
+    text = (text or "")[: limit + 1]
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else "?" for c in text)
     return text if len(text) <= limit else text[:limit] + "…"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kinetree.errors import ModelError
+from kinetree.io.collector import collector_paused
 from kinetree.io.document import read_document
 from kinetree.io.urdf import SHAPES, read_urdf
 from kinetree.model import Model
@@ -39,9 +40,10 @@ def load(
             f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
             f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
         )
-    document = read_document(path, SHAPES)
-    root = document.root
-    if root.tag != "robot":
-        unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
-        root.fail(_OTHER_FORMATS.get(root.tag, unknown))
-    return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
+    with collector_paused():
+        document = read_document(path, SHAPES)
+        root = document.root
+        if root.tag != "robot":
+            unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
+            root.fail(_OTHER_FORMATS.get(root.tag, unknown))
+        return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)

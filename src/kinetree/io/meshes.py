@@ -7,6 +7,7 @@ step at a time, each step checked before the next.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,9 +29,10 @@ class MeshFinder:
     """
 
     def __init__(self, file: Path, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
-        self._folder = Path(os.path.abspath(file)).parent
-        self._roots = [_folder(root) for root in roots]
+        self._folder = os.path.dirname(os.path.abspath(file))
+        self._roots = [_root(root) for root in roots]
         self._found: dict[str, tuple[Path | None, str]] = {}
+        self._folders: dict[tuple[str, str], str | None] = {}
 
     def find(self, address: str) -> tuple[Path | None, str]:
         """The path of an existing file, or None and why: a clause that a list of addresses can follow."""
@@ -41,9 +43,9 @@ class MeshFinder:
     def _look_up(self, address: str) -> tuple[Path | None, str]:
         scheme, separator, rest = address.partition("://")
         if not separator:
-            return self._inside(self._roots or [self._folder], [self._folder / address])
+            return self._inside(self._roots or [self._folder], [os.path.join(self._folder, address)])
         if scheme == "file":
-            return self._inside(self._roots or [self._folder], [Path("/" + rest.lstrip("/"))])
+            return self._inside(self._roots or [self._folder], ["/" + rest.lstrip("/")])
         if scheme != "package":
             return None, "meshes whose address is neither a path nor package:// or file:// were not looked up"
         # Some files have package:///NAME/…; the extra slash names no package of its own.
@@ -51,62 +53,94 @@ class MeshFinder:
         if package in ("", ".", ".."):
             return None, "mesh addresses without a package's name were not looked up"
         if self._roots:
-            folders = [root if root.name == package else root / package for root in self._roots]
-            return self._inside(self._roots, [folder / inner for folder in folders])
-        for folder in (self._folder, *self._folder.parents):
-            if folder.name == package and self._is_package(folder):
-                return self._inside([folder], [folder / inner])
-        return None, "meshes of packages that no folder is known for were not found (name it in package_roots)"
+            folders = [
+                root if os.path.basename(root) == package else os.path.join(root, package) for root in self._roots
+            ]
+            return self._inside(self._roots, [os.path.join(folder, inner.lstrip("/")) for folder in folders])
+        folder = self._package(package)
+        if folder is None:
+            return None, "meshes of packages whose folder is not known were not found (name it in package_roots)"
+        return self._inside([folder], [os.path.join(folder, inner.lstrip("/"))])
 
-    def _is_package(self, folder: Path) -> bool:
+    def _package(self, name: str) -> str | None:
+        """The folder around the file that is the package of that name."""
+        folder = self._folder
+        while True:
+            if os.path.basename(folder) == name and self._is_package(folder):
+                return folder
+            above = os.path.dirname(folder)
+            if above == folder:
+                return None
+            folder = above
+
+    def _is_package(self, folder: str) -> bool:
         if folder == self._folder:
             return True
-        return (folder == self._folder.parent and self._folder.name in _ROBOT_FOLDERS) or (
-            folder / "package.xml"
-        ).is_file()
+        above, own = os.path.split(self._folder)
+        return (folder == above and own in _ROBOT_FOLDERS) or os.path.isfile(os.path.join(folder, "package.xml"))
 
-    def _inside(self, roots: Sequence[Path], candidates: Sequence[Path]) -> tuple[Path | None, str]:
+    def _inside(self, roots: Sequence[str], candidates: Sequence[str]) -> tuple[Path | None, str]:
         """The first candidate that is a file inside a root."""
         reason = "meshes that leave the given roots were not looked up (name the folder in package_roots)"
         for candidate in candidates:
-            path = Path(os.path.normpath(candidate))
+            path = os.path.normpath(candidate)
             for root in roots:
-                if not path.is_relative_to(root):
+                if not _is_within(path, root):
                     continue
-                found = _follow(root, path)
-                if found is not None:
-                    return found, ""
+                if self._is_file(root, path):
+                    return Path(path), ""
                 reason = "meshes were not found"
         return None, reason
 
+    def _is_file(self, root: str, path: str) -> bool:
+        """Whether the path is a file and no link on the way to it leads out of the root."""
+        folder, name = os.path.split(path)
+        key = (root, folder)
+        if key not in self._folders:
+            self._folders[key] = _follow(root, folder)
+        real = self._folders[key]
+        if real is None or not _is_within(path, root) or path == root:
+            return False
+        step = os.path.join(real, name)
+        try:
+            mode = os.lstat(step).st_mode
+            if stat.S_ISLNK(mode):
+                target = _follow(root, step)
+                return target is not None and stat.S_ISREG(os.lstat(target).st_mode)
+        except (OSError, ValueError):  # not there, or a name that no file system takes
+            return False
+        return stat.S_ISREG(mode)
 
-def _folder(root: str | os.PathLike[str]) -> Path:
-    path = Path(os.path.abspath(root))
-    if not path.is_dir():
+
+def _root(root: str | os.PathLike[str]) -> str:
+    path = os.path.abspath(root)
+    if not os.path.isdir(path):
         raise ModelError(f"package_roots: {os.fspath(root)!r} is not a folder")
     return path
 
 
-def _follow(root: Path, path: Path) -> Path | None:
-    """The path itself if it is a file and no link on the way leads out of the root."""
-    pending = list(path.relative_to(root).parts)[::-1]
+def _is_within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _follow(root: str, path: str) -> str | None:
+    """The path without links, or None if it does not exist or a link on the way leads out of the root."""
+    pending = os.path.relpath(path, root).split(os.sep)[::-1] if path != root else []
     real = root
     links = 0
     try:
         while pending:
-            part = pending.pop()
-            step = Path(os.path.normpath(real / part))
-            if not step.is_relative_to(root):
-                return None
-            if step != real and step.is_symlink():
-                links += 1
-                target = Path(os.path.normpath(real / os.readlink(step)))
-                if links > _MAX_LINKS or not target.is_relative_to(root):
-                    return None
-                pending.extend(target.relative_to(root).parts[::-1])
-                real = root
-            else:
+            step = os.path.join(real, pending.pop())
+            if not stat.S_ISLNK(os.lstat(step).st_mode):
                 real = step
-        return path if real.is_file() else None
-    except (OSError, ValueError):  # a name that no file system takes
+                continue
+            links += 1
+            target = os.path.normpath(os.path.join(real, os.readlink(step)))
+            if links > _MAX_LINKS or not _is_within(target, root):
+                return None
+            if target != root:
+                pending.extend(os.path.relpath(target, root).split(os.sep)[::-1])
+            real = root
+    except (OSError, ValueError):
         return None
+    return real

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from kinetree.io.document import Element
+from kinetree.io.document import Element, shown
 
 __all__ = ["number", "numbers"]
 
@@ -22,8 +22,13 @@ _LONGEST = 4096
 
 def number(element: Element, attribute: str, default: float | None = None) -> float:
     """An attribute that holds one number; without a default it must be there."""
-    if default is not None and attribute not in element.attributes:
+    text = element.attributes.get(attribute)
+    if text is None and default is not None:
         return default
+    if text is not None and len(text) <= _LONGEST and _ONE.fullmatch(text):
+        value = float(text)
+        if math.isfinite(value):
+            return value
     return numbers(element, attribute, 1)[0]
 
 
@@ -41,14 +46,14 @@ def numbers(
     values = tuple(map(float, text.split()))
     if len(values) != count:
         wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
-        element.fail(f'{attribute}="{_shown(text)}" holds {len(values)} numbers, but {wanted} must stand there')
+        element.fail(f'{attribute}="{shown(text, 40)}" holds {len(values)} numbers, but {wanted} must stand there')
     if not all(map(math.isfinite, values)):
-        element.fail(f'{attribute}="{_shown(text)}" is too large for a 64-bit number')
+        element.fail(f'{attribute}="{shown(text, 40)}" is too large for a 64-bit number')
     return values
 
 
 def _why_not(attribute: str, text: str, count: int) -> str:
-    given = f'{attribute}="{_shown(text)}"'
+    given = f'{attribute}="{shown(text, 40)}"'
     wanted = "a number" if count == 1 else f"{count} numbers separated by blanks"
     if not text.strip():
         return f"{given} is empty; {wanted} must stand there"
@@ -57,9 +62,9 @@ def _why_not(attribute: str, text: str, count: int) -> str:
     if "${" in text or "$(" in text:
         return f"{given} is a xacro expression; expand the file first (xacro robot.xacro > robot.urdf)"
     wrong = next((word for word in re.split(_BLANK, text) if word and not _ONE.fullmatch(word)), text)
-    why = f"{_shown(wrong)!r} is not a number"
+    why = f"{shown(wrong, 40)!r} is not a number"
     if wrong.lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        why = f"{_shown(wrong)!r} is not a finite number"
+        why = f"{shown(wrong, 40)!r} is not a finite number"
     elif "," in wrong:
         why += " (write a point for decimals and blanks between numbers)"
     elif "_" in wrong:
@@ -67,8 +72,3 @@ def _why_not(attribute: str, text: str, count: int) -> str:
     elif _ONE.match(wrong):
         why += " (write it without a unit; units are SI)"
     return f"{given}: {why}; {wanted} must stand there"
-
-
-def _shown(text: str, limit: int = 40) -> str:
-    text = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
-    return text if len(text) <= limit else text[:limit] + "…"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinetree.errors import ModelError
-from kinetree.model.checks import hint, ten
+from kinetree.model.checks import hint
 from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.joints import Fixed
+from kinetree.model.masses import indices
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
 from kinetree.model.structure import Structure
 from kinetree.model.tree import Tree
@@ -18,6 +20,7 @@ from kinetree.spatial import Inertia, Motion, Transform, Vec3
 __all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes"]
 
 _IDENTITY = Transform.identity()
+_MASSLESS = Inertia.zero()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,11 @@ def assemble_tree(
 ) -> tuple[Tree, dict[str, Body]]:
     """The tree of the moving joints (a floating base's first), and every body with its place in it."""
     places = _merge(structure, joints)
-    inertia = [Inertia.zero()] * (len(joints) + 1)
+    inertia = [_MASSLESS] * (len(joints) + 1)
     for link in links:
         i, X = places.slot[link.name], places.placement[link.name]
-        inertia[i] = inertia[i] + (link.inertia if X is _IDENTITY else X.back(link.inertia))
+        own = link.inertia if X is _IDENTITY else X.back(link.inertia)
+        inertia[i] = own if inertia[i] is _MASSLESS else inertia[i] + own
     _check_finite(joints, inertia, places.X_T)
     tree = Tree(
         outward=tuple(places.outward),
@@ -132,8 +136,10 @@ def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:
 
 def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: Sequence[Transform]) -> None:
     """Huge but finite numbers may overflow when they are put together."""
-    for i, (merged, X) in enumerate(zip(inertia, X_T, strict=True)):
-        if not all(map(math.isfinite, (*ten(merged), *(float(x) for x in X.r.components())))):
-            place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
-            where = joints[i - 1].where if i else ""
-            raise ModelError(at(where, f"the masses and placements of {place} overflow; give them in SI units"))
+    numbers = [
+        (*I.I.components(), *I.h.components(), I.mass, *X.r.components()) for I, X in zip(inertia, X_T, strict=True)
+    ]
+    for i in indices(~np.isfinite(np.array(numbers, dtype=np.float64)).all(axis=1))[:1]:
+        place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
+        where = joints[i - 1].where if i else ""
+        raise ModelError(at(where, f"the masses and placements of {place} overflow; give them in SI units"))

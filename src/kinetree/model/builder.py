@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
-from kinetree.model.checks import check_inertias, check_joints, check_merged, check_mimics, check_placements
+from kinetree.model.checks import check_joints, check_mimics, check_placements
 from kinetree.model.elements import Geometry, Limits, Mimic, Named
 from kinetree.model.joints import Fixed, Free, JointKind
+from kinetree.model.masses import check_inertias, check_merged
 from kinetree.model.model import Model
 from kinetree.model.singularity import singular_slots
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
@@ -20,14 +21,18 @@ from kinetree.spatial import Inertia, Transform
 
 __all__ = ["ModelBuilder"]
 
+_MASSLESS = Inertia.zero()
+_IDENTITY = Transform.identity()
 _WARNED = 20
-"""A file with a thousand doubtful links gets this many warnings; the model's notes have them all."""
+_NOTED = 1000
+"""Of what is suspicious so much is warned of, and so much noted."""
 
 
 class ModelBuilder:
     """Collects the parts of a robot.
 
-    Parts may come in any order; `where` (file, line, element) begins the message if a part is refused.
+    Parts may come in any order; `where` (file, line, element) begins the message if a part is refused: a string,
+    or an object that prints as one.
 
     >>> import kinetree as kt
     >>> from kinetree.spatial import Inertia, Sym3, Transform, Vec3
@@ -50,7 +55,7 @@ class ModelBuilder:
         self._joints: dict[str, JointSpec] = {}
         self._frames: dict[str, FrameSpec] = {}
         self._notes: list[str] = []
-        self._suspicions: list[str] = []
+        self._suspicions: list[tuple[object, str]] = []
 
     def add_body(
         self,
@@ -58,7 +63,7 @@ class ModelBuilder:
         inertia: Inertia | None = None,
         *,
         geometry: Sequence[Geometry] = (),
-        where: str = "",
+        where: object = "",
     ) -> None:
         """A body with its inertia in its own frame (none: massless)."""
         _name("body", name, where)
@@ -66,7 +71,7 @@ class ModelBuilder:
             raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
         if name in self._links:
             raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
-        self._links[name] = LinkSpec(name, inertia or Inertia.zero(), tuple(geometry), where)
+        self._links[name] = LinkSpec(name, inertia or _MASSLESS, tuple(geometry), where)
 
     def add_joint(
         self,
@@ -81,7 +86,7 @@ class ModelBuilder:
         friction: Sequence[float] | None = None,
         armature: Sequence[float] | None = None,
         mimic: Mimic | None = None,
-        where: str = "",
+        where: object = "",
     ) -> None:
         """A joint whose fixed side stands at `placement` in the parent; its moving side is the child's frame."""
         _name("joint", name, where)
@@ -102,7 +107,7 @@ class ModelBuilder:
             kind,
             parent,
             child,
-            placement or Transform.identity(),
+            placement or _IDENTITY,
             limits or Limits.none(kind),
             nothing if damping is None else _floats("damping", damping, where),
             nothing if friction is None else _floats("friction", friction, where),
@@ -111,16 +116,16 @@ class ModelBuilder:
             where,
         )
 
-    def add_frame(self, name: str, body: str, placement: Transform, *, where: str = "") -> None:
+    def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
         """A named frame on a body."""
         _name("frame", name, where)
         if name in self._frames:
             raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
         self._frames[name] = FrameSpec(name, body, placement, where)
 
-    def suspect(self, where: str, sentence: str) -> None:
+    def suspect(self, where: object, sentence: str) -> None:
         """Something that is suspicious but possible; `build` warns of it."""
-        self._suspicions.append(at(where, sentence))
+        self._suspicions.append((where, sentence))
 
     def note(self, sentence: str) -> None:
         """Something that was assumed, for `Model.notes`."""
@@ -138,7 +143,7 @@ class ModelBuilder:
         check_placements(frames, "frame")
         check_mimics(self._joints)
         suspicions, indefinite = check_inertias(links)
-        suspicions += [*check_joints(specs), *self._suspicions]
+        suspicions += [*check_joints(specs), *(at(*suspicion) for suspicion in self._suspicions[:_NOTED])]
 
         joints = [spec for spec in specs if not isinstance(spec.kind, Fixed)]
         if floating_base:
@@ -153,7 +158,7 @@ class ModelBuilder:
             frames=Named("frame", assemble_frames(frames, bodies)),
             root=structure.root,
             floating_base=floating_base,
-            notes=(*self._notes, *merge_notes(bodies, structure.root), *suspicions),
+            notes=(*self._notes, *merge_notes(bodies, structure.root), *suspicions[:_NOTED]),
             singular_joints=tuple(joints[slot - 1].name for slot in singular_slots(tree)),
             source=self.source,
         )
@@ -170,13 +175,13 @@ class ModelBuilder:
         )
 
 
-def _name(what: str, name: str, where: str) -> str:
+def _name(what: str, name: str, where: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
     return name
 
 
-def _floats(what: str, values: Sequence[float], where: str) -> tuple[float, ...]:
+def _floats(what: str, values: Sequence[float], where: object) -> tuple[float, ...]:
     try:
         return tuple(float(value) for value in values)
     except (TypeError, ValueError):

@@ -1,8 +1,9 @@
 """Which joints move nothing that has inertia, so that forward dynamics is not defined.
 
 A float run of the inward pass of the articulated-body algorithm (RBDA table 7.1) at a generic configuration, over
-the part of the tree where it can matter: D = Sᵀ Iᴬ S of a joint is at least Sᵀ I S of its own body, so where that
-inertia is positive definite no pass is needed.
+the part of the tree where it can matter. A body whose own inertia is positive definite settles the question for
+its joint, as D = Sᵀ Iᴬ S is at least Sᵀ I S; and for the joints further in nothing outward of it counts, as its Iᵃ
+resists all motions but those of its joint with or without what it carries.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.model.checks import central_inertias, principal_moments, ten
+from kinetree.errors import ModelError
 from kinetree.model.joints import JointKind
+from kinetree.model.masses import central_inertias, principal_moments, ten
 from kinetree.model.tree import Tree
 from kinetree.spatial import Transform
 
@@ -21,51 +23,66 @@ __all__ = ["singular_slots"]
 
 TOLERANCE = 1e-12
 """What is this small, relative to what it is a difference of, is zero."""
+MAX_PASSES = 20_000
+"""Each takes a tenth of a millisecond; no robot is near it, a file made to keep us busy is."""
 
 Floats = NDArray[np.float64]
 
 
 def singular_slots(tree: Tree) -> list[int]:
-    """The slots, ascending, of the joints that some motion of the joints outward of them frees of all inertia."""
-    suspect, matters = _where_it_matters(tree)
+    """The slots, ascending, of the joints that some motion of the joints outward of them frees of all inertia.
+
+    Raises `ModelError` if more than `MAX_PASSES` bodies take part in it.
+    """
+    suspect = _suspects(tree)
     if not suspect.any():
         return []
     rng = np.random.default_rng(0)  # any seed: the configuration only has to be generic
     IA: dict[int, Floats] = {}
+    parts = [0] * tree.size
+    full = ~suspect
+    passes = 0
     singular: list[int] = []
     for i, p in tree.inward:
-        if not matters[i]:
+        if full[p] and not suspect[i]:
             continue
         own = ten(tree.I[i])
         if any(own):
             IA[i] = IA[i] + _six_by_six(own) if i in IA else _six_by_six(own)
-        armature = np.array(tree.armature[i], dtype=np.float64)
         if i not in IA:
-            if not armature.all():
+            if not all(tree.armature[i]):
                 singular.append(i)
             continue
+        passes += 1
+        if passes > MAX_PASSES:
+            raise ModelError(
+                f"more than {MAX_PASSES:,} bodies here have an inertia that is not positive definite or hang on one "
+                "that has; give them mass and rotational inertia"
+            )
         X_J, S = _generic(tree.joint[i], rng)
-        Ia, is_singular = _free_joint(IA[i], S, armature)
+        Ia, is_singular = _free_joint(IA[i], S, np.array(tree.armature[i], dtype=np.float64))
         if is_singular and suspect[i]:
             singular.append(i)
-        if matters[p] and Ia is not None:
-            X = _plucker(X_J @ tree.X_T[i])
-            back = X.T @ Ia @ X
-            IA[p] = IA[p] + back if p in IA else back
+        if Ia is None or full[p]:
+            continue
+        X = _plucker(X_J @ tree.X_T[i])
+        back = X.T @ Ia @ X
+        IA[p] = IA[p] + back if p in IA else back
+        parts[p] += 1
+        # A body that carries many need not hear from all of them; asking after each would cost as much as hearing.
+        if parts[p] & (parts[p] - 1) == 0:
+            full[p] = _is_definite(IA[p])
     return sorted(singular)
 
 
-def _where_it_matters(tree: Tree) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Bodies whose own inertia is not positive definite, and those with everything outward of them."""
+def _suspects(tree: Tree) -> NDArray[np.bool_]:
+    """By slot: bodies whose own inertia is not positive definite."""
     table = np.array([ten(inertia) for inertia in tree.I], dtype=np.float64)
     central, noise = central_inertias(table)
     moments = principal_moments(central)
-    suspect = (table[:, 0] <= 0.0) | (moments[:, 0] <= np.maximum(TOLERANCE * moments[:, 2], noise))
+    suspect: NDArray[np.bool_] = (table[:, 0] <= 0.0) | (moments[:, 0] <= np.maximum(TOLERANCE * moments[:, 2], noise))
     suspect[0] = False
-    matters = suspect.copy()
-    for i, p in tree.outward:
-        matters[i] |= matters[p]
-    return suspect, matters
+    return suspect
 
 
 def _free_joint(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats | None, bool]:
@@ -73,11 +90,10 @@ def _free_joint(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats | None,
 
     Directions in which D is zero up to rounding are left out of D⁻¹: U is zero there too.
     """
-    rotation, translation = float(np.trace(IA[:3, :3])), float(np.trace(IA[3:, 3:]))
-    # Scales that no rotation changes; a motion's energy is at most its scale.
-    lengths = np.array([rotation] * 3 + [translation] * 3)
+    lengths = _lengths(IA)
     U = IA @ S
     D = S.T @ U + np.diag(armature)
+    # A motion's energy is at most this, whatever its direction.
     scale = 2.0 * lengths @ (S * S) + armature
     unit = 1.0 / np.sqrt(np.where(scale > 0.0, scale, 1.0))
     w, V = np.linalg.eigh(D * unit[:, None] * unit)
@@ -88,10 +104,25 @@ def _free_joint(IA: Floats, S: Floats, armature: Floats) -> tuple[Floats | None,
     balance = 1.0 / np.sqrt(np.where(lengths > 0.0, lengths, 1.0))
     left, directions = np.linalg.eigh(Ia * balance[:, None] * balance)
     real = left > TOLERANCE
+    is_singular = not kept.all()
     if not real.any():
-        return None, not kept.all()
+        return None, is_singular
     root = (directions[:, real] * np.sqrt(left[real])) / balance[:, None]
-    return root @ root.T, not kept.all()
+    return root @ root.T, is_singular
+
+
+def _is_definite(IA: Floats) -> bool:
+    """Whether it is positive definite by a wide margin."""
+    lengths = _lengths(IA)
+    if not lengths.all():
+        return False
+    balance = 1.0 / np.sqrt(lengths)
+    return bool(np.linalg.eigvalsh(IA * balance[:, None] * balance)[0] > 1e-6)
+
+
+def _lengths(IA: Floats) -> Floats:
+    """Magnitudes of the three angular and the three linear entries, the same in all axes."""
+    return np.repeat([np.trace(IA[:3, :3]), np.trace(IA[3:, 3:])], 3)
 
 
 def _generic(kind: JointKind, rng: np.random.Generator) -> tuple[Transform, Floats]:

@@ -13,12 +13,12 @@ __all__ = ["FrameSpec", "JointSpec", "LinkSpec", "at"]
 
 @dataclass(frozen=True, slots=True)
 class LinkSpec:
-    """A body; `where` is its place in a file, for messages."""
+    """A body; `where` prints as its place in a file, for messages."""
 
     name: str
     inertia: Inertia
     geometry: tuple[Geometry, ...]
-    where: str
+    where: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class JointSpec:
     friction: tuple[float, ...]
     armature: tuple[float, ...]
     mimic: Mimic | None
-    where: str
+    where: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class FrameSpec:
     name: str
     body: str
     placement: Transform
-    where: str
+    where: object
 
 
-def at(where: str, message: str) -> str:
+def at(where: object, message: str) -> str:
     """A message that begins with the place it speaks of, if that is known."""
     return f"{where}: {message}" if where else message

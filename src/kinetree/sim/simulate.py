@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,7 +122,7 @@ def simulate(
 def step_count(duration: float, dt: float) -> int:
     """How many steps of dt reach the duration; both in seconds. Raises `OptionError` for what is no time."""
     for name, value in (("duration", duration), ("dt", dt)):
-        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0.0):
+        if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
             raise OptionError(f"{name} must be a positive number of seconds, not {value!r}")
     # 5 s in steps of 1 ms are 5000 steps, though 5 / 0.001 may round to a little more.
     exact = duration / dt

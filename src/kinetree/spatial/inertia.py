@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from kinetree.expr import Scalar
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3

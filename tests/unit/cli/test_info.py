@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kinetree import zoo
@@ -33,3 +35,15 @@ def test_no_robot_is_wrong_usage(kinetree: Command) -> None:
     result = kinetree("info")
     assert result.code == 2
     assert "MODEL" in result.err
+
+
+def test_a_very_large_robot_is_abbreviated(kinetree: Command) -> None:
+    joints = "".join(
+        f'<link name="l{k}"/><joint name="j{k}" type="continuous"><parent link="root"/><child link="l{k}"/></joint>'
+        for k in range(1000)
+    )
+    Path("many.urdf").write_text(f'<robot name="many"><link name="root"/>{joints}</robot>', encoding="utf-8")
+    result = kinetree("info", "many.urdf")
+    assert result.code == 0
+    assert result.out.splitlines()[-1] == "… and 700 more"
+    assert len(result.out.splitlines()) < 500

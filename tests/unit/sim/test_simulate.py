@@ -107,7 +107,8 @@ def test_progress_is_told_every_step(pendulum: Model) -> None:
 
 
 @pytest.mark.parametrize(
-    ("duration", "dt", "steps"), [(5.0, 1e-3, 5000), (0.3, 0.1, 3), (1.0, 0.3, 4), (1e-9, 1.0, 1), (0.7, 0.1, 7)]
+    ("duration", "dt", "steps"),
+    [(5.0, 1e-3, 5000), (0.3, 0.1, 3), (1.0, 0.3, 4), (1e-9, 1.0, 1), (0.7, 0.1, 7), (np.float32(2.0), np.int64(1), 2)],
 )
 def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> None:
     assert step_count(duration, dt) == steps

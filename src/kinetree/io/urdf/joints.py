@@ -37,7 +37,7 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
         damping=damping,
         friction=friction,
         mimic=_mimic(joint, name, kind, notes),
-        where=joint.where,
+        where=joint,
     )
 
 
@@ -84,7 +84,7 @@ def _limits(joint: Element, name: str, kind: JointKind, builder: ModelBuilder, n
     if limit is None:
         if bounded:
             builder.suspect(
-                joint.where,
+                joint,
                 f"joint {name!r} is {joint.attributes['type']} but has no <limit>; it is loaded without limits",
             )
         return None

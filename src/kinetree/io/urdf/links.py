@@ -11,7 +11,8 @@ from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["read_link"]
 
-_IDENTITY = Mat3.identity()
+_AXES = Mat3.identity()
+_ORIGIN = Vec3.zero()
 
 
 def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) -> None:
@@ -24,7 +25,7 @@ def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) ->
         geometry=[
             geometry.read(child, name) for child in link.children if child.tag == "visual" or child.tag == "collision"
         ],
-        where=link.where if inertial is None else inertial.where,
+        where=link if inertial is None else inertial,
     )
 
 
@@ -34,7 +35,9 @@ def _inertia(inertial: Element) -> Inertia:
     tensor = inertial.required("inertia")
     I = Sym3(*(number(tensor, entry) for entry in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")))
     X = read_placement(inertial)
-    if X.E == _IDENTITY:
+    if X.E == _AXES:
+        if X.r == _ORIGIN:
+            return Inertia(mass, _ORIGIN, I)
         return Inertia.from_com(mass, X.r, I)
     # Turned about the centre of mass first and moved then: moving a turned frame would lose a digit.
-    return Inertia.from_com(mass, X.r, Transform(X.E, Vec3.zero()).back(Inertia(mass, Vec3.zero(), I)).I)
+    return Inertia.from_com(mass, X.r, Transform(X.E, _ORIGIN).back(Inertia(mass, _ORIGIN, I)).I)

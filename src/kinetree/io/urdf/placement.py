@@ -10,15 +10,16 @@ from kinetree.spatial.rotations import from_rpy
 __all__ = ["read_placement"]
 
 _ZERO = (0.0, 0.0, 0.0)
-_IDENTITY = Mat3.identity()
+_AXES = Mat3.identity()
+_IDENTITY = Transform.identity()
 
 
 def read_placement(element: Element) -> Transform:
     """Where the element's <origin> puts it, in the frame of the link around it; at that frame if it has none."""
     origin = element.optional("origin")
     if origin is None:
-        return Transform.identity()
+        return _IDENTITY
     xyz = numbers(origin, "xyz", 3, _ZERO)
     rpy = numbers(origin, "rpy", 3, _ZERO)
-    E = _IDENTITY if rpy == _ZERO else from_rpy(*rpy).T
+    E = _AXES if rpy == _ZERO else from_rpy(*rpy).T
     return Transform(E, Vec3(*xyz))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from kinetree.io.collector import collector_paused
 from kinetree.io.document import Document, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.urdf.geometry import GeometryReader
@@ -16,6 +17,8 @@ from kinetree.io.urdf.shapes import SHAPES
 from kinetree.model import Model, ModelBuilder
 
 __all__ = ["load_urdf", "read_urdf"]
+
+MAX_PARTS = 220_000
 
 
 def load_urdf(
@@ -35,10 +38,11 @@ def load_urdf(
     about what is suspicious but possible. `Model.notes` tells what was assumed.
     """
     path = Path(path)
-    document = read_document(path, SHAPES)
-    if document.root.tag != "robot":
-        document.root.fail("this is no URDF file: it must begin with <robot>")
-    return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
+    with collector_paused():
+        document = read_document(path, SHAPES)
+        if document.root.tag != "robot":
+            document.root.fail("this is no URDF file: it must begin with <robot>")
+        return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
 
 
 def read_urdf(
@@ -50,6 +54,9 @@ def read_urdf(
 ) -> Model:
     """The model of a document whose root is <robot>."""
     robot = document.root
+    parts = sum(child.tag != "material" for child in robot.children)
+    if parts > MAX_PARTS:
+        robot.fail(f"there are {parts:,} links and joints; the limit is {MAX_PARTS:,}")
     notes = Notes()
     builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
     geometry = GeometryReader(robot, MeshFinder(path, package_roots), notes)

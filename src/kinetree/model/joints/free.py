@@ -78,7 +78,7 @@ class Free(JointKind):
         return [*moved.components(), *quaternion_normalize(quaternion_product((x, y, z, s), quaternion_exp(w)))]
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
-        x, y, z, s = quaternion_normalize(tuple(q0[3:]))  # type: ignore[arg-type]
-        w = quaternion_log(quaternion_product((-x, -y, -z, s), quaternion_normalize(tuple(q1[3:]))))  # type: ignore[arg-type]
+        x, y, z, s = quaternion_normalize(tuple(q0[3:]))
+        w = quaternion_log(quaternion_product((-x, -y, -z, s), quaternion_normalize(tuple(q1[3:]))))
         moved = from_quaternion(x, y, z, s).T @ (Vec3(*q1[:3]) - Vec3(*q0[:3]))
         return [*translation_log(w, moved).components(), *w.components()]

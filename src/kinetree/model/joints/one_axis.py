@@ -30,7 +30,7 @@ class OneAxisJoint(JointKind):
         return f"{type(self).__name__}({list(self.axis.components())})"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.axis == self.axis  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.axis == self.axis
 
     def __hash__(self) -> int:
         return hash((type(self), self.axis))
@@ -75,6 +75,6 @@ def _axis_name(axis: Vec3) -> str:
     for name, unit in (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0)), ("z", (0.0, 0.0, 1.0))):
         if axis.components() == unit:
             return name
-        if tuple(-a + 0.0 for a in axis.components()) == unit:  # type: ignore[operator]
+        if tuple(-a + 0.0 for a in axis.components()) == unit:
             return "-" + name
     return "(" + ", ".join(f"{a:.4g}" for a in axis.components()) + ")"

@@ -30,7 +30,7 @@ class Revolute(OneAxisJoint):
         """The mass, the part of h along the axis, and a disc's worth of inertia across it."""
         axis = self.axis
         h = axis * inertia.h.dot(axis)
-        ends = [abs(component) == 1.0 for component in axis.components()]
+        ends = [component in (-1.0, 1.0) for component in axis.components()]
         if True not in ends:
             return Inertia(inertia.mass, h, Sym3.zero())
         k = ends.index(True)
@@ -48,6 +48,6 @@ class Continuous(Revolute):
 
 def _turn(axis: Vec3, angle: Scalar) -> Transform:
     for k, component in enumerate(axis.components()):
-        if component == 1.0 or component == -1.0:
+        if component in (-1.0, 1.0):
             return Transform.turning(Turn(k, sin(angle) * component, cos(angle)))
     return Transform(from_axis_angle(axis, angle).T, Vec3.zero())
