@@ -218,7 +218,7 @@ class _Parser:
             self._skip_depth = 1
             return
         else:
-            element = Element(tag, attributes, self._line, above, self._file)
+            element = Element(tag, attributes, self._expat.CurrentLineNumber + self._line_offset, above, self._file)
             above.children.append(element)
         self._open = element
         shape = self._shapes.get(tag)
@@ -229,8 +229,8 @@ class _Parser:
             return
         if not attributes.keys() <= shape.attributes:
             assert self._document is not None
-            for name in attributes.keys() - shape.attributes:
-                if name != "xmlns" and not name.startswith("xmlns:"):
+            for name in attributes:
+                if name not in shape.attributes and name != "xmlns" and not name.startswith("xmlns:"):
                     _count(self._document.skipped_attributes, f"{tag} {shown(name)}")
 
     def _end(self, _tag: str) -> None:
