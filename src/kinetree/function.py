@@ -19,12 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import DTypeError, OptionError, ShapeError, SingularModelError
 from kinetree.expr import Port, Program, Scalar, trace
 from kinetree.model import Frame, Model
-from kinetree.model.model import zero_quaternion
+from kinetree.model.model import refuse_zero_quaternions
 from kinetree.spatial import Force, Vec3
 
 __all__ = ["CompiledFunction", "Definition", "compile_function", "defined_by", "run"]
 
 Array = NDArray[Any]
+_F32 = np.dtype(np.float32)
 _log = logging.getLogger("kinetree")
 _SECONDS_PER_OPERATION = 3e-4
 _WORTH_SAYING = 3.0  # seconds
@@ -62,9 +63,10 @@ class CompiledFunction:
         self.dtype = np.dtype(dtype)
         self.program = _trace(definition, model, options, forced)
         self._ports = self.program.inputs
+        self._sizes = [port.size for port in self._ports]
+        self._core = self.program.outputs[0].shape
         self._model_name = model.name
-        self._model = weakref.ref(model)
-        self._quaternions = any(kind.quaternion is not None for kind in model.tree.joint)
+        self._quaternions = model.quaternions
         self._configurations = [k for k, (_, size) in enumerate(definition.inputs) if size == "nq"]
         self._ufunc = _machine_code(self.program, dtype, model.name)
 
@@ -74,22 +76,48 @@ class CompiledFunction:
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None) -> Array:
         """Arguments in the order of the public function, external forces last; each (…, n)."""
-        if len(arguments) != len(self._ports):
-            expected = ", ".join(port.name for port in self._ports)
-            raise DTypeError(
-                f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}"
-            )
-        arrays = [self._checked(port, x) for port, x in zip(self._ports, arguments, strict=True)]
+        arrays: Sequence[Any] = arguments if self._fit(arguments, out) else self._prepared(arguments, out)
         if self._quaternions:
-            self._check_quaternions(arrays)
-        if out is not None:
-            self._check_out(arrays, out)
+            for k in self._configurations:
+                refuse_zero_quaternions(arrays[k], self._quaternions, self._ports[k].name)
         try:
             result: Array = self._ufunc(*arrays, out=out)
         except ValueError:
             self._batch_shape(arrays)
             raise
         return result
+
+    def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
+        """Whether everything is an array of the right dtype and size already: the usual case, told quickly."""
+        if len(arguments) != len(self._sizes):
+            return False
+        dtype = self.dtype
+        batch: tuple[int, ...] | None = None
+        for x, n in zip(arguments, self._sizes, strict=True):
+            if type(x) is not np.ndarray or x.dtype is not dtype or not x.shape or x.shape[-1] != n:
+                return False
+            if out is not None:
+                if batch is not None and x.shape[:-1] != batch:
+                    return False
+                batch = x.shape[:-1]
+        return out is None or (
+            type(out) is np.ndarray
+            and out.dtype is dtype
+            and out.shape == (*(batch or ()), *self._core)
+            and out.flags.writeable
+        )
+
+    def _prepared(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
+        """The arguments as arrays that fit, or the error that says why not."""
+        if len(arguments) != len(self._ports):
+            expected = ", ".join(port.name for port in self._ports)
+            raise DTypeError(
+                f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}"
+            )
+        arrays = [self._checked(port, x) for port, x in zip(self._ports, arguments, strict=True)]
+        if out is not None:
+            self._check_out(arrays, out)
+        return arrays
 
     def _checked(self, port: Port, x: ArrayLike) -> Array:
         (n,) = port.shape
@@ -102,13 +130,7 @@ class CompiledFunction:
             )
         return array
 
-    def _check_quaternions(self, arrays: list[Array]) -> None:
-        model = self._model()
-        assert model is not None
-        for k in self._configurations:
-            zero_quaternion(model, arrays[k], self._ports[k].name)
-
-    def _batch_shape(self, arrays: list[Array]) -> tuple[int, ...]:
+    def _batch_shape(self, arrays: Sequence[Array]) -> tuple[int, ...]:
         shapes = {array.shape[:-1] for array in arrays}
         try:
             return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
@@ -120,7 +142,7 @@ class CompiledFunction:
             ) from None
 
     def _check_out(self, arrays: list[Array], out: Array) -> None:
-        shape = (*self._batch_shape(arrays), *self.program.outputs[0].shape)
+        shape = (*self._batch_shape(arrays), *self._core)
         if not isinstance(out, np.ndarray):
             raise DTypeError(f"{self.definition.name}: out must be a NumPy array, not {type(out).__name__}")
         if out.dtype != self.dtype:
@@ -176,7 +198,8 @@ def compile_function(
     name = np.dtype(dtype).name
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
-    return _compiled(definition, check_robot(robot), options, tuple(f_ext), name)
+    ordered = {option: options.pop(option) for option in definition.options if option in options}
+    return _compiled(definition, robot, {**ordered, **options}, tuple(f_ext), name)
 
 
 def run(
@@ -197,8 +220,8 @@ def run(
             )
         forces = tuple(f_ext)
         arguments = [*arguments, *f_ext.values()]
-    dtype = "float32" if all(getattr(x, "dtype", None) == np.float32 for x in arguments) else "float64"
-    return _compiled(definition, check_robot(robot), options, forces, dtype)(*arguments, out=out)
+    dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
+    return _compiled(definition, robot, options, forces, dtype)(*arguments, out=out)
 
 
 def check_robot(robot: object) -> Model:
@@ -219,27 +242,29 @@ def real_array(name: str, x: ArrayLike, n: int) -> Array:
     return array
 
 
-_Key = tuple[Definition, tuple[Hashable, ...], tuple[str, ...], str]
+_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], str]
 _kernels: weakref.WeakKeyDictionary[Model, dict[_Key, CompiledFunction]] = weakref.WeakKeyDictionary()
 _compiling = threading.Lock()
 
 
 def _compiled(
-    definition: Definition, model: Model, options: Mapping[str, Any], forced: tuple[str, ...], dtype: str
+    definition: Definition, robot: object, options: Mapping[str, Any], forced: tuple[str, ...], dtype: str
 ) -> CompiledFunction:
+    model = check_robot(robot)
+    key = (definition, tuple(options.items()), forced, dtype)
+    try:
+        return _kernels[model][key]
+    except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
+        pass
     if unknown := set(options) - set(definition.options):
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
-    key = (definition, tuple(resolved.values()), forced, dtype)
-    kernels = _kernels.get(model)
-    if kernels is None or (kernel := kernels.get(key)) is None:
-        with _compiling:
-            kernels = _kernels.setdefault(model, {})
-            kernel = kernels.get(key)
-            if kernel is None:
-                kernel = kernels[key] = CompiledFunction(definition, model, resolved, forced, dtype)
-    return kernel
+    with _compiling:
+        kernels = _kernels.setdefault(model, {})
+        if key not in kernels:
+            kernels[key] = CompiledFunction(definition, model, resolved, forced, dtype)
+        return kernels[key]
 
 
 def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...]) -> Program:

@@ -79,22 +79,21 @@ class Element:
         """The children with this tag."""
         return [child for child in self.children if child.tag == tag]
 
-    def optional(self, tag: str) -> Element | None:
-        """The one child with this tag, or None; two of them are an error."""
-        found = None
-        for child in self.children:
-            if child.tag == tag:
-                if found is not None:
-                    child.fail(f"{self!r} has a second <{tag}> (the first is in line {found.line}); remove one")
-                found = child
-        return found
+    def parts(self) -> dict[str, Element]:
+        """The children by tag, where each may stand only once."""
+        parts = {child.tag: child for child in self.children}
+        if len(parts) < len(self.children):
+            seen: dict[str, Element] = {}
+            for child in self.children:
+                if child.tag in seen:
+                    first = seen[child.tag].line
+                    child.fail(f"{self!r} has a second <{child.tag}> (the first is in line {first}); remove one")
+                seen[child.tag] = child
+        return parts
 
-    def required(self, tag: str) -> Element:
-        """The one child with this tag."""
-        found = self.optional(tag)
-        if found is None:
-            self.fail(f"has no <{tag}>; add one")
-        return found
+    def lacks(self, tag: str) -> NoReturn:
+        """Raise the `ModelError` that asks for a child with this tag."""
+        self.fail(f"has no <{tag}>; add one")
 
     def text(self, attribute: str) -> str:
         """An attribute that must be there and not be empty."""

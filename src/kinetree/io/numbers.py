@@ -11,12 +11,13 @@ import re
 
 from kinetree.io.document import Element, shown
 
-__all__ = ["number", "numbers"]
+__all__ = ["number", "number_each", "numbers"]
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _BLANK = r"[ \t\r\n]"
 _ONE = re.compile(_NUMBER)
 _LIST = re.compile(rf"{_BLANK}*+{_NUMBER}(?:{_BLANK}++{_NUMBER})*+{_BLANK}*+")
+_EACH = re.compile(rf"{_NUMBER}(?:\0{_NUMBER})*+")
 _LONGEST = 4096
 
 
@@ -30,6 +31,20 @@ def number(element: Element, attribute: str, default: float | None = None) -> fl
         if math.isfinite(value):
             return value
     return numbers(element, attribute, 1)[0]
+
+
+def number_each(element: Element, attributes: tuple[str, ...]) -> tuple[float, ...]:
+    """Attributes that hold one number each and must be there."""
+    try:
+        # XML knows no null character, so it parts the values whatever they are, and one look takes in all of them.
+        text = "\0".join([element.attributes[attribute] for attribute in attributes])
+    except KeyError:
+        text = ""
+    if len(text) <= _LONGEST and _EACH.fullmatch(text):
+        values = tuple(map(float, text.split("\0")))
+        if all(map(math.isfinite, values)):
+            return values
+    return tuple(number(element, attribute) for attribute in attributes)
 
 
 def numbers(

@@ -129,7 +129,7 @@ def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:
             places.slot[name], places.placement[name] = p, X
             continue
         places.slot[name], places.placement[name] = i, _IDENTITY
-        places.parent[i], places.X_T[i] = p, X
+        places.parent[i], places.X_T[i] = p, X.factored()
         places.outward.append((i, p))
     return places
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,16 @@ class Model:
         """A name a degree of freedom of v."""
         return _flat_names(self, "v_names")
 
+    @property
+    def quaternions(self) -> dict[str, slice]:
+        """Where in q the quaternions (x, y, z, w) stand, by joint."""
+        return {
+            joint.name: slice(start, start + 4)
+            for joint in self.joints.values()
+            if joint.kind.quaternion is not None
+            for start in (joint.q_start + joint.kind.quaternion,)
+        }
+
     def neutral(self) -> NDArray[np.float64]:
         """The configuration at which every joint's sides coincide, shape (nq,). It may lie outside the limits."""
         return np.array([x for kind in self.tree.joint for x in kind.neutral()], dtype=np.float64)
@@ -119,22 +129,18 @@ class Model:
             where = tuple(int(k) for k in np.argwhere(~finite)[0])
             coordinate = self.q_names[where[-1]]
             raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
-        zero_quaternion(self, array, name)
+        refuse_zero_quaternions(array, self.quaternions, name)
         return array
 
 
-def zero_quaternion(model: Model, q: NDArray[Any], name: str = "q") -> None:
-    """Raise if a quaternion in q (…, nq) has length zero."""
-    for joint in model.joints.values():
-        if joint.kind.quaternion is None:
-            continue
-        start = joint.q_start + joint.kind.quaternion
-        quaternion = q[..., start : start + 4]
-        zero = ~quaternion.any(axis=-1)
+def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:
+    """Raise if a quaternion in q (…, nq) has length zero; `quaternions` as in `Model.quaternions`."""
+    for joint, part in quaternions.items():
+        zero = ~q[..., part].any(axis=-1)
         if zero.any():
             where = "".join(f"[{int(k)}]" for k in np.argwhere(zero)[0])
             raise ConfigurationError(
-                f"{name}{where}: the quaternion of joint {joint.name!r} ({name}[…, {start}:{start + 4}]) is zero, "
+                f"{name}{where}: the quaternion of joint {joint!r} ({name}[…, {part.start}:{part.stop}]) is zero, "
                 "which is no orientation; the identity is (0, 0, 0, 1)"
             )
 

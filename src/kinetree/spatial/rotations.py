@@ -121,7 +121,7 @@ def translation_exp(w: Vec3, v: Vec3) -> Vec3:
     """The translation of the rigid motion exp([v; w]): (1 + b w x + c w x w x) v."""
     angle, angle2 = _safe_length(w)
     s_half = sin(0.5 * angle)
-    b = 2.0 * s_half * s_half / angle2
+    b: Scalar = 2.0 * s_half * s_half / angle2
     # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
     small = less(angle2, _SERIES_BELOW)
     c: Scalar = select(small, _series(angle2, _C), (1.0 - sin(angle) / angle) / angle2)

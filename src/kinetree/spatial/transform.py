@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeGuard, overload
+from typing import overload
 
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, Symbol
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.turn import Turn
@@ -24,13 +24,22 @@ class Transform:
 
     E: Mat3
     r: Vec3
-    turn: Turn | None = None
-    """Where the rotation ends in a turn about a coordinate axis, E = turn.Rᵀ `before`: inertias rotate cheaper so."""
+    turns: tuple[Turn, ...] = ()
+    """Turns about coordinate axes that the rotation ends in, the last first: inertias rotate cheaper by them."""
     before: Mat3 | None = None
+    """What is left of E without them; None where there are none."""
 
     @staticmethod
     def turning(turn: Turn) -> Transform:
-        return Transform(turn.R.T, Vec3.zero(), turn, Mat3.identity())
+        """A turn, and no shift."""
+        return Transform(turn.R.T, Vec3.zero(), (turn,), Mat3.identity())
+
+    def factored(self) -> Transform:
+        """The same transform; if its rotation is a constant turn after a renaming of axes, it knows so."""
+        if _only_renames_axes(self.E) or (factors := _turn_and_renaming(self.E)) is None:
+            return self
+        turn, renaming = factors
+        return Transform(self.E, self.r, (turn,), renaming)
 
     @staticmethod
     def identity() -> Transform:
@@ -45,8 +54,10 @@ class Transform:
             w = other.angular
             return Motion(self.E @ w, self.E @ (other.linear - self.r.cross(w)))
         if isinstance(other, Transform):
-            before = self.before.times(other.E) if self.before is not None else None
-            return Transform(self.E.times(other.E), other.r + other.E.T @ self.r, self.turn, before)
+            E, r = self.E.times(other.E), other.r + other.E.T @ self.r
+            if (self.before or self.E) == Mat3.identity():
+                return Transform(E, r, _joined(self.turns, other.turns), other.before or other.E)
+            return Transform(E, r)
         return NotImplemented
 
     @overload
@@ -66,13 +77,17 @@ class Transform:
             f = E_T @ other.linear
             return Force(E_T @ other.angular + r.cross(f), f)
         if isinstance(other, ArticulatedInertia):
-            if self.turn and _only_renames_axes(self.before):
-                return _back_articulated(self.before.T, r, self.turn.back_articulated(other))
-            return _back_articulated(E_T, r, other)
+            if self.before is None or not _only_renames_axes(self.before):
+                return _back_articulated(E_T, r, other)
+            for turn in self.turns:
+                other = turn.back_articulated(other)
+            return _back_articulated(self.before.T, r, other)
         if isinstance(other, Inertia):
-            if self.turn and _only_renames_axes(self.before):
-                return _back_rigid(self.before.T, r, self.turn.back_rigid(other))
-            return _back_rigid(E_T, r, other)
+            if self.before is None or not _only_renames_axes(self.before):
+                return _back_rigid(E_T, r, other)
+            for turn in self.turns:
+                other = turn.back_rigid(other)
+            return _back_rigid(self.before.T, r, other)
         if isinstance(other, Motion):
             w = E_T @ other.angular
             return Motion(w, E_T @ other.linear + r.cross(w))
@@ -93,9 +108,42 @@ class Transform:
         )  # fmt: skip
 
 
-def _only_renames_axes(E: Mat3 | None) -> TypeGuard[Mat3]:
+def _joined(last: tuple[Turn, ...], first: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Two sequences of turns as one; where they meet about one axis, that is a single turn."""
+    if last and first and last[-1].axis == first[0].axis:
+        a, b = last[-1], first[0]
+        both = Turn(a.axis, a.s * b.c + a.c * b.s, a.c * b.c - a.s * b.s)
+        return (*last[:-1], both, *first[1:])
+    return last + first
+
+
+def _only_renames_axes(E: Mat3) -> bool:
     """Whether a rotation is one of the 24 that cost nothing: each axis becomes another, or its opposite."""
-    return E is not None and all(isinstance(e, float) and e in (-1.0, 0.0, 1.0) for e in E.components())
+    return all(isinstance(e, float) and e in (-1.0, 0.0, 1.0) for e in E.components())
+
+
+def _turn_and_renaming(E: Mat3) -> tuple[Turn, Mat3] | None:
+    """E = Rᵀ P with a turn R about a coordinate axis and a renaming P, if one row of the constant E only renames."""
+    numbers = E.components()
+    if any(isinstance(e, Symbol) for e in numbers):
+        return None
+    rows = [[float(e) for e in numbers[k : k + 3]] for k in (0, 3, 6)]
+    for i, row in enumerate(rows):
+        if sorted(map(abs, row)) != [0.0, 0.0, 1.0]:
+            continue
+        # P keeps this row and names the two axes across so that it stays a rotation.
+        j = [abs(e) for e in row].index(1.0)
+        sign = row[j]
+        names = [[0.0] * 3 for _ in range(3)]
+        names[i][j] = sign
+        names[(i + 1) % 3][(j + 1) % 3] = 1.0
+        names[(i + 2) % 3][(j + 2) % 3] = sign
+        P = Mat3(*(Vec3(*name) for name in names))
+        R = P.times(E.T)
+        around = [r.components() for r in (R.x, R.y, R.z)]
+        k, m = (i + 1) % 3, (i + 2) % 3
+        return Turn(i, around[m][k], around[k][k]), P
+    return None
 
 
 def _rotate(R: Mat3, S: Sym3) -> Sym3:

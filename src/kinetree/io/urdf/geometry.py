@@ -31,10 +31,12 @@ class GeometryReader:
 
     def read(self, element: Element, link: str) -> Geometry:
         """A <visual> or <collision> of the link with that name."""
-        shape, kind = self._shape(element)
-        placement = read_placement(element)
+        parts = element.parts()
+        shape = self._shape(parts.get("geometry") or element.lacks("geometry"))
+        kind = shape.tag
+        placement = read_placement(parts.get("origin"))
         name = element.attributes.get("name", "")
-        color = self._color_of(element.optional("material"), link)
+        color = self._color_of(parts.get("material"), link)
         if kind != "mesh":
             return Geometry(element.tag, kind, self._size(shape), placement, name, color=color)
         address = shape.text("filename")
@@ -43,12 +45,11 @@ class GeometryReader:
             self._notes.add(reason, address)
         return Geometry(element.tag, kind, self._scale(shape), placement, name, address, path, color)
 
-    def _shape(self, element: Element) -> tuple[Element, str]:
-        geometry = element.required("geometry")
+    def _shape(self, geometry: Element) -> Element:
         if len(geometry.children) != 1:
             found = ", ".join(f"<{child.tag}>" for child in geometry.children) or "none that is known"
             geometry.fail(f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {found}")
-        return geometry.children[0], geometry.children[0].tag
+        return geometry.children[0]
 
     def _size(self, shape: Element) -> tuple[float, ...]:
         if shape.tag == "box":
@@ -87,7 +88,7 @@ class GeometryReader:
         return self._colors.get(name)
 
     def _color(self, material: Element) -> Color | None:
-        color = material.optional("color")
+        color = material.parts().get("color")
         if color is None:
             return None
         r, g, b, a = numbers(color, "rgba", 4)

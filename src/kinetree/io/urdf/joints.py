@@ -20,9 +20,10 @@ _TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
 def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
     """Add a joint to the builder."""
     name = joint.text("name")
-    kind = _kind(joint, name, notes)
+    parts = joint.parts()
+    kind = _kind(joint, name, parts.get("axis"), notes)
     damping = friction = None
-    dynamics = joint.optional("dynamics")
+    dynamics = parts.get("dynamics")
     if dynamics is not None and kind.nv:
         # One number in the file; a free joint has it on each of its degrees of freedom.
         damping = (number(dynamics, "damping", 0.0),) * kind.nv
@@ -30,18 +31,18 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
     builder.add_joint(
         name,
         kind,
-        joint.required("parent").text("link"),
-        joint.required("child").text("link"),
-        read_placement(joint),
-        limits=_limits(joint, name, kind, builder, notes),
+        (parts.get("parent") or joint.lacks("parent")).text("link"),
+        (parts.get("child") or joint.lacks("child")).text("link"),
+        read_placement(parts.get("origin")),
+        limits=_limits(joint, name, kind, parts.get("limit"), builder, notes),
         damping=damping,
         friction=friction,
-        mimic=_mimic(joint, name, kind, notes),
+        mimic=_mimic(parts.get("mimic"), name, kind, notes),
         where=joint,
     )
 
 
-def _kind(joint: Element, name: str, notes: Notes) -> JointKind:
+def _kind(joint: Element, name: str, axis: Element | None, notes: Notes) -> JointKind:
     word = joint.text("type")
     if word == "planar":
         joint.fail(
@@ -54,11 +55,10 @@ def _kind(joint: Element, name: str, notes: Notes) -> JointKind:
         return Fixed()
     if word == "floating":
         return Free()
-    return _ON_AXIS[word](_axis(joint, name, notes))
+    return _ON_AXIS[word](_axis(axis, name, notes))
 
 
-def _axis(joint: Element, name: str, notes: Notes) -> tuple[float, ...]:
-    axis = joint.optional("axis")
+def _axis(axis: Element | None, name: str, notes: Notes) -> tuple[float, ...]:
     if axis is None:
         notes.add("joints without <axis> turn about or move along x, URDF's default", name)
         return (1.0, 0.0, 0.0)
@@ -68,14 +68,17 @@ def _axis(joint: Element, name: str, notes: Notes) -> tuple[float, ...]:
         axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" has length zero, which is no direction; give a unit vector')
     if not math.isfinite(length):
         axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" is too large for a direction; give a unit vector')
+    if not 1e-100 < length < 1e100:
+        xyz = tuple(x / length for x in xyz)  # or their squares would overflow or vanish
     # Seven digits are what files commonly have; a difference beyond that was not rounding.
     if abs(length - 1.0) > 1e-6:
         notes.add("joint axes that were not of length one were normalised", name)
     return xyz
 
 
-def _limits(joint: Element, name: str, kind: JointKind, builder: ModelBuilder, notes: Notes) -> Limits | None:
-    limit = joint.optional("limit")
+def _limits(
+    joint: Element, name: str, kind: JointKind, limit: Element | None, builder: ModelBuilder, notes: Notes
+) -> Limits | None:
     if not isinstance(kind, Revolute | Prismatic):
         if limit is not None:
             notes.add("<limit> on fixed and floating joints was not kept", name)
@@ -112,8 +115,7 @@ def _bound(limit: Element, attribute: str, name: str, notes: Notes) -> float:
     return value
 
 
-def _mimic(joint: Element, name: str, kind: JointKind, notes: Notes) -> Mimic | None:
-    mimic = joint.optional("mimic")
+def _mimic(mimic: Element | None, name: str, kind: JointKind, notes: Notes) -> Mimic | None:
     if mimic is None:
         return None
     if not kind.nv:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.io.document import Element
-from kinetree.io.numbers import number
+from kinetree.io.numbers import number, number_each
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.placement import read_placement
 from kinetree.model import ModelBuilder
@@ -11,6 +11,7 @@ from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["read_link"]
 
+_ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _AXES = Mat3.identity()
 _ORIGIN = Vec3.zero()
 
@@ -18,23 +19,25 @@ _ORIGIN = Vec3.zero()
 def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) -> None:
     """Add a link to the builder."""
     name = link.text("name")
-    inertial = link.optional("inertial")
+    inertial = link.all("inertial")
+    if len(inertial) > 1:
+        inertial[1].fail(f"{link!r} has a second <inertial> (the first is in line {inertial[0].line}); remove one")
     builder.add_body(
         name,
-        None if inertial is None else _inertia(inertial),
+        _inertia(inertial[0]) if inertial else None,
         geometry=[
             geometry.read(child, name) for child in link.children if child.tag == "visual" or child.tag == "collision"
         ],
-        where=link if inertial is None else inertial,
+        where=inertial[0] if inertial else link,
     )
 
 
 def _inertia(inertial: Element) -> Inertia:
     """The inertia in the link's frame; the file has it about the centre of mass, in the axes of <origin>."""
-    mass = number(inertial.required("mass"), "value")
-    tensor = inertial.required("inertia")
-    I = Sym3(*(number(tensor, entry) for entry in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")))
-    X = read_placement(inertial)
+    parts = inertial.parts()
+    mass = number(parts.get("mass") or inertial.lacks("mass"), "value")
+    I = Sym3(*number_each(parts.get("inertia") or inertial.lacks("inertia"), _ENTRIES))
+    X = read_placement(parts.get("origin"))
     if X.E == _AXES:
         if X.r == _ORIGIN:
             return Inertia(mass, _ORIGIN, I)

@@ -14,9 +14,8 @@ _AXES = Mat3.identity()
 _IDENTITY = Transform.identity()
 
 
-def read_placement(element: Element) -> Transform:
-    """Where the element's <origin> puts it, in the frame of the link around it; at that frame if it has none."""
-    origin = element.optional("origin")
+def read_placement(origin: Element | None) -> Transform:
+    """Where <origin> puts the element it stands in, in the frame of the link around; at that frame if there is none."""
     if origin is None:
         return _IDENTITY
     xyz = numbers(origin, "xyz", 3, _ZERO)

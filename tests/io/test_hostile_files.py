@@ -1,0 +1,134 @@
+"""Files made to keep a reader busy: any of 16 MB is read or refused in 5 s of work and 1 GB of memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import kinetree as kt
+from tests.io.arm import write
+
+SIZE = 16 * 2**20
+SECONDS = 5.0
+GIGABYTES = 1.0
+
+# In its own process, so that the memory is this file's alone. The time is that of the processor: other programs on
+# the machine do not count.
+READ = """
+import resource, sys, time, warnings
+import kinetree as kt
+warnings.simplefilter("ignore")
+start = time.process_time()
+try:
+    answer = f"read: {len(kt.load(sys.argv[1]).bodies)} bodies"
+except kt.ModelError as error:
+    answer = f"refused: {error}"
+seconds = time.process_time() - start
+print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, answer)
+"""
+
+
+def _filled(make: Callable[[int], str], start: str = "<robot name='r'>", end: str = "</robot>") -> bytes:
+    """As many pieces as fit into the size."""
+    pieces = [start]
+    room = SIZE - len(start) - len(end)
+    for i in count():
+        piece = make(i)
+        room -= len(piece)
+        if room < 0:
+            return ("".join(pieces) + end).encode()
+        pieces.append(piece)
+    raise AssertionError
+
+
+def _full(i: int) -> str:
+    return (
+        f'<link name="l{i}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+        "</inertial></link>"
+    )
+
+
+def _point(i: int) -> str:
+    return _full(i).replace('"1" ', '"0" ').replace('izz="1"', 'izz="0"')
+
+
+def _joint(i: int, parent: int, child: int) -> str:
+    return f'<joint name="j{i}" type="continuous"><parent link="l{parent}"/><child link="l{child}"/></joint>'
+
+
+BASE = '<robot name="r"><link name="l0"/>'
+SHAPE = '<visual><origin xyz="1 2 3" rpy="1 2 3"/><geometry><box size="1 1 1"/></geometry></visual>'
+MESH = '<visual><geometry><mesh filename="a/b/../{}.stl"/></geometry></visual>'
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "one giant attribute": (lambda: b"<robot name='" + b"x" * (SIZE - 16) + b"'/>", "one tag or text here is 16,"),
+    "one giant text": (lambda: b"<robot>\n" + b"x" * (SIZE - 20) + b"</robot>", "refused: {}:2: one tag or text"),
+    "a million attributes": (lambda: _filled(lambda i: f"a{i}='' ", "<robot ", "/>"), "one tag or text here is 16,"),
+    "many attributes on each element": (
+        lambda: _filled(lambda i: "<link name='l' " + " ".join(f"a{k}=''" for k in range(60_000)) + "/>"),
+        "there are two bodies named 'l'",
+    ),
+    "blank lines": (lambda: b"\n" * (SIZE - 9) + b"<robot/>", "one tag or text here is 16,"),
+    "deep nesting": (lambda: b"<robot>" + b"<link>" * 1_200_000, "more than 100 deep"),
+    "four million tiny elements": (lambda: _filled(lambda i: "<a/>"), "tags; the limit is 1,500,000"),
+    "a million tiny elements that are skipped": (lambda: _filled(lambda i: f"<a{i}/>        "), "has no bodies"),
+    "a million tiny elements that are kept": (
+        lambda: b"<robot><link name='a'>" + b"<visual/>" * 1_499_000 + b"</link></robot>", "<visual> in <link name"
+    ),
+    "a comment full of tags": (lambda: b"<robot><!--" + b"<" * (SIZE - 30) + b"--></robot>", "tags; the limit"),
+    "an open comment": (lambda: b"<robot><!--" + b"<  " * 1_400_000, "the file ends inside <robot>"),
+    "entities by the thousand": (
+        lambda: _filled(lambda i: f'<!ENTITY e{i} "&e;&e;&e;">', "<!DOCTYPE r [", "]><robot/>"), "remove it"
+    ),
+    "only links": (lambda: _filled(lambda i: f'<link name="{i}"/>'), "links and joints; the limit is 220,000"),
+    "only materials": (lambda: _filled(lambda i: f'<material name="{i}"/>'), "has no bodies"),
+    "attributes nobody knows": (lambda: _filled(lambda i: f'<link name="l{i}" a{i}="" b{i}=""/>'), "the limit is 220,000"),
+    "a chain": (lambda: _filled(lambda i: _full(i + 1) + _joint(i, i, i + 1), BASE), "read: 7"),
+    "a chain of points": (
+        lambda: _filled(lambda i: _point(i + 1) + _joint(i, i, i + 1), BASE), "moving bodies with an inertia that is not positive definite"
+    ),
+    "children of one link": (lambda: _filled(lambda i: _full(i + 1) + _joint(i, 0, i + 1), BASE), "read: 7"),
+    "a circle": (
+        lambda: b'<robot name="r"><link name="r"/>' + "".join(
+            f'<link name="l{i}"/>' + _joint(i, i, (i + 1) % 100_000) for i in range(100_000)
+        ).encode() + b"</robot>",
+        "its joints run in a circle",
+    ),
+    "a parent that is misspelt among many": (
+        lambda: b'<robot name="r"><link name="l0"/>' + "".join(
+            f'<link name="l{i + 1}"/>' + _joint(i, 0, i + 1) for i in range(90_000)
+        ).encode() + _joint(100_000, 100_000, 1).encode() + b"</robot>",
+        "none of the 90001 is called that",
+    ),
+    "shapes": (lambda: _filled(lambda i: SHAPE, BASE.replace("/>", ">"), "</link></robot>"), "read: 1 bodies"),
+    "meshes": (lambda: _filled(lambda i: MESH.format(i), BASE.replace("/>", ">"), "</link></robot>"), "read: 1 bodies"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "answer"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_file_of_16_megabytes_is_read_or_refused_quickly(
+    make: Callable[[], bytes], answer: str, tmp_path: Path
+) -> None:
+    data = make()
+    assert len(data) <= SIZE
+    path = write(tmp_path, data)
+    result = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    seconds, gigabytes, said = result.stdout.split(" ", 2)
+    assert answer.format(path) in said
+    assert float(seconds) < SECONDS
+    assert float(gigabytes) < GIGABYTES
+    path.unlink()
+
+
+def test_a_file_above_32_mebibytes_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "huge.urdf"
+    with path.open("wb") as file:
+        file.truncate(33 * 2**20)
+    with pytest.raises(kt.ModelError, match="the file is larger than 32 MiB"):
+        kt.load(path)

@@ -1,0 +1,128 @@
+"""The public functions run on plain numbers, and exact derivatives of them: no compiler in sight.
+
+Numbers may be complex, one to an array: f(x + i h d) = f(x) + i h f'(x) d + O(h²) for an analytic f, and with
+h = 1e-30 nothing is subtracted and nothing left out, so the derivative is as exact as f itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+import kinetree as kt
+from kinetree.spatial import Force, Vec3
+
+__all__ = ["BOTH", "body_momentum", "close", "compiled", "coordinate_rates", "directional", "reference"]
+
+Array = NDArray[Any]
+_STEP = 1e-30
+
+
+def reference(
+    function: Callable[..., Any],
+    model: kt.Model,
+    *arguments: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    **options: Any,
+) -> Array:
+    """One sample through the algorithm of a public function, on floats (or complex numbers)."""
+    definition = function.definition  # type: ignore[attr-defined]
+    pieces = [
+        model.tree.split(_numbers(np.asarray(x)), size)
+        for x, (_, size) in zip(arguments, definition.inputs, strict=True)
+    ]
+    extra = {name: check(model, options.get(name)) for name, check in definition.options.items()}
+    if definition.takes_forces:
+        extra["f_ext"] = _forces(model, f_ext or {})
+    flat = [x.item() if isinstance(x, np.ndarray) else x for x in definition.compute(model, *pieces, **extra)]
+    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
+    return np.array(flat).reshape([sizes[n] if isinstance(n, str) else n for n in definition.output])
+
+
+def compiled(function: Callable[..., Array], model: kt.Model, *arguments: ArrayLike, **options: Any) -> Array:
+    """The public function as it is."""
+    return function(model, *arguments, **options)
+
+
+BOTH = pytest.mark.parametrize("call", [reference, compiled])
+"""A law that is tried on floats and on the compiled function."""
+
+
+def directional(function: Callable[..., Array], *pairs: tuple[Array, Array]) -> Array:
+    """The derivative of `function(x, …)` along one direction: the pairs are (x, dx)."""
+    value = function(*(x + 1j * _STEP * dx for x, dx in pairs))
+    return np.imag(value) / _STEP
+
+
+def coordinate_rates(model: kt.Model, q: Array, v: Array) -> Array:
+    """dq/dt (nq,) at the velocity v: position by the rotated velocity, quaternion by half its product with ω."""
+    dq = np.zeros(model.nq, dtype=v.dtype)
+    for joint in model.joints.values():
+        if not isinstance(joint.kind, kt.Free):
+            dq[joint.q_slice] = v[joint.v_slice]
+            continue
+        start = joint.q_start
+        x, y, z, w = q[start + 3 : start + 7]
+        linear, (wx, wy, wz) = v[joint.v_slice][:3], v[joint.v_slice][3:]
+        u = np.array([x, y, z])
+        dq[start : start + 3] = linear + 2.0 * np.cross(u, np.cross(u, linear) + w * linear)
+        dq[start + 3 : start + 7] = 0.5 * np.array(
+            [
+                w * wx + y * wz - z * wy,
+                w * wy - x * wz + z * wx,
+                w * wz + x * wy - y * wx,
+                -x * wx - y * wy - z * wz,
+            ]
+        )
+    return dq
+
+
+def body_momentum(model: kt.Model, q: Array, v: Array) -> Array:
+    """The spatial momentum of all that moves, [linear; angular about the world's origin] (6,)."""
+    total = np.zeros(6, dtype=v.dtype)
+    for body in model.bodies.values():
+        if body.slot == 0:
+            continue
+        T = reference(kt.frame_placement, model, q, frame=body.name)
+        twist = reference(kt.frame_velocity, model, q, v, frame=body.name, expressed_in="local")
+        I = body.inertia
+        h, tensor = np.array(I.h.components()), np.array(I.I.full.components()).reshape(3, 3)
+        linear = I.mass * twist[:3] + np.cross(twist[3:], h)
+        angular = tensor @ twist[3:] + np.cross(h, twist[:3])
+        f, n = T[:3, :3] @ linear, T[:3, :3] @ angular
+        total += np.concatenate([f, n + np.cross(T[:3, 3], f)])
+    return total
+
+
+def close(actual: ArrayLike, expected: ArrayLike, scale: float = 0.0, tolerance: float = 1e-11) -> None:
+    """Assert equality up to rounding.
+
+    The error is relative to the largest entry, or to `scale` where terms of that size cancel; never to less than one.
+    """
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape
+    assert np.isfinite(actual).all()
+    size = max(1.0, scale, float(np.abs(expected).max(initial=0.0)))
+    np.testing.assert_allclose(actual, expected, rtol=0.0, atol=tolerance * size)
+
+
+def _numbers(x: Array) -> list[Any]:
+    """Floats one by one; complex numbers each in an array, which the functions of numbers take elementwise."""
+    if np.iscomplexobj(x):
+        return [np.array([value]) for value in x]
+    return [float(value) for value in x]
+
+
+def _forces(model: kt.Model, f_ext: Mapping[str, ArrayLike]) -> dict[int, Force]:
+    """Wrenches [f; n] in frames, as forces on the moving bodies in their coordinates."""
+    forces: dict[int, Force] = {}
+    for name, wrench in f_ext.items():
+        frame = model.frames[name]
+        w: Sequence[float] = [float(x) for x in np.asarray(wrench)]
+        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
+        forces[frame.slot] = forces.get(frame.slot, Force.zero()) + force
+    return forces

@@ -1,0 +1,205 @@
+"""Group axioms of transforms, duality of motions and forces, cross products, transport of inertia, turns."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from laws.reference import close
+from strategies import forces, inertias, law, motions, numbers, rotations, transforms
+
+from kinetree.spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Sym3, Transform, Turn, Vec3
+
+
+def six(m: Motion | Force) -> list[float]:
+    return [*m.linear_first()]
+
+
+def ten(I: Inertia) -> list[float]:
+    return [I.mass, *I.h.components(), *I.I.components()]
+
+
+def dense(A: Mat3) -> np.ndarray:
+    return np.array(A.components(), dtype=float).reshape(3, 3)
+
+
+def dense_articulated(IA: ArticulatedInertia) -> np.ndarray:
+    I, H, M = dense(IA.I.full), dense(IA.H), dense(IA.M.full)
+    return np.block([[I, H], [H.T, M]])
+
+
+def matrix(X: Transform) -> np.ndarray:
+    """The 6 by 6 matrix on motions, angular first, by RBDA eq. 2.24."""
+    E = dense(X.E)
+    return np.block([[E, np.zeros((3, 3))], [-E @ dense(Mat3.skew(X.r)), E]])
+
+
+def turns() -> st.SearchStrategy[Turn]:
+    angle = numbers(4.0) | st.integers(-4, 4).map(lambda k: k * math.pi / 2)
+    return st.builds(lambda axis, a: Turn(axis, math.sin(a), math.cos(a)), st.integers(0, 2), angle)
+
+
+@law(100)
+@given(transforms(), motions())
+def test_a_transform_is_its_plucker_matrix(X: Transform, m: Motion) -> None:
+    angular_first = np.array([*m.angular.components(), *m.linear.components()])
+    moved = X @ m
+    close([*moved.angular.components(), *moved.linear.components()], matrix(X) @ angular_first)
+
+
+@law(100)
+@given(transforms(), transforms(), transforms(), motions())
+def test_transforms_are_associative_and_act_one_after_the_other(
+    X: Transform, Y: Transform, Z: Transform, m: Motion
+) -> None:
+    close(((X @ Y) @ Z).homogeneous(), (X @ (Y @ Z)).homogeneous())
+    close(six((X @ Y) @ m), six(X @ (Y @ m)))
+
+
+@law(100)
+@given(transforms(), motions())
+def test_a_transform_has_an_inverse_and_an_identity(X: Transform, m: Motion) -> None:
+    identity = Transform.identity()
+    for product in (X @ X.inverse, X.inverse @ X):
+        close(product.homogeneous(), identity.homogeneous())
+    assert (X @ identity).homogeneous() == X.homogeneous()
+    close((identity @ X).homogeneous(), X.homogeneous())
+    close(six(X.back(X @ m)), six(m))
+    close(six(X.back(m)), six(X.inverse @ m))
+
+
+@law(100)
+@given(transforms(), transforms())
+def test_homogeneous_matrices_compose_from_the_other_side(X: Transform, Y: Transform) -> None:
+    def H(T: Transform) -> np.ndarray:
+        return np.array(T.homogeneous(), dtype=float).reshape(4, 4)
+
+    close(H(X @ Y), H(Y) @ H(X))
+
+
+@law(100)
+@given(transforms(), motions(), forces())
+def test_power_is_the_same_in_all_coordinates(X: Transform, m: Motion, f: Force) -> None:
+    """f in B's coordinates, m in A's: (X m) . f = m . (X* f)."""
+    close((X @ m).dot(f), m.dot(X.back(f)), scale=200.0)
+
+
+@law(100)
+@given(motions(), motions(), motions())
+def test_motions_are_a_lie_algebra(a: Motion, b: Motion, c: Motion) -> None:
+    close(six(a.cross(b)), six(-b.cross(a)))
+    close(six(a.cross(b.cross(c)) + b.cross(c.cross(a)) + c.cross(a.cross(b))), [0.0] * 6, scale=100.0)
+
+
+@law(100)
+@given(transforms(), motions(), motions(), forces())
+def test_cross_products_commute_with_a_change_of_coordinates(X: Transform, a: Motion, b: Motion, f: Force) -> None:
+    close(six(X @ a.cross(b)), six((X @ a).cross(X @ b)), scale=100.0)
+    close(six(X.back((X @ a).cross(f))), six(a.cross(X.back(f))), scale=500.0)
+
+
+@law(100)
+@given(motions(), motions(), forces())
+def test_the_cross_products_of_motions_and_forces_are_dual(a: Motion, b: Motion, f: Force) -> None:
+    """(a x b) . f = -b . (a x* f)."""
+    close(a.cross(b).dot(f), -b.dot(a.cross(f)), scale=500.0)
+
+
+@law(100)
+@given(transforms(), inertias(), motions())
+def test_moving_an_inertia_keeps_its_kinetic_energy(X: Transform, I: Inertia, m: Motion) -> None:
+    moved = X.back(I)
+    close(m.dot(moved @ m), (X @ m).dot(I @ (X @ m)), scale=500.0)
+    close(six(moved @ m), six(X.back(I @ (X @ m))), scale=500.0)
+
+
+@law(100)
+@given(transforms(), inertias(), motions())
+def test_a_rigid_inertia_and_its_articulated_form_do_the_same(X: Transform, I: Inertia, m: Motion) -> None:
+    close(six(I @ m), six(I.articulated @ m))
+    close(dense_articulated(X.back(I.articulated)), dense_articulated(X.back(I).articulated), scale=50.0)
+
+
+@law(100)
+@given(transforms(), transforms(), inertias(), inertias())
+def test_inertias_add_up_wherever_they_are_put(X: Transform, Y: Transform, I: Inertia, J: Inertia) -> None:
+    close(ten(X.back(I + J)), ten(X.back(I) + X.back(J)), scale=100.0)
+    close(ten((X @ Y).back(I)), ten(Y.back(X.back(I))), scale=200.0)
+
+
+@law(100)
+@given(inertias())
+def test_the_inertia_of_a_body_is_positive_definite(I: Inertia) -> None:
+    assert np.linalg.eigvalsh(dense_articulated(I.articulated)).min() > 0.0
+
+
+@law(100)
+@given(transforms(), st.lists(turns(), min_size=1, max_size=2), inertias(), motions(), forces())
+def test_the_short_way_of_turns_is_the_long_way(
+    X: Transform, turned: list[Turn], I: Inertia, m: Motion, f: Force
+) -> None:
+    """A joint's turns after a placement: the transform that knows them, and the one that has only the matrix."""
+    quick = X.factored()
+    for turn in turned:
+        quick = Transform.turning(turn) @ quick
+    plain = Transform(quick.E, quick.r)
+    assert quick != plain  # else there is nothing to compare
+    close(quick.homogeneous(), plain.homogeneous())
+    close(ten(quick.back(I)), ten(plain.back(I)), scale=100.0)
+    by_turns = dense_articulated(quick.back(I.articulated))
+    close(by_turns, dense_articulated(plain.back(I.articulated)), scale=100.0)
+    close(by_turns, matrix(quick).T @ dense_articulated(I.articulated) @ matrix(quick), scale=100.0)
+    close(six(quick @ m), six(plain @ m))
+    close(six(quick.back(f)), six(plain.back(f)))
+
+
+@law(100)
+@given(transforms(), transforms(), inertias())
+def test_factoring_a_placement_changes_nothing(X: Transform, Y: Transform, I: Inertia) -> None:
+    assert X.factored().homogeneous() == X.homogeneous()
+    close(ten(X.factored().back(I)), ten(X.back(I)), scale=100.0)
+    close(ten((X.factored() @ Y.factored()).back(I)), ten((X @ Y).back(I)), scale=200.0)
+    close(
+        dense_articulated((X.factored() @ Y.factored()).back(I.articulated)),
+        dense_articulated((X @ Y).back(I.articulated)),
+        scale=200.0,
+    )
+
+
+@law(100)
+@given(turns(), inertias())
+def test_a_turn_of_an_inertia_is_a_dense_rotation(turn: Turn, I: Inertia) -> None:
+    R = dense(turn.R)
+    close(R @ R.T, np.eye(3))
+    close(np.linalg.det(R), 1.0)
+    rigid = turn.back_rigid(I)
+    close(dense(rigid.I.full), R @ dense(I.I.full) @ R.T)
+    close(rigid.h.components(), R @ I.h.components())
+    # What ABA leaves of an inertia is of no body: an H that is not antisymmetric, an M that is no multiple of one.
+    general = ArticulatedInertia(I.I, dense_to_mat3(dense(I.I.full) @ R), Sym3(1.0, 2.0, 3.0, 0.1, 0.2, 0.3))
+    turned = turn.back_articulated(general)
+    close(dense(turned.I.full), R @ dense(general.I.full) @ R.T)
+    close(dense(turned.H), R @ dense(general.H) @ R.T)
+    close(dense(turned.M.full), R @ dense(general.M.full) @ R.T)
+
+
+def dense_to_mat3(A: np.ndarray) -> Mat3:
+    return Mat3(*(Vec3(*map(float, row)) for row in A))
+
+
+@law(100)
+@given(rotations())
+def test_rotations_are_rotations(R: Mat3) -> None:
+    close(dense(R) @ dense(R).T, np.eye(3))
+    close(np.linalg.det(dense(R)), 1.0)
+
+
+@law(50)
+@given(turns(), inertias())
+def test_an_articulated_inertia_that_is_no_rigid_one_moves_by_its_matrix(turn: Turn, I: Inertia) -> None:
+    R = dense(turn.R)
+    X = Transform(turn.R.T, Vec3(0.3, -0.5, 0.7))
+    general = ArticulatedInertia(I.I, dense_to_mat3(dense(I.I.full) @ R), Sym3(1.0, 2.0, 3.0, 0.1, 0.2, 0.3))
+    close(dense_articulated(X.back(general)), matrix(X).T @ dense_articulated(general) @ matrix(X), scale=50.0)

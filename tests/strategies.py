@@ -1,0 +1,290 @@
+"""Hypothesis strategies: random robots, states and spatial quantities, for laws that hold for all of them.
+
+Numbers are thousandths of whole ones: they shrink to something readable, zero is among them, and none is so small
+that an identity drowns in rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import kinetree as kt
+from kinetree.model import JointKind
+from kinetree.spatial import Force, Inertia, Mat3, Motion, Sym3, Transform, Vec3
+from kinetree.spatial.rotations import from_quaternion, from_rpy
+
+__all__ = [
+    "Blueprint",
+    "JointPlan",
+    "State",
+    "axes",
+    "blueprints",
+    "configurations",
+    "forces",
+    "inertias",
+    "law",
+    "motions",
+    "moving_trees",
+    "numbers",
+    "rates",
+    "rotations",
+    "states",
+    "transforms",
+    "trees",
+    "vectors",
+    "wrenches",
+]
+
+Array = NDArray[np.float64]
+
+
+def law(examples: int = 25) -> settings:
+    """How a law is tried: a modest number of examples, as long as they need."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+
+
+# -- numbers, vectors and rotations
+
+
+def numbers(bound: float) -> st.SearchStrategy[float]:
+    """Thousandths within plus or minus the bound, zero among them."""
+    n = round(1000 * bound)
+    return st.integers(-n, n).map(lambda k: k / 1000)
+
+
+def positive(low: float, high: float) -> st.SearchStrategy[float]:
+    """Thousandths between two positive numbers."""
+    return st.integers(round(1000 * low), round(1000 * high)).map(lambda k: k / 1000)
+
+
+def vectors(bound: float = 2.0) -> st.SearchStrategy[Vec3]:
+    """Vectors with components within the bound."""
+    return st.builds(Vec3, numbers(bound), numbers(bound), numbers(bound))
+
+
+def axes() -> st.SearchStrategy[tuple[float, float, float]]:
+    """Directions: the coordinate axes, both ways, or skew and of any length."""
+    aligned = st.sampled_from([tuple(s * float(k == i) for k in range(3)) for i in range(3) for s in (1.0, -1.0)])
+    skew = st.tuples(numbers(2.0), numbers(2.0), numbers(2.0)).filter(lambda a: math.hypot(*a) > 0.1)
+    return aligned | skew
+
+
+def quaternions() -> st.SearchStrategy[tuple[float, float, float, float]]:
+    """Unit quaternions x, y, z, w: the identity, half turns and general ones."""
+    return st.tuples(numbers(1.0), numbers(1.0), numbers(1.0), numbers(1.0)).filter(lambda q: math.hypot(*q) > 0.1).map(
+        lambda q: tuple(x / math.hypot(*q) for x in q)  # type: ignore[arg-type, return-value]
+    )
+
+
+def rotations() -> st.SearchStrategy[Mat3]:
+    """The identity, quarter turns about several axes, a turn about an axis after or before such, or a general one."""
+    quarter = st.integers(0, 3).map(lambda k: k * math.pi / 2)
+    quarters = st.builds(from_rpy, quarter, quarter, quarter)
+    one_axis = st.tuples(st.integers(0, 2), numbers(4.0)).map(
+        lambda turn: from_rpy(*(turn[1] if k == turn[0] else 0.0 for k in range(3)))
+    )
+    general = quaternions().map(lambda q: from_quaternion(*q))
+    return st.just(Mat3.identity()) | quarters | st.builds(Mat3.times, quarters, one_axis) | one_axis | general
+
+
+def transforms() -> st.SearchStrategy[Transform]:
+    """Placements: unturned, unmoved, both or neither."""
+    return st.builds(Transform, rotations(), st.just(Vec3.zero()) | vectors())
+
+
+def motions() -> st.SearchStrategy[Motion]:
+    """Spatial motions."""
+    return st.builds(Motion, vectors(3.0), vectors(3.0))
+
+
+def forces() -> st.SearchStrategy[Force]:
+    """Spatial forces."""
+    return st.builds(Force, vectors(10.0), vectors(10.0))
+
+
+def wrenches() -> st.SearchStrategy[Array]:
+    """[f; n], shape (6,)."""
+    return st.lists(numbers(10.0), min_size=6, max_size=6).map(np.array)
+
+
+@st.composite
+def inertias(draw: st.DrawFn) -> Inertia:
+    """Of a solid ellipsoid of any mass, half-axes, orientation and centre: one that a real body could have."""
+    mass = draw(positive(0.1, 10.0))
+    a, b, c = (draw(positive(0.05, 0.5)) ** 2 for _ in range(3))
+    principal = Sym3(b + c, a + c, a + b, 0.0, 0.0, 0.0)
+    R = draw(rotations())
+    rotated = R.times(principal.full).times(R.T)
+    k = mass / 5.0
+    central = Sym3(*(k * x for x in Sym3.upper(rotated).components()))
+    return Inertia.from_com(mass, draw(st.just(Vec3.zero()) | vectors(0.5)), central)
+
+
+# -- robots
+
+
+@dataclass(frozen=True)
+class JointPlan:
+    """A joint of a blueprint."""
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    placement: Transform
+    armature: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """The parts of a robot, from which variants can be built."""
+
+    bodies: dict[str, Inertia]
+    joints: tuple[JointPlan, ...]
+    """In the order of the file, which need not lead from the root outward."""
+    frames: dict[str, tuple[str, Transform]]
+    gravity: tuple[float, float, float]
+    floating_base: bool
+
+    def build(self) -> kt.Model:
+        """The robot."""
+        builder = kt.ModelBuilder("random tree", gravity=self.gravity)
+        for name, inertia in self.bodies.items():
+            builder.add_body(name, inertia)
+        for joint in self.joints:
+            builder.add_joint(
+                joint.name, joint.kind, joint.parent, joint.child, joint.placement, armature=joint.armature
+            )
+        for name, (body, placement) in self.frames.items():
+            builder.add_frame(name, body, placement)
+        return builder.build(floating_base=self.floating_base)
+
+    def with_joints(self, change: Callable[[JointPlan], JointPlan]) -> Blueprint:
+        """The same robot with each joint changed."""
+        return replace(self, joints=tuple(change(joint) for joint in self.joints))
+
+
+@st.composite
+def _kinds(draw: st.DrawFn) -> JointKind:
+    which = draw(st.integers(0, 9))
+    if which == 9:
+        return kt.Free()
+    kind = (kt.Revolute, kt.Continuous, kt.Prismatic)[which % 3]
+    return kind(draw(axes()))
+
+
+@st.composite
+def blueprints(
+    draw: st.DrawFn,
+    *,
+    floating: bool | None = None,
+    gravity: Sequence[float] | None = None,
+    max_joints: int = 8,
+    fixed_bodies: bool | None = None,
+) -> Blueprint:
+    """Random trees of 1 to `max_joints` moving joints.
+
+    Any branching; all kinds of joint; placements with and without quarter turns; up to three bodies on fixed joints;
+    a rotor's inertia on some joints; the joints in any order in the file. What is None is drawn.
+    """
+    count = draw(st.integers(1, max_joints))
+    bodies = {"base": draw(st.just(Inertia.zero()) | inertias())}
+    floating_base = draw(st.booleans()) if floating is None else floating
+    if floating_base:
+        bodies["base"] = draw(inertias())
+    joints: list[JointPlan] = []
+    for k in range(1, count + 1 - floating_base):
+        kind = draw(_kinds())
+        rotor = draw(st.sampled_from([0.0, 0.0, 0.0, 0.05, 1.0]))
+        joints.append(
+            JointPlan(
+                f"joint{k}", kind, draw(st.sampled_from(list(bodies))), f"body{k}", draw(transforms()),
+                (rotor,) * kind.nv,
+            )  # fmt: skip
+        )
+        bodies[f"body{k}"] = draw(inertias())
+    carriers = list(bodies)
+    several = st.integers(0, 3) if fixed_bodies is None else st.integers(1, 3) if fixed_bodies else st.just(0)
+    for k in range(draw(several)):
+        parent = draw(st.sampled_from(carriers))
+        joints.append(JointPlan(f"weld{k}", kt.Fixed(), parent, f"part{k}", draw(transforms()), ()))
+        bodies[f"part{k}"] = draw(inertias())
+        carriers.append(f"part{k}")
+    if draw(st.booleans()):
+        joints = draw(st.permutations(joints))
+    pull = draw(st.just((0.0, 0.0, -9.81)) | st.tuples(numbers(10.0), numbers(10.0), numbers(10.0)))
+    return Blueprint(
+        bodies=bodies,
+        joints=tuple(joints),
+        frames={"tool": (draw(st.sampled_from(carriers)), draw(transforms()))},
+        gravity=pull if gravity is None else (gravity[0], gravity[1], gravity[2]),
+        floating_base=floating_base,
+    )
+
+
+def trees(
+    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 8
+) -> st.SearchStrategy[kt.Model]:
+    """Random robots; see `blueprints`. Each has a frame "tool" besides those of its bodies."""
+    return blueprints(floating=floating, gravity=gravity, max_joints=max_joints).map(Blueprint.build)
+
+
+# -- states
+
+
+class State(NamedTuple):
+    """A configuration (nq,), a velocity (nv,), and two more vectors (nv,) to serve as acceleration and force."""
+
+    q: Array
+    v: Array
+    qdd: Array
+    tau: Array
+
+
+@st.composite
+def configurations(draw: st.DrawFn, model: kt.Model) -> Array:
+    """Configurations: zeros, ordinary and large angles, any orientation."""
+    q: list[float] = []
+    for joint in model.joints.values():
+        if isinstance(joint.kind, kt.Free):
+            q += [draw(numbers(2.0)) for _ in range(3)]
+            q += draw(quaternions())
+        else:
+            bound = 2.0 if isinstance(joint.kind, kt.Prismatic) else draw(st.sampled_from([3.0, 3.0, 3.0, 1000.0]))
+            q.append(draw(numbers(bound)))
+    return np.array(q)
+
+
+def rates(model: kt.Model, bound: float) -> st.SearchStrategy[Array]:
+    """Vectors (nv,), at times zero."""
+    some = st.lists(numbers(bound), min_size=model.nv, max_size=model.nv).map(np.array)
+    return st.just(np.zeros(model.nv)) | some | some | some
+
+
+@st.composite
+def states(draw: st.DrawFn, model: kt.Model) -> State:
+    """States of a robot: at rest or moving, with zeros and large angles among the coordinates."""
+    return State(
+        draw(configurations(model)), draw(rates(model, 3.0)), draw(rates(model, 10.0)), draw(rates(model, 10.0))
+    )
+
+
+def moving_trees(
+    *, floating: bool | None = None, gravity: Sequence[float] | None = None, max_joints: int = 8
+) -> st.SearchStrategy[tuple[kt.Model, State]]:
+    """A random robot and a state of it."""
+    return trees(floating=floating, gravity=gravity, max_joints=max_joints).flatmap(
+        lambda model: st.tuples(st.just(model), states(model))
+    )
