@@ -1,5 +1,7 @@
 """What is no robot is refused with the file, the line, the element and what to do."""
 
+# ruff: noqa: E501 - a case a line reads better
+
 from __future__ import annotations
 
 import re
@@ -122,6 +124,7 @@ CASES = {
     "an element that is never closed": Case("</robot>", "", "</robot>", "the file ends inside <robot name=\"arm\">, opened in line 2; is it cut off?"),
     "a tag closed by another": Case('</link>\n  <link name="lower">', '</lnk>\n  <link name="lower">', "</lnk>", 'mismatched tag: <link name="upper">, opened in line 7, is closed by another tag'),
     "an attribute given twice": Case(MASS, '<mass value="1" value="2"/>', "<mass value", "duplicate attribute"),
+    "a name of five thousand letters": Case('name="elbow"', f'name="{"x" * 5000}"', '<joint name="xx', 'the attribute "name" is 5,000 characters long; the limit is 4,096'),
     "an ampersand on its own": Case('name="arm"', 'name="a & b"', "<robot", "not well-formed (invalid token)"),
     "an entity never declared": Case('name="arm"', 'name="&lol;"', "<robot", "undefined entity"),
 }  # fmt: skip

@@ -14,8 +14,24 @@ import kinetree as kt
 from tests.io.arm import ARM
 
 PIECES = sorted({*ARM.split('"'), *ARM.split(), *ARM.splitlines(keepends=True)})
-NASTY = ["", "-", "0 0 0", "1e308", "-1e308 1e308 1e308", "1e-320", "nan", "1_0", "&amp;", "<!--", "]]>", "\ufffe", "\x00", "<link/>",
-         "<mimic joint='elbow'/>", "<!DOCTYPE a [<!ENTITY b 'c'>]>", "base", "elbow", "floating", "fixed"]  # fmt: skip
+NASTY = [
+    *(
+        "",
+        "-",
+        "0 0 0",
+        "1e308",
+        "-1e308 1e308 1e308",
+        "1e-320",
+        "nan",
+        "1_0",
+        "&amp;",
+        "<!--",
+        "]]>",
+        "\ufffe",
+        "\x00",
+    ),
+    *("<link/>", "<mimic joint='elbow'/>", "<!DOCTYPE a [<!ENTITY b 'c'>]>", "base", "elbow", "floating", "fixed"),
+]
 
 
 @st.composite
@@ -44,7 +60,8 @@ def _load(data: bytes) -> kt.Model | None:
         try:
             return kt.load(path)
         except kt.ModelError as error:
-            assert str(path) in str(error)
+            if str(path) not in str(error):
+                raise
             return None
 
 

@@ -174,7 +174,7 @@ def test_valid_files_that_others_refuse_are_read(text: str, tmp_path: Path) -> N
 
 def test_blank_lines_before_the_declaration_count_as_lines(tmp_path: Path) -> None:
     path = write(tmp_path, ("\n\r\n\r" + ARM.replace('"2.5"', '"2.5kg"')).encode())
-    with pytest.raises(kt.ModelError, match="arm.urdf:13: <mass>"):
+    with pytest.raises(kt.ModelError, match=r"arm.urdf:13: <mass>"):
         kt.load(path)
 
 

@@ -27,6 +27,7 @@ MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
 MAX_TOKEN = 2**20
 MAX_DEPTH = 100
+MAX_TEXT = 4096
 MAX_SKIPPED_KINDS = 1000
 
 
@@ -102,6 +103,8 @@ class Element:
             self.fail(f'has no attribute "{attribute}"; add it')
         if not value.strip():
             self.fail(f'the attribute "{attribute}" is empty; fill it in')
+        if len(value) > MAX_TEXT:
+            self.fail(f'the attribute "{attribute}" is {len(value):,} characters long; the limit is {MAX_TEXT:,}')
         return value
 
 

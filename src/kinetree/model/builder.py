@@ -46,10 +46,10 @@ class ModelBuilder:
 
     def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
         self.name = _name("robot", name, "")
-        x, y, z = _floats("gravity", gravity, "")
-        if not math.isfinite(x + y + z):
-            raise ModelError(f"gravity must be three finite numbers, not {(x, y, z)}")
-        self.gravity = (x, y, z)
+        numbers = _floats("gravity", gravity, "")
+        if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+            raise ModelError(f"gravity must be three finite numbers, not {numbers}")
+        self.gravity = (numbers[0], numbers[1], numbers[2])
         self.source = source
         self._links: dict[str, LinkSpec] = {}
         self._joints: dict[str, JointSpec] = {}

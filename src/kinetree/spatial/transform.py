@@ -117,9 +117,12 @@ def _joined(last: tuple[Turn, ...], first: tuple[Turn, ...]) -> tuple[Turn, ...]
     return last + first
 
 
+_RENAMING = frozenset((-1.0, 0.0, 1.0))
+
+
 def _only_renames_axes(E: Mat3) -> bool:
     """Whether a rotation is one of the 24 that cost nothing: each axis becomes another, or its opposite."""
-    return all(isinstance(e, float) and e in (-1.0, 0.0, 1.0) for e in E.components())
+    return _RENAMING.issuperset(E.components())
 
 
 def _turn_and_renaming(E: Mat3) -> tuple[Turn, Mat3] | None:

@@ -1,0 +1,147 @@
+"""Joints for which forward dynamics is not defined are known when the robot is made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.algorithms.crba import crba
+from kinetree.spatial import Inertia
+from tests.unit.model.bodies import ball, chain, point, shift
+
+X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])
+ALONG_X = kt.Prismatic([1, 0, 0])
+NOTHING = Inertia.zero()
+
+
+def test_a_robot_of_solid_bodies_has_none() -> None:
+    assert chain([(X, ball()), (ALONG_X, ball()), (kt.Free(), ball())]).singular_joints == ()
+
+
+def test_a_massless_tip_is_singular() -> None:
+    assert chain([(X, ball()), (Y, NOTHING), (Z, NOTHING)]).singular_joints == ("j2", "j3")
+
+
+def test_a_massless_link_between_solid_ones_is_not() -> None:
+    assert chain([(X, NOTHING), (Y, NOTHING), (Z, ball())]).singular_joints == ()
+
+
+def test_two_joints_about_one_line_with_nothing_between_are_singular_once() -> None:
+    # The outer one turns the ball; whatever the inner one does, the outer one can undo.
+    assert chain([(Z, NOTHING), (Z, ball())]).singular_joints == ("j1",)
+
+
+def test_parallel_axes_apart_are_not_singular() -> None:
+    assert chain([(Z, NOTHING), (Z, ball())], offset=shift(0.3)).singular_joints == ()
+
+
+def test_seven_joints_between_a_body_and_the_root_are_one_too_many() -> None:
+    axes = [X, Y, Z, X, Y, Z, X]
+    parts = [(axis, NOTHING) for axis in axes[:-1]] + [(axes[-1], ball())]
+    model = chain(parts, offset=shift(0.3, 0.2, 0.1))
+    assert model.singular_joints == ("j1",)
+    assert chain(parts[1:], offset=shift(0.3, 0.2, 0.1)).singular_joints == ()
+
+
+def test_a_point_mass_resists_a_turn_only_away_from_the_axis() -> None:
+    assert chain([(X, point())]).singular_joints == ("j1",)
+    assert chain([(X, point(com=(0.5, 0.0, 0.0)))]).singular_joints == ("j1",)
+    assert chain([(X, point(com=(0.0, 0.5, 0.0)))]).singular_joints == ()
+
+
+def test_a_point_mass_on_a_skew_axis_is_singular_in_spite_of_rounding() -> None:
+    axis = np.array([0.3, -0.5, 0.7]) / np.linalg.norm([0.3, -0.5, 0.7])
+    com = tuple(float(x) for x in 1.7 * axis)
+    assert chain([(kt.Revolute(list(axis)), point(2.3, com))]).singular_joints == ("j1",)
+
+
+def test_a_point_mass_resists_a_displacement() -> None:
+    assert chain([(ALONG_X, point())]).singular_joints == ()
+
+
+def test_two_displacements_along_one_line_are_singular() -> None:
+    assert chain([(ALONG_X, NOTHING), (ALONG_X, ball())]).singular_joints == ("j1",)
+
+
+def test_inertia_without_mass_resists_a_turn_but_no_displacement() -> None:
+    massless = Inertia(0.0, ball().h, ball().I)
+    with pytest.warns(kt.ModelWarning, match="has inertia but no mass"):
+        assert chain([(X, massless)]).singular_joints == ()
+    with pytest.warns(kt.ModelWarning, match="has inertia but no mass"):
+        assert chain([(ALONG_X, massless)]).singular_joints == ("j1",)
+
+
+def test_a_free_point_mass_is_singular_and_two_of_them_make_a_line_that_is() -> None:
+    assert chain([(kt.Free(), point())]).singular_joints == ("j1",)
+    assert chain([(kt.Free(), point(com=(1.0, 0.0, 0.0)) + point(com=(-1.0, 0.0, 0.0)))]).singular_joints == ("j1",)
+
+
+def test_a_free_ball_far_from_its_origin_is_not_singular() -> None:
+    assert chain([(kt.Free(), ball(com=(100.0, 0.0, 0.0)))]).singular_joints == ()
+
+
+def test_a_massless_floating_base_is_held_by_its_legs() -> None:
+    builder = kt.ModelBuilder("legs")
+    builder.add_body("base")
+    for i, kind in enumerate((X, Y)):
+        builder.add_body(f"leg{i}", ball())
+        builder.add_joint(f"hip{i}", kind, "base", f"leg{i}", shift(0.1 * i, 0.2))
+    assert builder.build(floating_base=True).singular_joints == ()
+
+
+def test_legs_that_swing_about_one_line_do_not_hold_a_massless_base() -> None:
+    builder = kt.ModelBuilder("legs")
+    builder.add_body("base")
+    for i in range(40):
+        builder.add_body(f"leg{i}", ball())
+        builder.add_joint(f"hip{i}", X, "base", f"leg{i}", shift(0.1 * i))
+    assert builder.build(floating_base=True).singular_joints == ("root_joint",)
+
+
+def test_armature_resists_by_itself() -> None:
+    assert chain([(X, NOTHING), (Y, NOTHING)], armature=0.01).singular_joints == ()
+
+
+def test_a_chain_of_2000_point_masses_is_settled() -> None:
+    model = chain([(ALONG_X, point(com=(0.0, 0.1, 0.0)))] * 2000, offset=shift(0.1))
+    assert model.singular_joints == ()
+
+
+def test_a_long_chain_of_solid_bodies_on_a_massless_link_is_not_singular() -> None:
+    # Far away mass must not make the inertia near by look like rounding.
+    parts = [(Z, NOTHING), *[(Z if i % 2 else Y, ball(0.01, 0.01)) for i in range(300)]]
+    assert chain(parts, offset=shift(1.0)).singular_joints == ()
+
+
+def test_more_doubtful_bodies_than_can_be_checked_are_refused() -> None:
+    with pytest.raises(
+        kt.ModelError, match=r"7,000 or more moving bodies with an inertia that is not positive definite"
+    ):
+        chain([(ALONG_X, point())] * 7000)
+
+
+INERTIAS = [NOTHING, NOTHING, point(), point(com=(0.0, 0.2, 0.0)), ball(com=(0.1, 0.0, 0.3))]
+KINDS = [X, Y, Z, ALONG_X, kt.Prismatic([0, 0, 1])]
+joints = st.tuples(st.sampled_from(KINDS), st.sampled_from(INERTIAS), st.booleans(), st.integers(0, 100))
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(joints, min_size=1, max_size=8))
+def test_there_are_as_many_singular_joints_as_the_mass_matrix_has_directions_without_inertia(
+    parts: list[tuple[kt.Revolute | kt.Prismatic, Inertia, bool, int]],
+) -> None:
+    builder = kt.ModelBuilder("tree")
+    builder.add_body("b0")
+    for i, (kind, inertia, apart, choice) in enumerate(parts, 1):
+        builder.add_body(f"b{i}", inertia)
+        place = shift(0.3, 0.1, -0.2) if apart else None
+        builder.add_joint(f"j{i}", kind, f"b{choice % i}", f"b{i}", place)
+    model = builder.build()
+    q = model.tree.split(model.random(1).tolist(), "nq")
+    H = np.zeros((model.nv, model.nv))
+    for (i, j), block in crba(model.tree, q).items():
+        H[i - 1, j - 1] = H[j - 1, i - 1] = block[0][0]
+    assert np.linalg.matrix_rank(H, tol=1e-9, hermitian=True) == model.nv - len(model.singular_joints)
