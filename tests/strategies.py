@@ -83,8 +83,12 @@ def axes() -> st.SearchStrategy[tuple[float, float, float]]:
 
 def quaternions() -> st.SearchStrategy[tuple[float, float, float, float]]:
     """Unit quaternions x, y, z, w: the identity, half turns and general ones."""
-    return st.tuples(numbers(1.0), numbers(1.0), numbers(1.0), numbers(1.0)).filter(lambda q: math.hypot(*q) > 0.1).map(
-        lambda q: tuple(x / math.hypot(*q) for x in q)  # type: ignore[arg-type, return-value]
+    return (
+        st.tuples(numbers(1.0), numbers(1.0), numbers(1.0), numbers(1.0))
+        .filter(lambda q: math.hypot(*q) > 0.1)
+        .map(
+            lambda q: tuple(x / math.hypot(*q) for x in q)  # type: ignore[arg-type, return-value]
+        )
     )
 
 
@@ -208,12 +212,8 @@ def blueprints(
     for k in range(1, count + 1 - floating_base):
         kind = draw(_kinds())
         rotor = draw(st.sampled_from([0.0, 0.0, 0.0, 0.05, 1.0]))
-        joints.append(
-            JointPlan(
-                f"joint{k}", kind, draw(st.sampled_from(list(bodies))), f"body{k}", draw(transforms()),
-                (rotor,) * kind.nv,
-            )  # fmt: skip
-        )
+        parent = draw(st.sampled_from(list(bodies)))
+        joints.append(JointPlan(f"joint{k}", kind, parent, f"body{k}", draw(transforms()), (rotor,) * kind.nv))
         bodies[f"body{k}"] = draw(inertias())
     carriers = list(bodies)
     several = st.integers(0, 3) if fixed_bodies is None else st.integers(1, 3) if fixed_bodies else st.just(0)

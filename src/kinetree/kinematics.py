@@ -280,8 +280,8 @@ def frame_acceleration(
         qdd: acceleration (…, nv).
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        kind: "spatial" (the derivative of the twist; J qdd + Jdot v), or "classical" (linear part: the acceleration
-            of the frame's origin, as an accelerometer at rest in weightlessness would show it).
+        kind: "spatial" (J qdd + Jdot v, in "local" and "world"; "local_world_aligned" shows the local one in the
+            world's axes), or "classical" (linear part: the acceleration of the body's point at the origin).
         out: where to put the result, of the result's dtype.
 
     Returns:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.reference import BOTH, close, reference
-from strategies import Blueprint, State, blueprints, law, moving_trees, states, wrenches
 
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.model import regrouped
 from kinetree.spatial import Inertia
+from laws.reference import BOTH, close, reference
+from strategies import Blueprint, State, blueprints, law, moving_trees, states, wrenches
 
 Call = Callable[..., Any]
 
@@ -100,9 +100,7 @@ def test_an_external_force_acts_through_the_jacobian(call: Call, data: st.DataOb
     close(call(kt.bias_forces, model, s.q, s.v, f_ext=f_ext), bias - pushed, scale=size_of(bias, pushed))
     H = call(kt.crba, model, s.q)
     scale = size_of(np.abs(np.linalg.inv(H)) @ (np.abs(s.tau) + np.abs(pushed) + np.abs(bias)))
-    close(
-        call(kt.aba, model, s.q, s.v, s.tau, f_ext=f_ext), call(kt.aba, model, s.q, s.v, s.tau + pushed), scale=scale
-    )
+    close(call(kt.aba, model, s.q, s.v, s.tau, f_ext=f_ext), call(kt.aba, model, s.q, s.v, s.tau + pushed), scale=scale)
 
 
 @law()

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from hypothesis import given
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
-from strategies import State, law, moving_trees
 
 import kinetree as kt
+from laws.reference import BOTH, close, coordinate_rates, directional, reference
+from strategies import State, law, moving_trees
 
 Call = Callable[..., Any]
 
@@ -48,9 +48,7 @@ def test_gravity_forces_are_the_slope_of_the_potential_energy(case: tuple[kt.Mod
     """Along each degree of freedom; its sign is that of the force that holds against gravity."""
     model, s = case
     slope = [
-        directional(
-            lambda q: reference(kt.potential_energy, model, q), (s.q, coordinate_rates(model, s.q, direction))
-        )
+        directional(lambda q: reference(kt.potential_energy, model, q), (s.q, coordinate_rates(model, s.q, direction)))
         for direction in np.eye(model.nv)
     ]
     close(reference(kt.gravity_forces, model, s.q), np.array(slope), scale=10.0 * model.mass)

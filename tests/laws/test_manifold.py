@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.reference import BOTH, close, coordinate_rates, reference
 from numpy.typing import NDArray
-from strategies import State, configurations, law, moving_trees
 
 import kinetree as kt
+from laws.reference import BOTH, close, coordinate_rates, reference
+from strategies import State, configurations, law, moving_trees
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.reference import body_momentum, close, coordinate_rates, directional, reference
 from numpy.typing import NDArray
-from strategies import State, law, moving_trees, numbers, rotations, vectors
 
 import kinetree as kt
 from kinetree.spatial import Mat3, Vec3
 from kinetree.spatial.rotations import from_axis_angle
+from laws.reference import body_momentum, close, coordinate_rates, directional, reference
+from strategies import State, law, moving_trees, numbers, rotations, vectors
 
 Array = NDArray[np.float64]
 
@@ -31,9 +31,7 @@ def test_momentum_changes_only_by_what_acts_from_outside(case: tuple[kt.Model, S
     """Weight at the centre of mass and the wrench on the base; joint forces come in pairs."""
     model, s = case
     qdd = reference(kt.aba, model, s.q, s.v, s.tau)
-    rate = directional(
-        lambda q, v: body_momentum(model, q, v), (s.q, coordinate_rates(model, s.q, s.v)), (s.v, qdd)
-    )
+    rate = directional(lambda q, v: body_momentum(model, q, v), (s.q, coordinate_rates(model, s.q, s.v)), (s.v, qdd))
     T = reference(kt.frame_placement, model, s.q, frame="base")
     f, n = T[:3, :3] @ s.tau[:3], T[:3, :3] @ s.tau[3:6]
     weight = model.mass * np.array(model.gravity)
@@ -52,9 +50,7 @@ def test_momentum_is_conserved_without_gravity(case: tuple[kt.Model, State]) -> 
     tau = s.tau.copy()
     tau[:6] = 0.0
     qdd = reference(kt.aba, model, s.q, s.v, tau)
-    rate = directional(
-        lambda q, v: body_momentum(model, q, v), (s.q, coordinate_rates(model, s.q, s.v)), (s.v, qdd)
-    )
+    rate = directional(lambda q, v: body_momentum(model, q, v), (s.q, coordinate_rates(model, s.q, s.v)), (s.v, qdd))
     H = np.abs(reference(kt.crba, model, s.q))
     scale = float(max((H @ np.abs(qdd)).max(), (H @ np.abs(s.v)).max() * np.abs(s.v).max()))
     close(rate, np.zeros(6), scale=10.0 * scale)
@@ -102,9 +98,7 @@ def test_empty_space_is_the_same_everywhere_and_in_all_directions(
 
 @law()
 @given(moving_trees(floating=True, gravity=(0.0, 0.0, -9.81)), numbers(3.0), vectors())
-def test_gravity_leaves_the_turn_about_its_own_axis(
-    case: tuple[kt.Model, State], heading: float, shift: Vec3
-) -> None:
+def test_gravity_leaves_the_turn_about_its_own_axis(case: tuple[kt.Model, State], heading: float, shift: Vec3) -> None:
     model, s = case
     q = moved_as_a_whole(s.q, from_axis_angle(Vec3(0.0, 0.0, 1.0), heading), shift)
     close(

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from laws.reference import close
-from strategies import forces, inertias, law, motions, numbers, rotations, transforms
 
 from kinetree.spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Sym3, Transform, Turn, Vec3
+from laws.reference import close
+from strategies import forces, inertias, law, motions, numbers, rotations, transforms
 
 
 def six(m: Motion | Force) -> list[float]:

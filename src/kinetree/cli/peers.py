@@ -120,12 +120,11 @@ def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 def _without_shapes(file: Path, floating_base: bool) -> str:
     """The URDF as MuJoCo's reader takes it: no meshes to look for, and a floating root as a joint of the file."""
-    from lxml import etree
+    from xml.etree import ElementTree as etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    robot = etree.parse(str(file), parser).getroot()
+    robot = etree.parse(file).getroot()  # kinetree's own reader has taken this file already, so it holds no entities
     for link in robot.iter("link"):
-        for shape in [*link.iterchildren("visual"), *link.iterchildren("collision")]:
+        for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)
     compiler = etree.SubElement(etree.SubElement(robot, "mujoco"), "compiler")
     settings = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
@@ -133,7 +132,7 @@ def _without_shapes(file: Path, floating_base: bool) -> str:
         compiler.set(name, value)
     if floating_base:
         children = {child.get("link") for child in robot.iter("child")}
-        root = next(str(link.get("name")) for link in robot.iterchildren("link") if link.get("name") not in children)
+        root = next(str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children)
         etree.SubElement(robot, "link", name="world_of_the_benchmark")
         joint = etree.SubElement(robot, "joint", name="root_of_the_benchmark", type="floating")
         etree.SubElement(joint, "parent", link="world_of_the_benchmark")

@@ -1,0 +1,92 @@
+"""The algorithm on plain floats, the interpreted program and the compiled kernel are one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.expr import interpret
+from tests.robots import load_robot
+
+ROBOTS = {
+    "arm7": lambda: kt.zoo.load("arm7"),
+    "cart_pole": lambda: kt.zoo.load("cart_pole"),
+    "quadruped": lambda: kt.zoo.load("quadruped"),
+    "panda": lambda: load_robot("panda_description/urdf/panda.urdf"),
+    "anymal": lambda: load_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True),
+}
+FUNCTIONS = {name: function for name in kt.__all__ if hasattr(function := getattr(kt, name), "definition")}
+
+
+@cache
+def robot_of(name: str) -> kt.Model:
+    return ROBOTS[name]()
+
+
+def options_of(robot: kt.Model, function: Any) -> dict[str, str]:
+    values = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned", "kind": "classical"}
+    return {name: values[name] for name in function.definition.options}
+
+
+def samples(robot: kt.Model, function: Any, count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(4)
+    return [
+        np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, robot.nv))
+        for _, size in function.definition.inputs
+    ]
+
+
+def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> list[float]:
+    """The textbook loop itself, with no compiler in sight."""
+    definition = function.definition
+    slots = [
+        robot.tree.split([float(e) for e in x], size) for x, (_, size) in zip(sample, definition.inputs, strict=True)
+    ]
+    options = {name: check(robot, options_of(robot, function)[name]) for name, check in definition.options.items()}
+    if definition.takes_forces:
+        options["f_ext"] = {}
+    return [float(x) for x in definition.compute(robot, *slots, **options)]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
+    robot = robot_of(name)
+    kernel = kt.compile(robot, function, **options_of(robot, function))
+    batch = samples(robot, function, 6)
+    compiled = kernel(*batch)
+    for k in (0, 5):
+        sample = [x[k] for x in batch]
+        (interpreted,) = interpret(kernel.program, *sample)
+        scale = max(1.0, float(np.abs(interpreted).max()))
+        np.testing.assert_allclose(compiled[k].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
+        np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("name", ["arm7", "quadruped"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_float32_is_float64_to_its_own_rounding(name: str, function: Any) -> None:
+    robot = robot_of(name)
+    options = options_of(robot, function)
+    batch = [x.astype(np.float32) for x in samples(robot, function, 9)]
+    single = kt.compile(robot, function, dtype="float32", **options)(*batch)
+    double = kt.compile(robot, function, **options)(*batch)
+    assert single.dtype == np.float32
+    scale = max(1.0, float(np.abs(double).max()))
+    np.testing.assert_allclose(single, double, rtol=0, atol=2e-4 * scale)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (3, 1, 2)])
+@pytest.mark.parametrize("function", [kt.aba, kt.crba, kt.center_of_mass, kt.forward_kinematics])
+def test_every_batch_shape_is_the_same_samples(function: Any, shape: tuple[int, ...]) -> None:
+    robot = robot_of("quadruped")
+    count = int(np.prod(shape))
+    batch = samples(robot, function, count)
+    flat = function(robot, *batch)
+    shaped = function(robot, *(x.reshape(*shape, -1) for x in batch))
+    assert (shaped.reshape(flat.shape) == flat).all()

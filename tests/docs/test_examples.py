@@ -1,0 +1,43 @@
+"""README, the pages of docs and every docstring run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import kinetree
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCKS = [
+    pytest.param(code, id=f"{page.relative_to(ROOT)}-{k}")
+    for page in PAGES
+    for k, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.S | re.M))
+]
+MODULES = ["kinetree", *(m.name for m in pkgutil.walk_packages(kinetree.__path__, "kinetree."))]
+
+
+@pytest.mark.parametrize("code", BLOCKS)
+def test_a_block_of_the_documentation_runs(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "<documentation>", "exec"), {"__name__": "example"})
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_a_module_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples() -> None:
+    assert len(BLOCKS) > 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_link_to_another_page_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", re.sub(r"```.*?```", "", page.read_text(), flags=re.S))
+    assert [link for link in links if not (page.parent / link).exists()] == []

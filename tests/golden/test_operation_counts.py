@@ -1,0 +1,35 @@
+"""How many operations each kernel costs. A change that makes one larger is seen here.
+
+If a number fell and every other test passes, that is an improvement: write the new one down.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import kinetree as kt
+from tests.robots import load_robot
+
+ROBOTS = {
+    "UR5": ("ur_description/urdf/ur5_robot.urdf", False),
+    "Panda": ("panda_description/urdf/panda.urdf", False),
+    "ANYmal": ("anymal_b_simple_description/robots/anymal.urdf", True),
+    "Talos": ("talos_data/robots/talos_reduced.urdf", True),
+}
+COUNTS = {
+    "UR5": {"aba": 468, "rnea": 238, "crba": 136},
+    "Panda": {"aba": 1116, "rnea": 590, "crba": 380},
+    "ANYmal": {"aba": 2420, "rnea": 1221, "crba": 578},
+    "Talos": {"aba": 6104, "rnea": 2958, "crba": 2381},
+}
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_each_kernel_costs_what_it_did(name: str) -> None:
+    file, floating = ROBOTS[name]
+    robot = load_robot(file, floating_base=floating)
+    functions = {"aba": kt.aba, "rnea": kt.rnea, "crba": kt.crba}
+    counts = {
+        key: kt.compile(robot, function).program.operation_counts().total() for key, function in functions.items()
+    }
+    assert counts == COUNTS[name]
