@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -126,3 +127,13 @@ def test_the_length_of_a_quaternion_does_not_matter(case: tuple[kt.Model, State]
     for joint in model.joints.values():
         if isinstance(joint.kind, kt.Free):
             close(np.linalg.norm(moved[joint.q_start + 3 : joint.q_start + 7]), 1.0, tolerance=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("length", [0.0, 1e-30, 1e-19, 1e-10])
+def test_a_free_joint_can_stay_where_it_is(dtype: type[np.floating[Any]], length: float) -> None:
+    robot = kt.zoo.load("quadruped")
+    q, v = robot.neutral().astype(dtype), np.full(robot.nv, length, dtype=dtype)
+    moved = kt.integrate(robot, q, v)
+    np.testing.assert_allclose(moved, robot.integrate(q, v), rtol=1e-6)
+    np.testing.assert_allclose(kt.difference(robot, q, moved), v, rtol=1e-6)

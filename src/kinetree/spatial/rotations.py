@@ -156,5 +156,9 @@ def _series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
 def _safe_length(w: Vec3) -> tuple[Scalar, Scalar]:
     """Length and its square; a length too small to matter is replaced by a tiny one that divides safely."""
     squared = w.dot(w)
-    squared = select(less(squared, 1e-200), 1e-200, squared)
+    squared = select(less(squared, _TINY), _TINY, squared)
     return sqrt(squared), squared
+
+
+_TINY = 1e-36
+"""The square of a length at which an angle's sine is the angle; a quarter of it is still a number in float32."""

@@ -52,7 +52,8 @@ def test_constants_fold() -> None:
 
 def test_signs_move_outward_until_something_takes_them_in() -> None:
     x, y = inputs(2)
-    assert -(-x) is x
+    minus_x = -x
+    assert -minus_x is x
     assert x + (-y) is x - y
     assert (-x) * (-y) is x * y
     assert (-x) * y is -(x * y)
