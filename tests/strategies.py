@@ -1,7 +1,7 @@
 """Hypothesis strategies: random robots, states and spatial quantities, for laws that hold for all of them.
 
 Numbers are thousandths of whole ones: they shrink to something readable, zero is among them, and none is so small
-that an identity drowns in rounding.
+that an identity drowns in rounding. Strategies are made once: checking a new one costs more than drawing from it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -58,22 +59,32 @@ def law(examples: int = 25) -> settings:
 # -- numbers, vectors and rotations
 
 
+@cache
 def numbers(bound: float) -> st.SearchStrategy[float]:
     """Thousandths within plus or minus the bound, zero among them."""
     n = round(1000 * bound)
     return st.integers(-n, n).map(lambda k: k / 1000)
 
 
+@cache
 def positive(low: float, high: float) -> st.SearchStrategy[float]:
     """Thousandths between two positive numbers."""
     return st.integers(round(1000 * low), round(1000 * high)).map(lambda k: k / 1000)
 
 
+@cache
 def vectors(bound: float = 2.0) -> st.SearchStrategy[Vec3]:
     """Vectors with components within the bound."""
     return st.builds(Vec3, numbers(bound), numbers(bound), numbers(bound))
 
 
+@cache
+def _offsets(bound: float) -> st.SearchStrategy[Vec3]:
+    """None, or some."""
+    return st.just(Vec3.zero()) | vectors(bound)
+
+
+@cache
 def axes() -> st.SearchStrategy[tuple[float, float, float]]:
     """Directions: the coordinate axes, both ways, or skew and of any length."""
     aligned = st.sampled_from([tuple(s * float(k == i) for k in range(3)) for i in range(3) for s in (1.0, -1.0)])
@@ -81,6 +92,7 @@ def axes() -> st.SearchStrategy[tuple[float, float, float]]:
     return aligned | skew
 
 
+@cache
 def quaternions() -> st.SearchStrategy[tuple[float, float, float, float]]:
     """Unit quaternions x, y, z, w: the identity, half turns and general ones."""
     return (
@@ -92,6 +104,7 @@ def quaternions() -> st.SearchStrategy[tuple[float, float, float, float]]:
     )
 
 
+@cache
 def rotations() -> st.SearchStrategy[Mat3]:
     """The identity, quarter turns about several axes, a turn about an axis after or before such, or a general one."""
     quarter = st.integers(0, 3).map(lambda k: k * math.pi / 2)
@@ -103,26 +116,31 @@ def rotations() -> st.SearchStrategy[Mat3]:
     return st.just(Mat3.identity()) | quarters | st.builds(Mat3.times, quarters, one_axis) | one_axis | general
 
 
+@cache
 def transforms() -> st.SearchStrategy[Transform]:
     """Placements: unturned, unmoved, both or neither."""
-    return st.builds(Transform, rotations(), st.just(Vec3.zero()) | vectors())
+    return st.builds(Transform, rotations(), _offsets(2.0))
 
 
+@cache
 def motions() -> st.SearchStrategy[Motion]:
     """Spatial motions."""
     return st.builds(Motion, vectors(3.0), vectors(3.0))
 
 
+@cache
 def forces() -> st.SearchStrategy[Force]:
     """Spatial forces."""
     return st.builds(Force, vectors(10.0), vectors(10.0))
 
 
+@cache
 def wrenches() -> st.SearchStrategy[Array]:
     """[f; n], shape (6,)."""
     return st.lists(numbers(10.0), min_size=6, max_size=6).map(np.array)
 
 
+@cache
 @st.composite
 def inertias(draw: st.DrawFn) -> Inertia:
     """Of a solid ellipsoid of any mass, half-axes, orientation and centre: one that a real body could have."""
@@ -133,7 +151,7 @@ def inertias(draw: st.DrawFn) -> Inertia:
     rotated = R.times(principal.full).times(R.T)
     k = mass / 5.0
     central = Sym3(*(k * x for x in Sym3.upper(rotated).components()))
-    return Inertia.from_com(mass, draw(st.just(Vec3.zero()) | vectors(0.5)), central)
+    return Inertia.from_com(mass, draw(_offsets(0.5)), central)
 
 
 # -- robots
@@ -180,6 +198,7 @@ class Blueprint:
         return replace(self, joints=tuple(change(joint) for joint in self.joints))
 
 
+@cache
 @st.composite
 def _kinds(draw: st.DrawFn) -> JointKind:
     which = draw(st.integers(0, 9))
@@ -187,6 +206,11 @@ def _kinds(draw: st.DrawFn) -> JointKind:
         return kt.Free()
     kind = (kt.Revolute, kt.Continuous, kt.Prismatic)[which % 3]
     return kind(draw(axes()))
+
+
+_BASES = st.just(Inertia.zero()) | inertias()
+_ROTORS = st.sampled_from([0.0, 0.0, 0.0, 0.05, 1.0])
+_GRAVITIES = st.just((0.0, 0.0, -9.81)) | st.tuples(numbers(10.0), numbers(10.0), numbers(10.0))
 
 
 @st.composite
@@ -200,35 +224,31 @@ def blueprints(
 ) -> Blueprint:
     """Random trees of 1 to `max_joints` moving joints.
 
-    Any branching; all kinds of joint; placements with and without quarter turns; up to three bodies on fixed joints;
-    a rotor's inertia on some joints; the joints in any order in the file. What is None is drawn.
+    Any branching; all kinds of joint; placements with and without quarter turns; up to three bodies on fixed joints,
+    which may carry others; a rotor's inertia on some joints; the joints in any order in the
+    file. What is None is drawn.
     """
     count = draw(st.integers(1, max_joints))
-    bodies = {"base": draw(st.just(Inertia.zero()) | inertias())}
+    bodies = {"base": draw(_BASES)}
     floating_base = draw(st.booleans()) if floating is None else floating
     if floating_base:
         bodies["base"] = draw(inertias())
+    least, most = {None: (0, 3), True: (1, 3), False: (0, 0)}[fixed_bodies]
+    welds = [True] * draw(st.integers(least, most)) + [False] * (count - floating_base)
     joints: list[JointPlan] = []
-    for k in range(1, count + 1 - floating_base):
-        kind = draw(_kinds())
-        rotor = draw(st.sampled_from([0.0, 0.0, 0.0, 0.05, 1.0]))
+    for k, is_weld in enumerate(draw(st.permutations(welds)), 1):
+        kind = kt.Fixed() if is_weld else draw(_kinds())
+        rotor = 0.0 if is_weld else draw(_ROTORS)
         parent = draw(st.sampled_from(list(bodies)))
         joints.append(JointPlan(f"joint{k}", kind, parent, f"body{k}", draw(transforms()), (rotor,) * kind.nv))
         bodies[f"body{k}"] = draw(inertias())
-    carriers = list(bodies)
-    several = st.integers(0, 3) if fixed_bodies is None else st.integers(1, 3) if fixed_bodies else st.just(0)
-    for k in range(draw(several)):
-        parent = draw(st.sampled_from(carriers))
-        joints.append(JointPlan(f"weld{k}", kt.Fixed(), parent, f"part{k}", draw(transforms()), ()))
-        bodies[f"part{k}"] = draw(inertias())
-        carriers.append(f"part{k}")
     if draw(st.booleans()):
         joints = draw(st.permutations(joints))
-    pull = draw(st.just((0.0, 0.0, -9.81)) | st.tuples(numbers(10.0), numbers(10.0), numbers(10.0)))
+    pull = draw(_GRAVITIES)
     return Blueprint(
         bodies=bodies,
         joints=tuple(joints),
-        frames={"tool": (draw(st.sampled_from(carriers)), draw(transforms()))},
+        frames={"tool": (draw(st.sampled_from(list(bodies))), draw(transforms()))},
         gravity=pull if gravity is None else (gravity[0], gravity[1], gravity[2]),
         floating_base=floating_base,
     )
@@ -253,6 +273,11 @@ class State(NamedTuple):
     tau: Array
 
 
+_ANGLES = st.sampled_from([3.0, 3.0, 3.0, 1000.0])
+"""How far an angle may go; sine and cosine take a longer way for large ones."""
+_RESTS = st.sampled_from([True, False, False, False])
+
+
 @st.composite
 def configurations(draw: st.DrawFn, model: kt.Model) -> Array:
     """Configurations: zeros, ordinary and large angles, any orientation."""
@@ -262,15 +287,17 @@ def configurations(draw: st.DrawFn, model: kt.Model) -> Array:
             q += [draw(numbers(2.0)) for _ in range(3)]
             q += draw(quaternions())
         else:
-            bound = 2.0 if isinstance(joint.kind, kt.Prismatic) else draw(st.sampled_from([3.0, 3.0, 3.0, 1000.0]))
+            bound = 2.0 if isinstance(joint.kind, kt.Prismatic) else draw(_ANGLES)
             q.append(draw(numbers(bound)))
     return np.array(q)
 
 
-def rates(model: kt.Model, bound: float) -> st.SearchStrategy[Array]:
+@st.composite
+def rates(draw: st.DrawFn, model: kt.Model, bound: float) -> Array:
     """Vectors (nv,), at times zero."""
-    some = st.lists(numbers(bound), min_size=model.nv, max_size=model.nv).map(np.array)
-    return st.just(np.zeros(model.nv)) | some | some | some
+    if draw(_RESTS):
+        return np.zeros(model.nv)
+    return np.array([draw(numbers(bound)) for _ in range(model.nv)])
 
 
 @st.composite

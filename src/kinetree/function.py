@@ -6,6 +6,7 @@ sees arrays of shape (…, nq) whose leading axes broadcast.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 import weakref
@@ -195,11 +196,24 @@ def compile_function(
     definition = getattr(function, "definition", None)
     if not isinstance(definition, Definition):
         raise OptionError(f"{function!r} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
-    name = np.dtype(dtype).name
+    name = _dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
+    if isinstance(f_ext, str):
+        raise OptionError(f"f_ext must be a list of frame names, such as [{f_ext!r}], not one name")
+    parameters = inspect.signature(function).parameters
+    for option in definition.options:  # what is not given is as in the function's own signature
+        if parameters[option].default is not inspect.Parameter.empty:
+            options.setdefault(option, parameters[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
     return _compiled(definition, robot, {**ordered, **options}, tuple(f_ext), name)
+
+
+def _dtype_name(dtype: Any) -> str:
+    try:
+        return "none" if dtype is None else np.dtype(dtype).name
+    except TypeError:
+        return repr(dtype)
 
 
 def run(

@@ -40,7 +40,7 @@ def _frame(model: Model, name: Any) -> Frame:
 
 def _one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
     def check(_: Model, value: Any) -> str:
-        if value not in allowed:
+        if not isinstance(value, str) or value not in allowed:
             raise OptionError(
                 f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}"
             )

@@ -44,5 +44,5 @@ def _bind_c_library() -> None:
     """Make the C library's functions known to the linker, wherever this platform keeps them."""
     name = "msvcrt" if sys.platform == "win32" else ctypes.util.find_library("m")
     library = ctypes.CDLL(name)
-    for function in (*LIBM.values(), "fma"):
+    for function in (*LIBM.values(), "fma", "fmaf"):
         llvm.add_symbol(function, ctypes.cast(getattr(library, function), ctypes.c_void_p).value)

@@ -56,7 +56,7 @@ class _Sample:
         self._V = f"<{lanes} x {precision.type}>"
         self._overload = f"v{lanes}{precision.suffix}"
         self._lines: list[str] = []
-        self._pairs: dict[int | float, int] = {}
+        self._pairs: dict[str, int] = {}
 
     def text(self) -> str:
         program, V = self._program, self._V
@@ -143,11 +143,12 @@ class _Sample:
 
     def _sincos(self, number: int, angle: int | float) -> int:
         """Sine and cosine of one angle are computed together, once."""
-        if angle not in self._pairs:
+        key = repr(angle)  # value 3 and the constant 3.0 are different angles
+        if key not in self._pairs:
             V = self._V
             self._lines.append(f"  %pair{number} = call {{{V}, {V}}} @sincos({V} {self._value(angle)})")
-            self._pairs[angle] = number
-        return self._pairs[angle]
+            self._pairs[key] = number
+        return self._pairs[key]
 
     def _choose(self, name: str, a: str, b: str) -> None:
         V = self._V

@@ -124,8 +124,6 @@ class _Emitter:
     def _emit(self, s: Symbol) -> None:
         if s.op in _SUMS:
             self._numbers[s] = self._emit_sum(self._terms.pop(s))
-        elif s.op == "neg" and isinstance(s.args[0], Symbol):
-            self._numbers[s] = self._push("neg", self.argument(s.args[0]))
         else:
             self._numbers[s] = self._push(s.op, *(self.argument(a) for a in s.args))
 

@@ -59,8 +59,10 @@ def _log(x: float) -> float:
 
 def _fma(a: float, b: float, c: float) -> float:
     """a * b + c, rounded once."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return a * b + c
+    if not math.isfinite(c):
+        return c  # even if a * b overflows by itself
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c  # the sign of a zero sum follows the usual rule
@@ -71,11 +73,11 @@ def _fma(a: float, b: float, c: float) -> float:
 
 
 def _min(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else min(a, b)
+    return math.nan if math.isnan(a) or math.isnan(b) else (a if a < b else b)
 
 
 def _max(a: float, b: float) -> float:
-    return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
+    return math.nan if math.isnan(a) or math.isnan(b) else (a if a > b else b)
 
 
 OPS: dict[str, Op] = {

@@ -9,9 +9,15 @@ Constants are plain floats: `symbol * 0.0` is the float 0.0, and Python folds it
 
 from __future__ import annotations
 
+import math
+import sys
+
 from kinetree.expr.ops import OPS
 
 __all__ = ["Graph", "Scalar", "Symbol", "apply"]
+
+_SMALLEST = sys.float_info.min
+"""Two constant factors are one as long as their product is a number of full precision."""
 
 
 class Symbol:
@@ -193,7 +199,7 @@ def _mul(a: Scalar, b: Scalar) -> Scalar:
             return 0.0
         if b == 1.0:
             return a
-        if a.op == "mul" and not isinstance(a.args[1], Symbol):
+        if a.op == "mul" and not isinstance(a.args[1], Symbol) and _SMALLEST < abs(a.args[1] * b) < math.inf:
             return _mul(a.args[0], a.args[1] * b)
     elif _is_reciprocal(a, b) or _is_reciprocal(b, a):
         return 1.0
@@ -211,8 +217,8 @@ def _div(a: Scalar, b: Scalar) -> Scalar:
     if not isinstance(b, Symbol):
         if b == 0.0:
             raise ZeroDivisionError("a symbol divided by the constant zero")
-        if b == 1.0:
-            return a
+        if abs(b) == 1.0:
+            return a if b > 0.0 else _neg(a)
     elif not isinstance(a, Symbol) and a == 0.0:
         return 0.0
     a_negative, a = _strip(a)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.expr.lower import lower
 from kinetree.expr.program import Port, Program
-from kinetree.expr.symbol import Graph, Scalar
+from kinetree.expr.symbol import Graph, Scalar, Symbol
 
 __all__ = ["trace"]
 
@@ -31,5 +31,14 @@ def trace(
     for port, values in zip(outputs, function(*arguments), strict=True):
         if len(values) != port.size:
             raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
-        results.extend(values)
+        results.extend(_result(graph, x) for x in values)
     return lower(graph, tuple(inputs), tuple(outputs), results, name or str(getattr(function, "__name__", "program")))
+
+
+def _result(graph: Graph, x: Scalar) -> Scalar:
+    """A symbol of this trace, or a plain float: an integer would be taken for the number of a value."""
+    if not isinstance(x, Symbol):
+        return float(x)
+    if x.graph is not graph:
+        raise ValueError("symbols of two traces do not mix")
+    return x

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tokenize
 import zipfile
+import zlib
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,11 @@ from kinetree.model import Model, Revolute
 __all__ = ["Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
+
+# What zipfile, zlib and NumPy raise at files that are damaged, encrypted or packed in ways they do not know.
+_UNREADABLE = (
+    ValueError, TypeError, EOFError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +95,7 @@ class Trajectory:
                 if missing:
                     raise TrajectoryFileError(f"{path} is no trajectory: it lacks {', '.join(missing)}")
                 parts = {name: archive[name] for name in names}
-        except (ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        except _UNREADABLE as error:
             if isinstance(error, TrajectoryFileError):
                 raise
             raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None

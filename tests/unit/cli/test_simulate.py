@@ -193,6 +193,7 @@ def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
         ("t.csv", b"\xff\xfe1,2", "this is no CSV text"),
         ("t.npy", b"junk", "this is no NumPy file"),
         ("t.npz", b"PK\x03\x04junk", "this is no NumPy file"),
+        ("t.npy", b"\x93NUMPY\x01\x00\x04\x00{{{\n", "this is no NumPy file"),
     ],
 )
 def test_torque_files_that_do_not_fit(kinetree: Command, name: str, content: bytes, message: str) -> None:
@@ -270,3 +271,14 @@ def test_a_folder_that_cannot_be_written_is_named(kinetree: Command) -> None:
     assert result.code == 1
     assert result.err.startswith("error: ")
     assert "taken" in result.err
+
+
+@pytest.mark.parametrize("byte", [60, 100])
+def test_damaged_archives_are_refused(kinetree: Command, byte: int) -> None:
+    np.savez_compressed("t.npz", tau=np.random.default_rng(0).random((1000, 2)))
+    content = bytearray(Path("t.npz").read_bytes())
+    content[byte] ^= 0xFF
+    Path("t.npz").write_bytes(content)
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz", "--duration", "0.003")
+    assert result.code == 1
+    assert "t.npz: this is no NumPy file" in result.err

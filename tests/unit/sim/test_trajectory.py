@@ -47,3 +47,13 @@ def test_an_array_alone_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros(3))
     with pytest.raises(TrajectoryFileError, match="is no trajectory"):
         Trajectory.load(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("byte", [60, 100, 1000])
+def test_a_damaged_file_is_refused(byte: int, motion: Trajectory, tmp_path: Path) -> None:
+    path = motion.save(tmp_path / "x.npz")
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(TrajectoryFileError, match=r"x\.npz is no trajectory"):
+        Trajectory.load(path)

@@ -1,0 +1,75 @@
+"""Where formulas divide by a length or an angle: at rest, hardly moving, turned by half, and pushed from outside.
+
+Warnings are errors here: a kernel that overflows or divides by zero in an arm it then discards would be noticed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.expr import interpret
+
+ROBOTS = {name: kt.zoo.load(name) for name in ("arm6", "quadruped")}
+FUNCTIONS = {name: function for name in kt.__all__ if hasattr(function := getattr(kt, name), "definition")}
+STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
+SPEEDS = {"at rest": 0.0, "hardly moving": 1e-25, "half a turn apart": 1.0, "fast": 1e3}
+
+
+def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
+    """Seven equal samples of a state."""
+    rng = np.random.default_rng(9)
+    arguments: list[np.ndarray] = []
+    for _, size in function.definition.inputs:
+        if size == "nv":
+            x = SPEEDS[state] * rng.normal(size=robot.nv)
+        else:
+            x = robot.neutral()
+            if state == "half a turn apart" and arguments:
+                for quaternion in robot.quaternions.values():
+                    x[quaternion] = [1.0, 0.0, 0.0, 0.0]
+        arguments.append(np.tile(x, (7, 1)))
+    return arguments
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("state", STATES)
+def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
+    robot = ROBOTS[name]
+    values = {"frame": list(robot.frames)[-1], "expressed_in": "world", "kind": "classical"}
+    options = {option: values[option] for option in function.definition.options}
+    double = kt.compile(robot, function, **options)
+    batch = batch_of(robot, function, state)
+    result = double(*batch)
+    (expected,) = interpret(double.program, *(x[0] for x in batch))
+    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    assert np.isfinite(expected).all()
+    np.testing.assert_allclose(result[0].ravel(), expected, rtol=0, atol=1e-12 * scale)
+    assert (result == result[0]).all()
+
+    single = kt.compile(robot, function, dtype="float32", **options)(*batch)
+    np.testing.assert_allclose(single, result, rtol=0, atol=2e-4 * scale)
+
+
+@pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.bias_forces], ids=lambda f: f.__name__)
+def test_external_forces_reach_every_backend(function: Any) -> None:
+    robot = ROBOTS["quadruped"]
+    rng = np.random.default_rng(10)
+    frames = [robot.root, list(robot.frames)[-1], list(robot.bodies)[-1]]
+    kernel = kt.compile(robot, function, f_ext=frames)
+    batch = [
+        np.stack([robot.random(rng) for _ in range(5)]) if size == "nq" else rng.normal(size=(5, robot.nv))
+        for _, size in function.definition.inputs
+    ]
+    forces = [rng.normal(size=(5, 6)) for _ in frames]
+    result = kernel(*batch, *forces)
+    for k in range(5):
+        (expected,) = interpret(kernel.program, *(x[k] for x in (*batch, *forces)))
+        scale = max(1.0, float(np.abs(expected).max()))
+        np.testing.assert_allclose(result[k], expected, rtol=0, atol=1e-12 * scale)
+    free = function(robot, *batch)
+    assert (np.abs(result - free).max(axis=-1) > 1e-3).all()

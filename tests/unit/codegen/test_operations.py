@@ -1,0 +1,127 @@
+"""Every row of the table of operations, compiled, against what the row says: to the bit where both round once."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from kinetree.codegen import F32, F64, MachineCode, Precision, Target, host, make_ufunc
+from kinetree.expr import OPS, Block, Instruction, Port, Program, interpret
+
+VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.25, math.inf, -math.inf, math.nan]
+EXTREME = {
+    F64: [5e-324, -1e-310, 2.0**-1022, 1.7976931348623157e308, -1e300],
+    F32: [2.0**-149, -(2.0**-130), 2.0**-126, 3.4028234663852886e38, -(2.0**126)],
+}
+INEXACT = {"sin", "cos"}
+PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
+
+
+def single(op: str) -> Program:
+    """The program of one operation on the inputs."""
+    arity = OPS[op].arity
+    return Program(
+        op, (Port("x", (arity,)),), (Port("y", ()),), Block((Instruction(op, tuple(range(arity))),)), (arity,)
+    )
+
+
+def meant(op: str, row: list[float], precision: Precision) -> float:
+    result = OPS[op].evaluate(*row)
+    if precision is F64 or not math.isfinite(result):
+        return result
+    try:
+        return float(struct.unpack("f", struct.pack("f", result))[0])
+    except OverflowError:
+        return math.copysign(math.inf, result)
+
+
+def rows(op: str, precision: Precision) -> np.ndarray:
+    arity = OPS[op].arity
+    values = VALUES if arity == 3 else VALUES + EXTREME[precision]
+    return np.array(list(itertools.product(values, repeat=arity)), np.dtype(precision.char))
+
+
+@PRECISIONS
+@pytest.mark.parametrize("op", OPS)
+def test_every_operation_does_what_its_row_says(op: str, precision: Precision) -> None:
+    x = rows(op, precision)
+    with np.errstate(all="ignore"):
+        y = make_ufunc(MachineCode(single(op), precision), op)(x)
+    expected = np.array([meant(op, row, precision) for row in x.astype(float).tolist()])
+    is_number = ~np.isnan(expected)
+    assert (np.isnan(y) == ~is_number).all()
+    if op in INEXACT:
+        # Right to 1.5 units of the last place; the sine of -0.0 is 0.0.
+        rtol = 3 * 2.0**-53 if precision is F64 else 3 * 2.0**-24
+        np.testing.assert_allclose(y[is_number], expected[is_number], rtol=rtol, atol=0)
+    else:
+        assert (y[is_number] == expected[is_number]).all()
+        assert (np.signbit(y[is_number]) == np.signbit(expected[is_number])).all()
+
+
+@PRECISIONS
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_constants_reach_every_lane_on_every_width(bits: int, precision: Precision) -> None:
+    constants = [0.1, -0.0, math.pi, 1e-30, math.inf, 0.1]
+    statements = tuple(Instruction("mul", (0, c)) for c in constants)
+    program = Program(
+        "scaled",
+        (Port("x", ()),),
+        (Port("y", (8,)),),
+        Block(statements),
+        (*range(1, 7), 0.25, 0),
+    )
+    target = dataclasses.replace(host(), vector_bits=bits)
+    x = np.linspace(0.5, 3.0, 21).astype(np.dtype(precision.char))
+    y = make_ufunc(MachineCode(program, precision, target), "scaled")(x)
+    numbers = np.array(constants, x.dtype)
+    assert (y[:, :6] == x[:, None] * numbers).all()
+    assert (np.signbit(y[:, 1])).all()
+    assert (y[:, 6] == 0.25).all()
+    assert (y[:, 7] == x).all()
+
+
+def test_the_sine_of_a_constant_is_not_that_of_a_value_with_its_number() -> None:
+    body = Block((Instruction("sin", (1,)), Instruction("sin", (1.0,)), Instruction("cos", (1,))))
+    program = Program("f", (Port("x", (2,)),), (Port("y", (3,)),), body, (2, 3, 4))
+    x = [0.25, 0.5]
+    np.testing.assert_allclose(make_ufunc(MachineCode(program), "f")(x), interpret(program, x)[0], rtol=4e-16)
+
+
+def test_a_single_beyond_the_range_of_its_constant_saturates() -> None:
+    program = Program("f", (Port("x", ()),), (Port("y", (2,)),), Block((Instruction("min", (0, 1e300)),)), (1, -1e300))
+    y = make_ufunc(MachineCode(program, F32), "f")(np.float32(2.0))
+    assert y.tolist() == [2.0, -math.inf]
+
+
+x86 = pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="runs x86 code of narrower processors")
+
+
+@x86
+@PRECISIONS
+@pytest.mark.parametrize("op", OPS)
+def test_every_operation_means_the_same_without_avx_and_fma(op: str, precision: Precision) -> None:
+    slim = dataclasses.replace(host(), cpu="x86-64", features="", vector_bits=128, fma=False)
+    # Away from where a * b + c cancels: there two roundings differ from one.
+    x = np.random.default_rng(5).uniform(0.5, 4.0, size=(9, OPS[op].arity)).astype(np.dtype(precision.char))
+    y = make_ufunc(MachineCode(single(op), precision, slim), op)(x)
+    expected = [OPS[op].evaluate(*row) for row in x.astype(float).tolist()]
+    epsilon = 2.0**-52 if precision is F64 else 2.0**-23
+    np.testing.assert_allclose(y, expected, rtol=2 * epsilon, atol=20 * epsilon if op in ("fms", "fnma") else 0.0)
+
+
+@x86
+@PRECISIONS
+def test_sine_and_cosine_are_the_same_bits_on_any_x86(precision: Precision) -> None:
+    """Their multiply-adds round once everywhere, in software where the processor has none."""
+    slim = Target(host().triple, "x86-64", "", 128, False)
+    rng = np.random.default_rng(6)
+    x = np.concatenate([rng.normal(scale=s, size=40) for s in (1.0, 1e3, 1e9, 1e30)]).astype(precision.char)
+    for op in ("sin", "cos"):
+        narrow = make_ufunc(MachineCode(single(op), precision, slim), op)
+        assert (narrow(x[:, None]) == make_ufunc(MachineCode(single(op), precision), op)(x[:, None])).all()
