@@ -96,14 +96,19 @@ class ModelWarning(UserWarning):
     """Something in a robot file that is suspicious but real; it is loaded as written."""
 
 
+def _short(name: str) -> str:
+    """A name as a message shows it; comparing names of thousands of letters would take long as well."""
+    return name if len(name) <= 80 else name[:79] + "…"
+
+
 def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     """The end of an error message: the known names nearest to a wrong one.
 
     >>> nearest_names("elbov", ["shoulder", "elbow"])
     "did you mean 'elbow'?"
     """
-    known = list(known)
-    near = difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+    known = [_short(k) for k in known]
+    near = difflib.get_close_matches(_short(name), known, n=count, cutoff=0.5)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     listed = ", ".join(map(repr, known[:10]))

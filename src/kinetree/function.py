@@ -28,7 +28,7 @@ __all__ = ["CompiledFunction", "Definition", "compile_function", "defined_by", "
 Array = NDArray[Any]
 _F32 = np.dtype(np.float32)
 _log = logging.getLogger("kinetree")
-_SECONDS_PER_OPERATION = 3e-4
+_SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
 
 
@@ -285,7 +285,8 @@ def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable]
     if definition.divides_by_inertia and model.singular_joints:
         raise SingularModelError(
             f"{definition.name}: joint {model.singular_joints[0]!r} of {model.name!r} moves nothing that has mass or "
-            "inertia, so its acceleration is not defined; give the bodies behind it a mass, or the joint an armature "
+            "inertia, or only what another joint moves in the same way, so its acceleration is not defined; give the "
+            "bodies behind it mass and inertia, or the joint an armature "
             "(kinematics and inverse dynamics work as they are)"
         )
     if forced and not definition.takes_forces:
@@ -321,7 +322,7 @@ def _machine_code(program: Program, dtype: str, robot: str) -> Callable[..., Any
     from kinetree.codegen import PRECISIONS, MachineCode, make_ufunc
 
     operations = len(program.body.statements)
-    seconds = operations * _SECONDS_PER_OPERATION
+    seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
     if seconds > _WORTH_SAYING:
         _log.warning("compiling %s for %r: %d operations, about %.0f s …", program.name, robot, operations, seconds)
     return make_ufunc(MachineCode(program, PRECISIONS[dtype]), program.name)

@@ -80,7 +80,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "four million tiny elements": (lambda: _filled(lambda _: "<a/>"), "tags; the limit is 1,500,000"),
     "a million tiny elements that are skipped": (lambda: _filled(lambda i: f"<a{i}/>        "), "has no bodies"),
     "a million tiny elements that are kept": (
-        lambda: b"<robot><link name='a'>" + b"<visual/>" * 1_499_000 + b"</link></robot>", "<visual> in <link name"
+        lambda: b"<robot><link name='a'>" + b"<visual/>" * 1_499_000 + b"</link></robot>",
+        "shapes; the limit is 150,000",
     ),
     "a comment full of tags": (lambda: b"<robot><!--" + b"<" * (SIZE - 30) + b"--></robot>", "tags; the limit"),
     "an open comment": (lambda: b"<robot><!--" + b"<  " * 1_400_000, "the file ends inside <robot>"),
@@ -110,8 +111,14 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         ).encode() + _joint(100_000, 100_000, 1).encode() + b"</robot>",
         "none of the 90001 is called that",
     ),
-    "shapes": (lambda: _filled(lambda _: SHAPE, BASE.replace("/>", ">"), "</link></robot>"), "read: 1 bodies"),
-    "meshes": (lambda: _filled(lambda i: MESH.format(i), BASE.replace("/>", ">"), "</link></robot>"), "read: 1 bodies"),
+    "shapes": (
+        lambda: _filled(lambda _: SHAPE, BASE.replace("/>", ">"), "</link></robot>"),
+        "with a rotation; the limit is 60,000",
+    ),
+    "meshes": (
+        lambda: _filled(lambda i: MESH.format(i), BASE.replace("/>", ">"), "</link></robot>"),
+        "shapes; the limit is 150,000",
+    ),
 }  # fmt: skip
 
 

@@ -54,6 +54,19 @@ def test_integrate_undoes_difference(call: Call, data: st.DataObject) -> None:
     close(placements(model, reached), placements(model, target), scale=100.0)
 
 
+@BOTH
+@law()
+@given(st.data())
+def test_difference_takes_the_shorter_way_round(call: Call, data: st.DataObject) -> None:
+    """No rotation of more than pi, whichever of its two quaternions an orientation is written as."""
+    model, s = data.draw(moving_trees(floating=True, max_joints=3))
+    target = data.draw(configurations(model))
+    target[3:7] *= -np.sign(s.q[3:7] @ target[3:7]) or 1.0  # the one on the far side
+    way = call(kt.difference, model, s.q, target)
+    assert np.linalg.norm(way[3:6]) <= np.pi * (1.0 + 1e-15)
+    close(placements(model, call(kt.integrate, model, s.q, way)), placements(model, target), scale=100.0)
+
+
 @law()
 @given(moving_trees())
 def test_the_way_back_is_the_way_reversed(case: tuple[kt.Model, State]) -> None:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the robot or its motion cannot be, 2 wrong usage, 130 inte
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -55,6 +56,9 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows a question mark
     sys.exit(_exit_code(arguments))
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 __all__ = ["Peer", "Samples", "peers"]
 
 Call = Callable[[], object]
+MOST_DEGREES_OF_FREEDOM = 1000
 FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 
@@ -41,6 +42,8 @@ class Peer:
 
 def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer], list[str]]:
     """The peers that are installed and can read the file, and a sentence for each that cannot take part."""
+    if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
+        return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
     makers = (("pinocchio", "pin", _pinocchio), ("mujoco", "mujoco", _mujoco))
     found: list[Peer] = []
     absent: list[str] = []

@@ -35,6 +35,8 @@ def robot_file(model: str) -> tuple[Path, str | None]:
     """(the file, its name in the zoo if it is one of ours). A file on disk comes before a name of the zoo."""
     from kinetree import zoo
 
+    if not model:
+        raise ModelError("the name of the robot is empty; name a file or a robot of the zoo, or leave it out")
     path = Path(model)
     if path.is_file():
         return path, None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from kinetree.errors import ModelError
+from kinetree.errors import DTypeError, ModelError
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import read_document
 from kinetree.io.urdf import SHAPES, read_urdf
@@ -34,6 +34,8 @@ def load(
     Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
     about what is suspicious but possible.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
     path = Path(path)
     if path.suffix.lower() == ".xacro":
         raise ModelError(

@@ -30,6 +30,8 @@ class MeshFinder:
 
     def __init__(self, file: Path, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
         self._folder = os.path.dirname(os.path.abspath(file))
+        if isinstance(roots, str | os.PathLike):
+            roots = (roots,)
         self._roots = [_root(root) for root in roots]
         self._found: dict[str, tuple[Path | None, str]] = {}
         self._folders: dict[tuple[str, str], str | None] = {}

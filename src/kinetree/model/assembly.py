@@ -44,6 +44,8 @@ def assemble_tree(
     places = _merge(structure, joints)
     inertia = [_MASSLESS] * (len(joints) + 1)
     for link in links:
+        if link.inertia == _MASSLESS:
+            continue
         i, X = places.slot[link.name], places.placement[link.name]
         own = link.inertia if X is _IDENTITY else X.back(link.inertia)
         inertia[i] = own if inertia[i] is _MASSLESS else inertia[i] + own
@@ -134,12 +136,16 @@ def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:
     return places
 
 
+_HUGE = 1e100
+"""No robot weighs or measures as much, and products of a few such numbers are still finite."""
+
+
 def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: Sequence[Transform]) -> None:
     """Huge but finite numbers may overflow when they are put together."""
     numbers = [
         (*I.I.components(), *I.h.components(), I.mass, *X.r.components()) for I, X in zip(inertia, X_T, strict=True)
     ]
-    for i in indices(~np.isfinite(np.array(numbers, dtype=np.float64)).all(axis=1))[:1]:
+    for i in indices(~(np.abs(np.array(numbers, dtype=np.float64)) < _HUGE).all(axis=1))[:1]:
         place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
         where = joints[i - 1].where if i else ""
         raise ModelError(at(where, f"the masses and placements of {place} overflow; give them in SI units"))

@@ -134,13 +134,23 @@ class Model:
 
 
 def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:
-    """Raise if a quaternion in q (…, nq) has length zero; `quaternions` as in `Model.quaternions`."""
+    """Raise if a quaternion in q (…, nq) has no direction; `quaternions` as in `Model.quaternions`.
+
+    Its squared length must be a number that can be divided by. NaN and infinity pass: they stay in their sample.
+    """
     for joint, part in quaternions.items():
-        zero = ~q[..., part].any(axis=-1)
-        if zero.any():
-            where = "".join(f"[{int(k)}]" for k in np.argwhere(zero)[0])
+        x = q[..., part]
+        with np.errstate(over="ignore", under="ignore"):
+            squared = np.einsum("...i,...i", x, x)
+        if np.all((squared >= np.finfo(x.dtype).tiny) & (squared < np.inf)):
+            continue
+        wrong = (squared < np.finfo(x.dtype).tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
+        if wrong.any():
+            index = tuple(int(k) for k in np.argwhere(wrong)[0])
+            size = "zero" if not x[index].any() else "too large or too small to normalise"
+            where = "".join(f"[{k}]" for k in index)
             raise ConfigurationError(
-                f"{name}{where}: the quaternion of joint {joint!r} ({name}[…, {part.start}:{part.stop}]) is zero, "
+                f"{name}{where}: the quaternion of joint {joint!r} ({name}[…, {part.start}:{part.stop}]) is {size}, "
                 "which is no orientation; the identity is (0, 0, 0, 1)"
             )
 
@@ -172,6 +182,11 @@ def _by_joint(
     *arguments: tuple[NDArray[np.float64], str],
 ) -> NDArray[np.float64]:
     """Call `function(joint, a, b)` for each joint with a list of arrays, one a coordinate; stack what it returns."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array, _ in arguments)
+        raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
     columns: list[Any] = []
     for joint in model.joints.values():
         pieces = []
@@ -179,7 +194,6 @@ def _by_joint(
             part = array[..., joint.q_slice if space == "q" else joint.v_slice]
             pieces.append([part[..., k] for k in range(part.shape[-1])])
         columns.extend(function(joint, *pieces))
-    shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
     result = np.empty((*shape, len(columns)))
     for k, column in enumerate(columns):
         result[..., k] = column

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.energy import kinetic_energy, potential_energy
 from kinetree.errors import OptionError, SimulationError, nearest_names
+from kinetree.function import check_robot
 from kinetree.model import Model
 from kinetree.sim.friction import Friction
 from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
@@ -67,6 +68,7 @@ def simulate(
     >>> bool(abs(motion.balance_error).max() < 1e-8)
     True
     """
+    check_robot(robot)
     steps = step_count(duration, dt)
     if integrator not in INTEGRATORS:
         raise OptionError(f"there is no integrator {integrator!r}: {nearest_names(str(integrator), INTEGRATORS)}")

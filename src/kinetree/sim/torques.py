@@ -75,7 +75,7 @@ def _from_controller(robot: Model, controller: Controller) -> Torque:
         seen = q.view(), v.view()
         for array in seen:
             array.flags.writeable = False
-        values = np.array(controller(t, *seen), dtype=np.float64)
+        values = _real("what tau(t, q, v) returns", controller(t, *seen), f"({nv},)")
         if values.shape != (nv,):
             raise ShapeError(
                 f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs ({nv},)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.expr import Scalar, atan2, cos, less, select, sin, sqrt
+from kinetree.expr import Scalar, atan2, cos, less, minimum, select, sin, sqrt
 from kinetree.spatial.vectors import Mat3, Vec3
 
 __all__ = [
@@ -124,7 +124,7 @@ def translation_exp(w: Vec3, v: Vec3) -> Vec3:
     b: Scalar = 2.0 * s_half * s_half / angle2
     # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
     small = less(angle2, _SERIES_BELOW)
-    c: Scalar = select(small, _series(angle2, _C), (1.0 - sin(angle) / angle) / angle2)
+    c: Scalar = select(small, _series(minimum(angle2, _SERIES_BELOW), _C), (1.0 - sin(angle) / angle) / angle2)
     wv = w.cross(v)
     return v + wv * b + w.cross(wv) * c
 
@@ -134,7 +134,9 @@ def translation_log(w: Vec3, p: Vec3) -> Vec3:
     angle, angle2 = _safe_length(w)
     half = 0.5 * angle
     small = less(angle2, _SERIES_BELOW)
-    d: Scalar = select(small, _series(angle2, _D), (1.0 - half * cos(half) / sin(half)) / angle2)
+    d: Scalar = select(
+        small, _series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half * cos(half) / sin(half)) / angle2
+    )
     wp = w.cross(p)
     return p - wp * 0.5 + w.cross(wp) * d
 

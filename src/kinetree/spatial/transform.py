@@ -55,7 +55,7 @@ class Transform:
             return Motion(self.E @ w, self.E @ (other.linear - self.r.cross(w)))
         if isinstance(other, Transform):
             E, r = self.E.times(other.E), other.r + other.E.T @ self.r
-            if (self.before or self.E) == Mat3.identity():
+            if (self.before or self.E) == _NO_ROTATION:
                 return Transform(E, r, _joined(self.turns, other.turns), other.before or other.E)
             return Transform(E, r)
         return NotImplemented
@@ -117,6 +117,7 @@ def _joined(last: tuple[Turn, ...], first: tuple[Turn, ...]) -> tuple[Turn, ...]
     return last + first
 
 
+_NO_ROTATION = Mat3.identity()
 _RENAMING = frozenset((-1.0, 0.0, 1.0))
 
 
@@ -149,32 +150,23 @@ def _turn_and_renaming(E: Mat3) -> tuple[Turn, Mat3] | None:
     return None
 
 
-def _rotate(R: Mat3, S: Sym3) -> Sym3:
-    """R S Rᵀ."""
-    half = R.times(S.full)
-    return Sym3(
-        half.x.dot(R.x), half.y.dot(R.y), half.z.dot(R.z),
-        half.x.dot(R.y), half.x.dot(R.z), half.y.dot(R.z),
-    )  # fmt: skip
-
-
 def _back_rigid(E_T: Mat3, r: Vec3, inertia: Inertia) -> Inertia:
     """RBDA eq. 2.66, by the products a x b x = b aᵀ - (a . b) 1."""
     h = E_T @ inertia.h
     h_A = h + r * inertia.mass
     s = r.dot(h + h_A)
     hr, rh = h.outer(r), r.outer(h_A)
-    return Inertia(inertia.mass, h_A, _rotate(E_T, inertia.I) + Sym3.scalar(s) - Sym3.upper(hr + rh))
+    return Inertia(inertia.mass, h_A, inertia.I.rotated(E_T) + Sym3.scalar(s) - Sym3.upper(hr + rh))
 
 
 def _back_articulated(E_T: Mat3, r: Vec3, inertia: ArticulatedInertia) -> ArticulatedInertia:
     """Xᵀ Iᴬ X: rotate the three blocks, then shift the origin by -r."""
-    M = _rotate(E_T, inertia.M)
+    M = inertia.M.rotated(E_T)
     H = E_T.times(inertia.H).times(E_T.T)
     rx = Mat3.skew(r)
     H_A = H + rx.times(M.full)
     return ArticulatedInertia(
-        _rotate(E_T, inertia.I) + Sym3.upper(rx.times(H.T) - H_A.times(rx)),
+        inertia.I.rotated(E_T) + Sym3.upper(rx.times(H.T) - H_A.times(rx)),
         H_A,
         M,
     )

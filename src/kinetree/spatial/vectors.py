@@ -130,11 +130,23 @@ class Sym3:
             Vec3(self.xz, self.yz, self.zz),
         )
 
+    def rotated(self, R: Mat3) -> Sym3:
+        """R S Rᵀ."""
+        half = R.times(self.full)
+        return Sym3(
+            half.x.dot(R.x), half.y.dot(R.y), half.z.dot(R.z),
+            half.x.dot(R.y), half.x.dot(R.z), half.y.dot(R.z),
+        )  # fmt: skip
+
     def __add__(self, b: Sym3) -> Sym3:
-        return Sym3(*(p + q for p, q in zip(self.components(), b.components(), strict=True)))
+        return Sym3(
+            self.xx + b.xx, self.yy + b.yy, self.zz + b.zz, self.xy + b.xy, self.xz + b.xz, self.yz + b.yz
+        )  # fmt: skip
 
     def __sub__(self, b: Sym3) -> Sym3:
-        return Sym3(*(p - q for p, q in zip(self.components(), b.components(), strict=True)))
+        return Sym3(
+            self.xx - b.xx, self.yy - b.yy, self.zz - b.zz, self.xy - b.xy, self.xz - b.xz, self.yz - b.yz
+        )  # fmt: skip
 
     def __matmul__(self, b: Vec3) -> Vec3:
         return self.full @ b

@@ -42,7 +42,7 @@ def meant(op: str, row: list[float], precision: Precision) -> float:
 
 def rows(op: str, precision: Precision) -> np.ndarray:
     arity = OPS[op].arity
-    values = VALUES if arity == 3 else VALUES + EXTREME[precision]
+    values = VALUES + (EXTREME[precision] if arity < 3 else EXTREME[precision][::3])
     return np.array(list(itertools.product(values, repeat=arity)), np.dtype(precision.char))
 
 

@@ -176,3 +176,14 @@ def test_a_robot_that_cannot_move_stays(integrator: str) -> None:
     motion = simulate(builder.build(), duration=0.01, integrator=integrator)
     assert motion.q.shape == (11, 0)
     np.testing.assert_allclose(motion.potential, 3.0 * 9.81)
+
+
+def test_what_is_no_robot_is_refused() -> None:
+    with pytest.raises(DTypeError, match=r"the first argument must be a robot .*, not str"):
+        simulate("double_pendulum")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["x", [0.0, 1j], None])
+def test_a_controller_that_returns_no_numbers_is_refused(value: object, pendulum: Model) -> None:
+    with pytest.raises(DTypeError, match=r"what tau\(t, q, v\) returns must be an array of real numbers"):
+        simulate(pendulum, tau=lambda _t, _q, _v: value, duration=0.01)  # type: ignore[arg-type, return-value]

@@ -7,7 +7,7 @@ from kinetree.io.numbers import number, number_each
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.placement import read_placement
 from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
 
 __all__ = ["read_link"]
 
@@ -43,4 +43,4 @@ def _inertia(inertial: Element) -> Inertia:
             return Inertia(mass, _ORIGIN, I)
         return Inertia.from_com(mass, X.r, I)
     # Turned about the centre of mass first and moved then: moving a turned frame would lose a digit.
-    return Inertia.from_com(mass, X.r, Transform(X.E, _ORIGIN).back(Inertia(mass, _ORIGIN, I)).I)
+    return Inertia.from_com(mass, X.r, I.rotated(X.E.T))

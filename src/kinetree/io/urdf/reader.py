@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kinetree.io.collector import collector_paused
-from kinetree.io.document import Document, read_document
+from kinetree.io.document import Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.joints import read_joint
@@ -19,6 +19,8 @@ from kinetree.model import Model, ModelBuilder
 __all__ = ["load_urdf", "read_urdf"]
 
 MAX_PARTS = 220_000
+MAX_SHAPES = 150_000
+MAX_TURNED = 60_000
 
 
 def load_urdf(
@@ -54,9 +56,11 @@ def read_urdf(
 ) -> Model:
     """The model of a document whose root is <robot>."""
     robot = document.root
+    _refuse_macros(document)
     parts = sum(child.tag != "material" for child in robot.children)
     if parts > MAX_PARTS:
         robot.fail(f"there are {parts:,} links and joints; the limit is {MAX_PARTS:,}")
+    _refuse_what_takes_too_long(robot)
     notes = Notes()
     builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
     geometry = GeometryReader(robot, MeshFinder(path, package_roots), notes)
@@ -70,6 +74,29 @@ def read_urdf(
     for sentence in (*notes.sentences(), *_skipped(document)):
         builder.note(sentence)
     return builder.build(floating_base=floating_base)
+
+
+def _refuse_what_takes_too_long(robot: Element) -> None:
+    within = [part for child in robot.children for part in child.children]
+    turned = sum(map(_is_turned, within)) + sum(_is_turned(p) for part in within for p in part.children)
+    if turned > MAX_TURNED:
+        robot.fail(f"there are {turned:,} elements <origin> with a rotation; the limit is {MAX_TURNED:,}")
+    shapes = sum(part.tag in ("visual", "collision") for part in within)
+    if shapes > MAX_SHAPES:
+        robot.fail(f"there are {shapes:,} shapes; the limit is {MAX_SHAPES:,}")
+
+
+def _is_turned(element: Element) -> bool:
+    return element.tag == "origin" and element.attributes.get("rpy", "").strip(" 0.") != ""
+
+
+def _refuse_macros(document: Document) -> None:
+    macros = [what for what in document.skipped if what.rpartition("/")[2].startswith("xacro:")]
+    if macros:
+        document.root.fail(
+            f"<{macros[0].rpartition('/')[2]}> is a macro of xacro, which has not been expanded; "
+            "run xacro on this file and load the result"
+        )
 
 
 def _skipped(document: Document) -> list[str]:
