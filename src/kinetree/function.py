@@ -30,6 +30,7 @@ _F32 = np.dtype(np.float32)
 _log = logging.getLogger("kinetree")
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
+_MANY = 200  # degrees of freedom: from here on even tracing takes seconds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,11 @@ class CompiledFunction:
     ) -> None:
         self.definition = definition
         self.dtype = np.dtype(dtype)
+        if model.nv > _MANY:
+            _log.warning(
+                "tracing %s for %r: with %d degrees of freedom this and compiling may take minutes",
+                definition.name, model.name, model.nv,
+            )  # fmt: skip
         self.program = _trace(definition, model, options, forced)
         self._ports = self.program.inputs
         self._sizes = [port.size for port in self._ports]
