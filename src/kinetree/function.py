@@ -26,7 +26,7 @@ from kinetree.spatial import Force, Vec3
 __all__ = ["CompiledFunction", "Definition", "compile_function", "defined_by", "run"]
 
 Array = NDArray[Any]
-_F32 = np.dtype(np.float32)
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _log = logging.getLogger("kinetree")
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
@@ -240,7 +240,11 @@ def run(
             )
         forces = tuple(f_ext)
         arguments = [*arguments, *f_ext.values()]
-    dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
+    first = arguments[0]
+    if type(first) is np.ndarray and first.dtype is _F64:
+        dtype = "float64"
+    else:
+        dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
     return _compiled(definition, robot, options, forces, dtype)(*arguments, out=out)
 
 
@@ -263,25 +267,27 @@ def real_array(name: str, x: ArrayLike, n: int) -> Array:
 
 
 _Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], str]
-_kernels: weakref.WeakKeyDictionary[Model, dict[_Key, CompiledFunction]] = weakref.WeakKeyDictionary()
+_kernels: dict[int, dict[_Key, CompiledFunction]] = {}  # by the model's id, as long as the model lives
 _compiling = threading.Lock()
 
 
 def _compiled(
     definition: Definition, robot: object, options: Mapping[str, Any], forced: tuple[str, ...], dtype: str
 ) -> CompiledFunction:
-    model = check_robot(robot)
     key = (definition, tuple(options.items()), forced, dtype)
     try:
-        return _kernels[model][key]
+        return _kernels[id(robot)][key]
     except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
         pass
+    model = check_robot(robot)
     if unknown := set(options) - set(definition.options):
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
     with _compiling:
-        kernels = _kernels.setdefault(model, {})
+        if id(model) not in _kernels:
+            weakref.finalize(model, _kernels.pop, id(model)).atexit = False
+        kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
             kernels[key] = CompiledFunction(definition, model, resolved, forced, dtype)
         return kernels[key]
