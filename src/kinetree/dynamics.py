@@ -5,14 +5,13 @@ They run on the tree with regrouped inertias: the same answers from fewer operat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.expr import Scalar
-from kinetree.function import Definition, defined_by, run
+from kinetree.function import Array, Definition, Slots, defined_by, flat, run
 from kinetree.model import Model, regrouped
 from kinetree.spatial import Force
 
@@ -27,13 +26,7 @@ __all__ = [
     "rnea",
 ]
 
-Array = NDArray[Any]
-Slots = Sequence[Sequence[Scalar]]
 Forces = dict[int, Force]
-
-
-def _flat(pieces: Slots) -> list[Scalar]:
-    return [x for piece in pieces for x in piece]
 
 
 def _rest(model: Model) -> Slots:
@@ -41,19 +34,19 @@ def _rest(model: Model) -> Slots:
 
 
 def _aba(model: Model, q: Slots, v: Slots, tau: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return _flat(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext))
+    return flat(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext))
 
 
 def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return _flat(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext))
+    return flat(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext))
 
 
 def _bias_forces(model: Model, q: Slots, v: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return _flat(algorithms.rnea(regrouped(model.tree), q, v, _rest(model), f_ext))
+    return flat(algorithms.rnea(regrouped(model.tree), q, v, _rest(model), f_ext))
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
-    return _flat(algorithms.rnea(regrouped(model.tree), q, _rest(model), _rest(model)))
+    return flat(algorithms.rnea(regrouped(model.tree), q, _rest(model), _rest(model)))
 
 
 def _crba(model: Model, q: Slots) -> list[Scalar]:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
-from kinetree.function import Definition, defined_by, run
+from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
-
-Array = NDArray[Any]
-Slots = Sequence[Sequence[Scalar]]
 
 
 def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:

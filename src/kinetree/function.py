@@ -23,9 +23,11 @@ from kinetree.model import Frame, Model
 from kinetree.model.model import refuse_zero_quaternions
 from kinetree.spatial import Force, Vec3
 
-__all__ = ["CompiledFunction", "Definition", "compile_function", "defined_by", "run"]
+__all__ = ["Array", "CompiledFunction", "Definition", "Slots", "compile_function", "defined_by", "flat", "run"]
 
 Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+"""A q or v as the algorithms take it: a piece a joint."""
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _log = logging.getLogger("kinetree")
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
@@ -246,6 +248,11 @@ def run(
     else:
         dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
     return _compiled(definition, robot, options, forces, dtype)(*arguments, out=out)
+
+
+def flat(pieces: Slots) -> list[Scalar]:
+    """The pieces of a q or v in one row; the opposite of `Tree.split`."""
+    return [x for piece in pieces for x in piece]
 
 
 def check_robot(robot: object) -> Model:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.function import Definition, defined_by, run
+from kinetree.function import Array, Definition, Slots, defined_by, flat, run
 from kinetree.model import Frame, Model
-from kinetree.spatial import Motion, Transform, Vec3
+from kinetree.spatial import Motion, Transform
 
 __all__ = [
     "body_accelerations",
@@ -26,8 +26,6 @@ __all__ = [
     "integrate",
 ]
 
-Array = NDArray[Any]
-Slots = Sequence[Sequence[Scalar]]
 ExpressedIn = Literal["local", "world", "local_world_aligned"]
 Kind = Literal["spatial", "classical"]
 
@@ -122,7 +120,7 @@ def _stack(motions: Iterable[Motion]) -> list[Scalar]:
 def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
     columns = algorithms.body_jacobian(model.tree, q, frame.slot, frame.placement)
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
-    zero = Motion(Vec3.zero(), Vec3.zero()).linear_first()
+    zero = Motion.zero().linear_first()
     J = [
         column
         for slot, kind in enumerate(model.tree.joint)
@@ -136,11 +134,11 @@ def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> lis
 
 
 def _integrate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    return [x for piece in algorithms.integrate(model.tree, q, v) for x in piece]
+    return flat(algorithms.integrate(model.tree, q, v))
 
 
 def _difference(model: Model, q0: Slots, q1: Slots) -> list[Scalar]:
-    return [x for piece in algorithms.difference(model.tree, q0, q1) for x in piece]
+    return flat(algorithms.difference(model.tree, q0, q1))
 
 
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")

@@ -12,9 +12,6 @@ With times each row is held until the next; the last is held to the end.
 from __future__ import annotations
 
 import csv
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +21,7 @@ import numpy as np
 
 from kinetree.cli.values import parse_number
 from kinetree.errors import OptionError, nearest_names
+from kinetree.sim.trajectory import UNREADABLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
     from kinetree.model import Model
 
 __all__ = ["read_torques"]
-
-# What zipfile, zlib and NumPy raise at files that are damaged, encrypted or packed in ways they do not know.
-_UNREADABLE = (ValueError, EOFError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, tokenize.TokenError)
 
 
 def read_torques(path: Path, robot: Model, steps: int, dt: float) -> NDArray[np.float64]:
@@ -94,7 +89,7 @@ def _loaded(path: Path) -> Iterator[Any]:
         # Opened here, because np.load leaves a file that it refuses open.
         with path.open("rb") as file:
             yield np.load(file, allow_pickle=False)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         if isinstance(error, OptionError):
             raise
         raise OptionError(f"{path}: this is no NumPy file: {error}") from None

@@ -20,8 +20,7 @@ def lane_copies(lanes: int, precision: Precision) -> str:
 
 def _function(name: str, lanes: int, precision: Precision) -> str:
     n, size = lanes, precision.bytes
-    block = _gather_block(lanes, precision) if name == "gather" else _scatter_block(lanes, precision)
-    element = _gather_element(precision) if name == "gather" else _scatter_element(precision)
+    block, element = _block(name, lanes, precision), _element(name, precision)
     lane_count = n if name == "gather" else "%rows"
     return f"""
 define internal void @{name}(
@@ -71,55 +70,42 @@ end:
 """
 
 
-def _gather_element(precision: Precision) -> str:
+def _element(name: str, precision: Precision) -> str:
+    """One number, from its place in the array to its place in the buffer or back."""
+    array, buffer = ("%in_array", ", align 1"), ("%in_buffer", "")
+    (source, from_align), (target, to_align) = (array, buffer) if name == "gather" else (buffer, array)
     return f"""\
-  %x = load {precision.type}, ptr %in_array, align 1
-  store {precision.type} %x, ptr %in_buffer"""
+  %x = load {precision.type}, ptr {source}{from_align}
+  store {precision.type} %x, ptr {target}{to_align}"""
 
 
-def _scatter_element(precision: Precision) -> str:
-    return f"""\
-  %x = load {precision.type}, ptr %in_buffer
-  store {precision.type} %x, ptr %in_array, align 1"""
-
-
-def _gather_block(lanes: int, precision: Precision) -> str:
+def _block(name: str, lanes: int, precision: Precision) -> str:
+    """A square of rows of the array and registers of the buffer: load, transpose, store."""
     V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
-    lines = []
-    for k in range(lanes):
-        lines += [
-            f"  %row_{k} = mul i64 %row_stride, {k}",
-            f"  %start_{k} = getelementptr i8, ptr %array, i64 %row_{k}",
-            f"  %from_{k} = getelementptr {precision.type}, ptr %start_{k}, i64 %j",
-            f"  %v_{k} = load {V}, ptr %from_{k}, align 1",
-        ]
-    names = _transpose([f"%v_{k}" for k in range(lanes)], V, lines)
-    for k, name in enumerate(names):
-        lines += [
-            f"  %column_{k} = add i64 %j, {k}",
-            f"  %to_{k} = getelementptr {V}, ptr %buffer, i64 %column_{k}",
-            f"  store {V} {name}, ptr %to_{k}, align {width}",
-        ]
-    return "\n".join(lines)
+    lines: list[str] = []
 
+    def row(k: int) -> str:
+        lines.extend(
+            (
+                f"  %row_{k} = mul i64 %row_stride, {k}",
+                f"  %start_{k} = getelementptr i8, ptr %array, i64 %row_{k}",
+                f"  %row_at_{k} = getelementptr {precision.type}, ptr %start_{k}, i64 %j",
+            )
+        )
+        return f"ptr %row_at_{k}, align 1"
 
-def _scatter_block(lanes: int, precision: Precision) -> str:
-    V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
-    lines = []
+    def column(k: int) -> str:
+        lines.append(f"  %column_{k} = add i64 %j, {k}")
+        lines.append(f"  %column_at_{k} = getelementptr {V}, ptr %buffer, i64 %column_{k}")
+        return f"ptr %column_at_{k}, align {width}"
+
+    source, target = (row, column) if name == "gather" else (column, row)
     for k in range(lanes):
-        lines += [
-            f"  %column_{k} = add i64 %j, {k}",
-            f"  %from_{k} = getelementptr {V}, ptr %buffer, i64 %column_{k}",
-            f"  %v_{k} = load {V}, ptr %from_{k}, align {width}",
-        ]
-    names = _transpose([f"%v_{k}" for k in range(lanes)], V, lines)
-    for k, name in enumerate(names):
-        lines += [
-            f"  %row_{k} = mul i64 %row_stride, {k}",
-            f"  %start_{k} = getelementptr i8, ptr %array, i64 %row_{k}",
-            f"  %to_{k} = getelementptr {precision.type}, ptr %start_{k}, i64 %j",
-            f"  store {V} {name}, ptr %to_{k}, align 1",
-        ]
+        place = source(k)
+        lines.append(f"  %v_{k} = load {V}, {place}")
+    for k, register in enumerate(_transpose([f"%v_{k}" for k in range(lanes)], V, lines)):
+        place = target(k)
+        lines.append(f"  store {V} {register}, {place}")
     return "\n".join(lines)
 
 

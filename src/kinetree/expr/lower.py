@@ -1,9 +1,9 @@
 """From a trace to a program: drop what is dead, form fused multiply-adds, put the rest in order.
 
 A tree of additions whose inner sums nobody else needs is one sum of signed terms. It is emitted as a chain that
-starts with the terms that are no products and takes each product in with one fused multiply-add, so that a sum
-of m products and k other terms costs m + k - 1 operations. A product goes into the chain when everyone who
-needs it is a sum; otherwise it is computed once and added.
+starts with a term that is no product, if there is one, and takes in each other term when it is ready, a product
+with one fused multiply-add: a sum of m products and k other terms costs m + k - 1 operations. A product goes into
+the chain when everyone who needs it is a sum; otherwise it is computed once and added.
 """
 
 from __future__ import annotations

@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 from kinetree.errors import TrajectoryFileError
 from kinetree.model import Model, Revolute
 
-__all__ = ["Trajectory", "coordinate_units"]
+__all__ = ["UNREADABLE", "Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
 
-# What zipfile, zlib and NumPy raise at files that are damaged, encrypted or packed in ways they do not know.
-_UNREADABLE = (
-    ValueError, TypeError, EOFError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
-)  # fmt: skip
+UNREADABLE = (ValueError, EOFError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error, tokenize.TokenError)
+"""What zipfile, zlib and NumPy raise at files that are damaged, encrypted or packed in ways they do not know."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +93,7 @@ class Trajectory:
                 if missing:
                     raise TrajectoryFileError(f"{path} is no trajectory: it lacks {', '.join(missing)}")
                 parts = {name: archive[name] for name in names}
-        except _UNREADABLE as error:
+        except (*UNREADABLE, TypeError) as error:
             if isinstance(error, TrajectoryFileError):
                 raise
             raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None

@@ -100,15 +100,14 @@ def _refuse_macros(document: Document) -> None:
 
 
 def _skipped(document: Document) -> list[str]:
+    kinds = (
+        ("elements that do not concern the robot's motion were skipped", document.skipped),
+        ("attributes that URDF does not define were skipped", document.skipped_attributes),
+    )
     sentences = []
-    if document.skipped:
-        counts = ", ".join(f"{what} ({count})" for what, count in document.skipped.most_common(12))
-        more = f" and {len(document.skipped) - 12} kinds more" if len(document.skipped) > 12 else ""
-        sentences.append(f"elements that do not concern the robot's motion were skipped: {counts}{more}")
-    if document.skipped_attributes:
-        counts = ", ".join(f"{what} ({count})" for what, count in document.skipped_attributes.most_common(12))
-        more = (
-            f" and {len(document.skipped_attributes) - 12} kinds more" if len(document.skipped_attributes) > 12 else ""
-        )
-        sentences.append(f"attributes that URDF does not define were skipped: {counts}{more}")
+    for sentence, counter in kinds:
+        if counter:
+            counts = ", ".join(f"{what} ({count})" for what, count in counter.most_common(12))
+            more = f" and {len(counter) - 12} kinds more" if len(counter) > 12 else ""
+            sentences.append(f"{sentence}: {counts}{more}")
     return sentences
