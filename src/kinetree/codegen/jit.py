@@ -9,8 +9,9 @@ import sys
 
 import llvmlite.binding as llvm
 
-from kinetree.codegen.llvm import LIBM, emit
+from kinetree.codegen.llvm import emit
 from kinetree.codegen.precision import F64, Precision
+from kinetree.codegen.sample import LIBM
 from kinetree.codegen.target import Target, host
 from kinetree.expr import Program
 
