@@ -338,13 +338,13 @@ def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> di
 def _machine_code(program: Program, dtype: str, robot: str) -> Callable[..., Any]:
     if program.output_size == 0 or program.input_size == 0:
         return _constant_function(program, dtype)
-    from kinetree.codegen import PRECISIONS, MachineCode, make_ufunc
+    from kinetree.codegen import PRECISIONS, batch_function
 
     operations = len(program.body.statements)
     seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
     if seconds > _WORTH_SAYING:
         _log.warning("compiling %s for %r: %d operations, about %.0f s …", program.name, robot, operations, seconds)
-    return make_ufunc(MachineCode(program, PRECISIONS[dtype]), program.name)
+    return batch_function(program, PRECISIONS[dtype])
 
 
 def _constant_function(program: Program, dtype: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""From LLVM's language to machine code in this process."""
+"""From LLVM's language to machine code, and machine code into this process."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ import sys
 
 import llvmlite.binding as llvm
 
-from kinetree.codegen.llvm import emit
-from kinetree.codegen.precision import F64, Precision
 from kinetree.codegen.sample import LIBM
 from kinetree.codegen.target import Target, host
-from kinetree.expr import Program
 
-__all__ = ["MachineCode", "assemble"]
+__all__ = ["MachineCode", "assemble", "compile_module"]
+
+
+def compile_module(text: str, target: Target | None = None) -> bytes:
+    """The relocatable object file of a module. It holds no address of this process, so it can be kept."""
+    object_code: bytes = (target or host()).machine().emit_object(llvm.parse_assembly(text))
+    return object_code
 
 
 class MachineCode:
-    """A compiled program; its code lives as long as this object."""
+    """An object file loaded into this process; its code lives as long as this object."""
 
-    def __init__(self, program: Program, precision: Precision = F64, target: Target | None = None) -> None:
-        target = target or host()
+    def __init__(self, object_code: bytes, target: Target | None = None) -> None:
         _bind_c_library()
-        module = llvm.parse_assembly(emit(program, precision, target))
-        self._engine = llvm.create_mcjit_compiler(module, target.machine())
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), (target or host()).machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
-        self.address: int = self._engine.get_function_address("kernel")
-        self.precision = precision
-        self.inputs = program.inputs
-        self.outputs = program.outputs
+
+    def address(self, name: str) -> int:
+        """Where a function of the module stands."""
+        address: int = self._engine.get_function_address(name)
+        return address
 
 
-def assemble(program: Program, precision: Precision, target: Target) -> str:
-    """The assembly text for any target LLVM has; nothing is run."""
+def assemble(text: str, target: Target) -> str:
+    """The assembly text of a module for any target LLVM has; nothing is run."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    return str(target.machine().emit_assembly(llvm.parse_assembly(emit(program, precision, target))))
+    return str(target.machine().emit_assembly(llvm.parse_assembly(text)))
 
 
 @functools.cache

@@ -12,27 +12,39 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.codegen.jit import MachineCode
-from kinetree.expr import Port
+from kinetree.codegen.jit import MachineCode, compile_module
+from kinetree.codegen.llvm import emit
+from kinetree.codegen.precision import F64, Precision
+from kinetree.codegen.target import Target, host
+from kinetree.expr import Port, Program
 
-__all__ = ["make_ufunc"]
+__all__ = ["batch_function", "make_ufunc"]
 
 _FROM_FUNC_AND_DATA_AND_SIGNATURE = 31  # its index, from numpy/__ufunc_api.h
 _NO_IDENTITY = -1
 
 
-def make_ufunc(code: MachineCode, name: str) -> Callable[..., Any]:
-    """A gufunc of this code. It keeps the code alive."""
-    n_in, n_out = len(code.inputs), len(code.outputs)
-    functions = (ctypes.c_void_p * 1)(code.address)
+def make_ufunc(
+    code: MachineCode, name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], precision: Precision
+) -> Callable[..., Any]:
+    """A gufunc of the code's `kernel`. It keeps the code alive."""
+    n_in, n_out = len(inputs), len(outputs)
+    functions = (ctypes.c_void_p * 1)(code.address("kernel"))
     data = (ctypes.c_void_p * 1)(None)
-    types = ctypes.create_string_buffer(bytes([np.dtype(code.precision.char).num] * (n_in + n_out)))
+    types = ctypes.create_string_buffer(bytes([np.dtype(precision.char).num] * (n_in + n_out)))
     name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")
-    signature = ctypes.create_string_buffer(_signature(code.inputs, code.outputs).encode())
+    signature = ctypes.create_string_buffer(_signature(inputs, outputs).encode())
     ufunc = _constructor()(functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature)
     # NumPy keeps pointers to these, not copies; the ufunc itself must hold them.
     _hold(ufunc, (code, functions, data, types, name_text, doc_text))
     return ufunc  # type: ignore[no-any-return]
+
+
+def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:
+    """A program as a gufunc, compiled here and now."""
+    target = target or host()
+    code = MachineCode(compile_module(emit(program, precision, target), target), target)
+    return make_ufunc(code, program.name, program.inputs, program.outputs, precision)
 
 
 class _UFuncObject(ctypes.Structure):

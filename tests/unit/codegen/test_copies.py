@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, MachineCode, Precision, make_ufunc
+from kinetree.codegen import F32, F64, Precision, batch_function
 from kinetree.expr import Block, Port, Program
 
 WIDTHS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33]
@@ -23,7 +23,7 @@ PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "f
 def copier(width: int, precision: Precision) -> Callable[..., Any]:
     """The kernel whose result is its argument."""
     program = Program("copy", (Port("x", (width,)),), (Port("y", (width,)),), Block(()), tuple(range(width)))
-    return make_ufunc(MachineCode(program, precision), "copy")
+    return batch_function(program, precision)
 
 
 def numbered(*shape: int, precision: Precision) -> np.ndarray:

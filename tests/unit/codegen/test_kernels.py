@@ -12,7 +12,19 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import F32, F64, MachineCode, Precision, Target, assemble, host, make_ufunc
+from kinetree.codegen import (
+    F32,
+    F64,
+    MachineCode,
+    Precision,
+    Target,
+    assemble,
+    batch_function,
+    compile_module,
+    emit,
+    host,
+    make_ufunc,
+)
 from kinetree.expr import Port, Program, trace
 
 ROBOT = kt.zoo.load("arm6")
@@ -26,7 +38,7 @@ def arguments(count: int, dtype: str = "d") -> list[np.ndarray]:
 
 @pytest.fixture(scope="module", params=[F64, F32], ids=["float64", "float32"])
 def kernel(request: pytest.FixtureRequest) -> tuple[Callable[..., Any], Precision]:
-    return make_ufunc(MachineCode(PROGRAM, request.param), "aba"), request.param
+    return batch_function(PROGRAM, request.param), request.param
 
 
 def test_every_batch_size_gives_each_sample_the_same_bits(kernel: tuple[Callable[..., Any], Precision]) -> None:
@@ -98,8 +110,8 @@ x86 = pytest.mark.skipif(not host().triple.startswith("x86_64"), reason="runs x8
 @x86
 def test_a_processor_without_avx_agrees_to_rounding() -> None:
     batch = arguments(9)
-    slim = make_ufunc(MachineCode(PROGRAM, F64, narrow(128, "", False)), "aba")
-    np.testing.assert_allclose(slim(*batch), make_ufunc(MachineCode(PROGRAM), "aba")(*batch), rtol=1e-11, atol=1e-11)
+    slim = batch_function(PROGRAM, F64, narrow(128, "", False))
+    np.testing.assert_allclose(slim(*batch), batch_function(PROGRAM)(*batch), rtol=1e-11, atol=1e-11)
 
 
 @x86
@@ -108,13 +120,13 @@ def test_a_processor_without_avx_agrees_to_rounding() -> None:
 @pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
 def test_the_number_of_lanes_changes_no_bit(bits: int, precision: Precision) -> None:
     batch = arguments(19, precision.char)
-    forced = make_ufunc(MachineCode(PROGRAM, precision, narrow(bits, "+avx2,+fma", True)), "aba")
-    assert (forced(*batch) == make_ufunc(MachineCode(PROGRAM, precision), "aba")(*batch)).all()
+    forced = batch_function(PROGRAM, precision, narrow(bits, "+avx2,+fma", True))
+    assert (forced(*batch) == batch_function(PROGRAM, precision)(*batch)).all()
 
 
 def test_code_for_aarch64_is_made_anywhere() -> None:
     target = Target("aarch64-unknown-linux-gnu", "generic", "", 128, True)
-    text = assemble(PROGRAM, F64, target)
+    text = assemble(emit(PROGRAM, F64, target), target)
     assert "fmla" in text
     assert "kernel:" in text
 
@@ -125,7 +137,7 @@ def test_ports_of_any_rank_keep_their_order() -> None:
     program: Program = trace(
         lambda a, b: [[b[0] + a[0], b[3], b[1], b[4], b[2], b[5] * a[0]], [b[5]]], inputs, outputs, name="mixed"
     )
-    kernel = make_ufunc(MachineCode(program), "mixed")
+    kernel = batch_function(program)
     b = np.arange(5 * 6.0).reshape(5, 2, 3)
     c, d = kernel(np.full(5, 2.0), b)
     expected = b.transpose(0, 2, 1).copy()
@@ -137,8 +149,8 @@ def test_ports_of_any_rank_keep_their_order() -> None:
 
 
 def test_a_kernel_keeps_its_code_alive_and_lets_go_of_it() -> None:
-    code = MachineCode(PROGRAM)
-    kernel = make_ufunc(code, "aba")
+    code = MachineCode(compile_module(emit(PROGRAM, F64, host())))
+    kernel = make_ufunc(code, "aba", PROGRAM.inputs, PROGRAM.outputs, F64)
     gone = weakref.ref(code)
     del code
     gc.collect()

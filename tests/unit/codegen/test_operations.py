@@ -10,7 +10,7 @@ import struct
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, MachineCode, Precision, Target, host, make_ufunc
+from kinetree.codegen import F32, F64, Precision, Target, batch_function, host
 from kinetree.expr import OPS, Block, Instruction, Port, Program, interpret
 
 VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.25, math.inf, -math.inf, math.nan]
@@ -51,7 +51,7 @@ def rows(op: str, precision: Precision) -> np.ndarray:
 def test_every_operation_does_what_its_row_says(op: str, precision: Precision) -> None:
     x = rows(op, precision)
     with np.errstate(all="ignore"):
-        y = make_ufunc(MachineCode(single(op), precision), op)(x)
+        y = batch_function(single(op), precision)(x)
     expected = np.array([meant(op, row, precision) for row in x.astype(float).tolist()])
     is_number = ~np.isnan(expected)
     assert (np.isnan(y) == ~is_number).all()
@@ -78,7 +78,7 @@ def test_constants_reach_every_lane_on_every_width(bits: int, precision: Precisi
     )
     target = dataclasses.replace(host(), vector_bits=bits)
     x = np.linspace(0.5, 3.0, 21).astype(np.dtype(precision.char))
-    y = make_ufunc(MachineCode(program, precision, target), "scaled")(x)
+    y = batch_function(program, precision, target)(x)
     numbers = np.array(constants, x.dtype)
     assert (y[:, :6] == x[:, None] * numbers).all()
     assert (np.signbit(y[:, 1])).all()
@@ -90,12 +90,12 @@ def test_the_sine_of_a_constant_is_not_that_of_a_value_with_its_number() -> None
     body = Block((Instruction("sin", (1,)), Instruction("sin", (1.0,)), Instruction("cos", (1,))))
     program = Program("f", (Port("x", (2,)),), (Port("y", (3,)),), body, (2, 3, 4))
     x = [0.25, 0.5]
-    np.testing.assert_allclose(make_ufunc(MachineCode(program), "f")(x), interpret(program, x)[0], rtol=4e-16)
+    np.testing.assert_allclose(batch_function(program)(x), interpret(program, x)[0], rtol=4e-16)
 
 
 def test_a_single_beyond_the_range_of_its_constant_saturates() -> None:
     program = Program("f", (Port("x", ()),), (Port("y", (2,)),), Block((Instruction("min", (0, 1e300)),)), (1, -1e300))
-    y = make_ufunc(MachineCode(program, F32), "f")(np.float32(2.0))
+    y = batch_function(program, F32)(np.float32(2.0))
     assert y.tolist() == [2.0, -math.inf]
 
 
@@ -109,7 +109,7 @@ def test_every_operation_means_the_same_without_avx_and_fma(op: str, precision: 
     slim = dataclasses.replace(host(), cpu="x86-64", features="", vector_bits=128, fma=False)
     # Away from where a * b + c cancels: there two roundings differ from one.
     x = np.random.default_rng(5).uniform(0.5, 4.0, size=(9, OPS[op].arity)).astype(np.dtype(precision.char))
-    y = make_ufunc(MachineCode(single(op), precision, slim), op)(x)
+    y = batch_function(single(op), precision, slim)(x)
     expected = [OPS[op].evaluate(*row) for row in x.astype(float).tolist()]
     epsilon = 2.0**-52 if precision is F64 else 2.0**-23
     np.testing.assert_allclose(y, expected, rtol=2 * epsilon, atol=20 * epsilon if op in ("fms", "fnma") else 0.0)
@@ -123,5 +123,5 @@ def test_sine_and_cosine_are_the_same_bits_on_any_x86(precision: Precision) -> N
     rng = np.random.default_rng(6)
     x = np.concatenate([rng.normal(scale=s, size=40) for s in (1.0, 1e3, 1e9, 1e30)]).astype(precision.char)
     for op in ("sin", "cos"):
-        narrow = make_ufunc(MachineCode(single(op), precision, slim), op)
-        assert (narrow(x[:, None]) == make_ufunc(MachineCode(single(op), precision), op)(x[:, None])).all()
+        narrow = batch_function(single(op), precision, slim)
+        assert (narrow(x[:, None]) == batch_function(single(op), precision)(x[:, None])).all()

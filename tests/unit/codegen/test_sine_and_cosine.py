@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, MachineCode, Precision, make_ufunc
+from kinetree.codegen import F32, F64, Precision, batch_function
 from kinetree.expr import Port, cos, sin, trace
 
 PROGRAM = trace(lambda x: [[sin(x[0]), cos(x[0])]], [Port("x", (1,))], [Port("y", (2,))], name="sincos")
@@ -18,7 +18,7 @@ PROGRAM = trace(lambda x: [[sin(x[0]), cos(x[0])]], [Port("x", (1,))], [Port("y"
 
 @pytest.fixture(scope="module", params=[F64, F32], ids=["float64", "float32"])
 def kernel(request: pytest.FixtureRequest) -> tuple[Callable[..., Any], Precision]:
-    return make_ufunc(MachineCode(PROGRAM, request.param), "sincos"), request.param
+    return batch_function(PROGRAM, request.param), request.param
 
 
 def worst_error(kernel: Callable[..., Any], precision: Precision, angles: np.ndarray) -> float:
@@ -56,7 +56,7 @@ def test_huge_angles_are_right_to_about_two_units(
 
 
 def test_the_largest_doubles_too() -> None:
-    kernel = make_ufunc(MachineCode(PROGRAM), "sincos")
+    kernel = batch_function(PROGRAM)
     # The last one is the double nearest to a multiple of pi/2 of all.
     angles = np.array([*spread(1e38, 1.7e308, 200), 1.7976931348623157e308, 6381956970095103 * 2.0**797])
     assert worst_error(kernel, F64, angles) < 2.5

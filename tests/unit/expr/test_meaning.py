@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinetree.codegen import MachineCode, make_ufunc
+from kinetree.codegen import batch_function
 from kinetree.expr import OPS, Port, functions, interpret, trace
 from kinetree.expr.symbol import apply
 
@@ -39,7 +39,7 @@ def test_compiled_code_does_what_the_table_says_for_special_values_too(op: str) 
     values = SPECIAL if arity == 1 else [(a, b) for a in SPECIAL for b in SPECIAL]
     x = np.array(values).reshape(-1, arity)
     with np.errstate(all="ignore"):
-        y = make_ufunc(MachineCode(program), op)(x)
+        y = batch_function(program)(x)
     expected = [interpret(program, row)[0][0] for row in x.tolist()]
     np.testing.assert_allclose(y, expected, rtol=1e-15, atol=0.0)
 
@@ -58,7 +58,7 @@ def test_select_takes_the_first_arm_where_the_condition_holds() -> None:
     program = trace(
         lambda x: [[functions.select(functions.less(x[0], 1.0), x[1], x[2])]], [Port("x", (3,))], [Port("y", ())]
     )
-    kernel = make_ufunc(MachineCode(program), "select")
+    kernel = batch_function(program)
     assert kernel(np.array([[0.0, 5.0, 7.0], [1.0, 5.0, 7.0]])).tolist() == [5.0, 7.0]
     assert interpret(program, [0.0, 5.0, 7.0]) == ([5.0],)
 
@@ -101,7 +101,7 @@ def test_any_expression_means_the_same_in_floats_interpreted_and_compiled(
         return
     program = trace(lambda s: [run(steps, s)], [Port("x", (4,))], [Port("y", (len(steps),))])
     (interpreted,) = interpret(program, x)
-    compiled = make_ufunc(MachineCode(program), "f")(np.array(x))
+    compiled = batch_function(program)(np.array(x))
     scale = max(1.0, float(np.abs(expected).max()))
     np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12 * scale)
     np.testing.assert_allclose(compiled, interpreted, rtol=1e-12, atol=1e-12 * scale)
