@@ -6,10 +6,11 @@ import ctypes
 import ctypes.util
 import functools
 import sys
+import weakref
 
 import llvmlite.binding as llvm
 
-from kinetree.codegen.sample import LIBM
+from kinetree.codegen.operations import LIBM
 from kinetree.codegen.target import Target, host
 
 __all__ = ["MachineCode", "assemble", "compile_module"]
@@ -29,11 +30,22 @@ class MachineCode:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), (target or host()).machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
+        if free := self.address("free_memory"):
+            weakref.finalize(self, _call, self._engine, free).atexit = False
 
     def address(self, name: str) -> int:
         """Where a function of the module stands."""
         address: int = self._engine.get_function_address(name)
         return address
+
+    def data_address(self, name: str) -> int:
+        """Where a global variable of the module stands."""
+        address: int = self._engine.get_global_value_address(name)
+        return address
+
+
+def _call(_: object, address: int) -> None:
+    ctypes.CFUNCTYPE(None)(address)()
 
 
 def assemble(text: str, target: Target) -> str:

@@ -6,173 +6,374 @@ ordinary array of numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
+from kinetree.codegen.layout import Layout
+from kinetree.codegen.memory import ON_STACK
+from kinetree.codegen.operations import Operations
 from kinetree.codegen.precision import Precision
 from kinetree.codegen.target import Target
-from kinetree.expr import Instruction, Program
+from kinetree.expr import Argument, Block, Call, Index, Instruction, Load, Loop, Program, Range, Store, Switch, Walk
 
-__all__ = ["LIBM", "SampleWriter", "port_names"]
+__all__ = ["MEMORY", "SampleWriter", "port_names"]
 
-LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "atan2": "atan2"}
-"""Operations done a lane at a time by the C library (docs/decisions/0004-elementary-functions.md)."""
-
-_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq"}
-_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
+MEMORY = "sample_memory"
+"""Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
 
 
 class SampleWriter:
-    """Writes `@sample`."""
+    """Writes `@sample`, and a function like it for each program that is called."""
 
-    def __init__(self, program: Program, precision: Precision, target: Target, lanes: int, *, zeros: bool) -> None:
+    def __init__(
+        self,
+        program: Program,
+        precision: Precision,
+        target: Target,
+        lanes: int,
+        *,
+        zeros: bool,
+        name: str = "sample",
+        called: dict[int, tuple[Program, str]] | None = None,
+    ) -> None:
         """`zeros`: whether results that are always zero are stored too, or whoever calls has cleared them before."""
         self._program = program
         self._precision = precision
+        self._target = target
         self._lanes = lanes
         self._zeros = zeros
-        self._fma = target.fma
+        self._name = name
+        self._layout = Layout(program)
+        self._called = {} if called is None else called
         # With 256-bit registers an instruction can take a whole register from memory, but not one number for all
         # its lanes: constants stand in a table, a register each. Wider and narrower ones need no help.
         self._constants: dict[str, int] | None = {} if lanes * precision.bits == 256 else None
         self._V = f"<{lanes} x {precision.type}>"
-        self._overload = f"v{lanes}{precision.suffix}"
+        self._width = lanes * precision.bytes
+        self._entry: list[str] = []
         self._lines: list[str] = []
-        self._pairs: dict[str, int] = {}
+        self._operations = Operations(lanes, precision, target.fma, self._constant, self._emit)
+        self._names: list[str] = []
+        """Of the values that can be seen now, by their numbers."""
+        self._counters: list[str] = []
+        """Of the loops around."""
+        self._known: list[dict[object, str]] = [{}]
+        """What was computed already in the blocks around: places, and sines with their cosines."""
+        self._fresh = 0
+
+    @property
+    def needs_heap(self) -> bool:
+        """Whether memory must be taken that the stack does not hold."""
+        return self._layout.scratch * self._width > ON_STACK
 
     def text(self) -> str:
-        program, V = self._program, self._V
-        width = self._lanes * self._precision.bytes
-        used = {a for s in program.body.statements for a in s.args if isinstance(a, int)}
-        used.update(a for a in program.results if isinstance(a, int))
-        number = 0
-        for k, port in enumerate(program.inputs):
-            for n in range(port.size):
-                if number in used:
-                    self._lines.append(f"  %p{number} = getelementptr {V}, ptr %in{k}, i64 {n}")
-                    self._lines.append(f"  %v{number} = load {V}, ptr %p{number}, align {width}")
-                number += 1
-        for number, statement in enumerate(program.body.statements, program.input_size):
-            self._statement(number, statement)
-        results = iter(program.results)
-        for k, port in enumerate(program.outputs):
+        program, V, width = self._program, self._V, self._width
+        self._memory()
+        self._inputs()
+        if program.results is None and self._zeros:
+            for k, port in enumerate(program.outputs):
+                self._clear(f"%out{k}", port.size * width)
+        self._block(program.body)
+        results = iter(program.results or ())
+        for k, port in enumerate(program.outputs if program.results is not None else ()):
             for n in range(port.size):
                 result = next(results)
                 if result == 0.0 and isinstance(result, float) and not self._zeros:
                     continue
-                self._lines.append(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
-                self._lines.append(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
-        body = "\n".join(self._lines)
+                self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
+                self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
+        if self.needs_heap:
+            self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
         pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
-        function = f"define internal void @sample({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
-        return self._constant_table(width) + function
+        body = "\n".join((*self._entry, *self._lines))
+        function = f"define internal void @{self._name}({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
+        return "\n".join((*self._called_functions(), self._tables(), function))
 
-    def _constant_table(self, width: int) -> str:
-        if not self._constants:
-            return ""
-        rows = ", ".join(f"{self._V} splat ({self._precision.type} {literal})" for literal in self._constants)
-        return (
-            f"@constants = internal global [{len(self._constants)} x {self._V}] [{rows}], align {width}\n!1 = !{{}}\n"
-        )
+    @property
+    def _kept(self) -> str:
+        return MEMORY if self._name == "sample" else f"{self._name}_{MEMORY}"
 
-    def _value(self, argument: int | float) -> str:
-        return f"%v{argument}" if isinstance(argument, int) else self._constant(argument)
+    @property
+    def kept(self) -> list[str]:
+        """The names of the places where memory is kept, of this function and of those it calls."""
+        own = [self._kept] if self.needs_heap else []
+        return own + [k for writer in self._writers for k in writer.kept]
+
+    def _called_functions(self) -> Iterable[str]:
+        self._writers = [
+            SampleWriter(program, self._precision, self._target, self._lanes, zeros=True, name=name)
+            for program, name in self._called.values()
+        ]
+        return [writer.text() for writer in self._writers]
+
+    def _tables(self) -> str:
+        """Constants of every kind, as the module's own."""
+        t, lines = self._precision.type, []
+        if self._constants:
+            rows = ", ".join(f"{self._V} splat ({t} {literal})" for literal in self._constants)
+            size = f"[{len(self._constants)} x {self._V}]"
+            lines.append(f"@{self._name}_constants = internal global {size} [{rows}], align {self._width}")
+        if self._layout.constants:
+            numbers = ", ".join(f"{t} {self._precision.literal(x)}" for x in self._layout.constants)
+            size = f"[{len(self._layout.constants)} x {t}]"
+            lines.append(f"@{self._name}_numbers = internal constant {size} [{numbers}], align 64")
+        for k, table in enumerate(self._program.tables):
+            entries = ", ".join(f"i32 {n}" for n in table)
+            lines.append(f"@{self._name}_table{k} = internal constant [{len(table)} x i32] [{entries}]")
+        return "\n".join(lines)
+
+    # What stands before the first statement.
+
+    def _memory(self) -> None:
+        size = self._layout.scratch * self._width
+        if not size:
+            return
+        if self.needs_heap:
+            self._emit(f"  %memory = call ptr @take(ptr @{self._kept}, i64 {size})")
+            self._emit("  %no_memory = icmp eq ptr %memory, null\n  br i1 %no_memory, label %end, label %work\nwork:")
+        else:
+            self._entry.append(f"  %memory = alloca i8, i64 {size}, align 64")
+        self._clear("%memory", self._layout.cleared * self._width)
+
+    def _clear(self, pointer: str, size: int) -> None:
+        if size:
+            align = self._precision.bytes
+            self._emit(f"  call void @llvm.memset.p0.i64(ptr align {align} {pointer}, i8 0, i64 {size}, i1 false)")
+
+    def _inputs(self) -> None:
+        used = set(_values(self._program.body))
+        used.update(a for a in self._program.results or () if isinstance(a, int))
+        for k, port in enumerate(self._program.inputs):
+            for n in range(port.size):
+                number = len(self._names)
+                self._names.append(f"%v{number}")
+                if number in used:
+                    self._emit(f"  %p{number} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
+                    self._emit(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
+
+    # Statements.
+
+    def _block(self, block: Block) -> None:
+        self._known.append({})
+        for s in block.statements:
+            if isinstance(s, Instruction):
+                self._instruction(s)
+            elif isinstance(s, Load):
+                self._load(s)
+            elif isinstance(s, Store):
+                pointer = self._pointer(s.array, s.at)
+                self._emit(f"  store {self._V} {self._value(s.value)}, ptr {pointer}, align {self._width}")
+            elif isinstance(s, Loop):
+                self._loop(s)
+            elif isinstance(s, Switch):
+                self._switch(s)
+            else:
+                self._call(s)
+        self._known.pop()
+
+    def _instruction(self, s: Instruction) -> None:
+        name = self._new("v")
+        if s.op in ("sin", "cos"):
+            pair, V = self._sincos(s.args[0]), self._V
+            self._emit(f"  {name} = extractvalue {{{V}, {V}}} {pair}, {0 if s.op == 'sin' else 1}")
+        else:
+            self._operations.write(name, s.op, [self._value(a) for a in s.args])
+        self._names.append(name)
+
+    def _sincos(self, angle: Argument) -> str:
+        """Sine and cosine of one angle are computed together, once."""
+        value = self._value(angle)
+        key = ("sincos", self._names[angle] if isinstance(angle, int) else repr(angle))
+
+        def compute(name: str) -> None:
+            V = self._V
+            self._emit(f"  {name} = call {{{V}, {V}}} @sincos({V} {value})")
+
+        return self._once(key, "pair", compute)
+
+    def _load(self, s: Load) -> None:
+        name, pointer = self._new("v"), self._pointer(s.array, s.at)
+        if self._is_constant(s.array):
+            t, n = self._precision.type, self._lanes
+            self._emit(f"  {name}_x = load {t}, ptr {pointer}, align {self._precision.bytes}, !invariant.load !1")
+            self._emit(f"  {name}_0 = insertelement {self._V} poison, {t} {name}_x, i32 0")
+            self._emit(f"  {name} = shufflevector {self._V} {name}_0, {self._V} poison, <{n} x i32> zeroinitializer")
+        else:
+            self._emit(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
+        self._names.append(name)
+
+    def _loop(self, s: Loop) -> None:
+        start = self._index(s.over.start)
+        stop = self._index(s.over.stop) if isinstance(s.over, Range) else "0"
+        before = [self._value(a) for a in s.carried]
+        label, counter = self._new("L")[1:], self._new("k")
+        carried = [self._new("v") for _ in s.carried]
+        entry, latch, V = f"{label}.entry", f"{label}.latch", self._V
+        self._emit(f"  br label %{entry}\n{entry}:\n  br label %{label}.head\n{label}.head:")
+        self._emit(f"  {counter} = phi i64 [{start}, %{entry}], [{counter}_next, %{latch}]")
+        for k, name in enumerate(carried):
+            self._emit(f"  {name} = phi {V} [{before[k]}, %{entry}], [{name}_next, %{latch}]")
+        compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
+        self._emit(f"  {counter}_more = icmp {compare} i64 {counter}, {stop}")
+        self._emit(f"  br i1 {counter}_more, label %{label}.body, label %{label}.end\n{label}.body:")
+        outer = len(self._names)
+        self._names.extend(carried)
+        self._counters.append(counter)
+        self._block_with_next(s, carried)
+        self._emit(f"  br label %{latch}\n{latch}:")
+        if isinstance(s.over, Walk):
+            self._table_entry(f"{counter}_next", s.over.next, counter)
+        else:
+            self._emit(f"  {counter}_next = add i64 {counter}, {s.over.step}")
+        self._emit(f"  br label %{label}.head\n{label}.end:")
+        self._counters.pop()
+        del self._names[outer:]
+        self._names.extend(carried)
+
+    def _block_with_next(self, s: Loop, carried: Sequence[str]) -> None:
+        """The body, and what it hands to the next round under the names that the loop's head knows already."""
+        self._block(s.body)
+        for name, argument in zip(carried, s.next, strict=True):
+            self._emit(f"  {name}_next = select i1 true, {self._V} {self._value(argument)}, {self._V} poison")
+
+    def _switch(self, s: Switch) -> None:
+        label, on, outer = self._new("S")[1:], self._index(s.on), len(self._names)
+        cases = " ".join(f"i64 {k}, label %{label}.case{k}" for k in range(1, len(s.cases)))
+        self._emit(f"  switch i64 {on}, label %{label}.case0 [{cases}]")
+        for k, case in enumerate(s.cases):
+            self._emit(f"{label}.case{k}:")
+            self._block(case)
+            self._emit(f"  br label %{label}.end")
+            del self._names[outer:]
+        self._emit(f"{label}.end:")
+
+    def _call(self, s: Call) -> None:
+        _, function = self._called.setdefault(id(s.program), (s.program, f"{self._name}_{len(self._called)}"))
+        pointers = []
+        values = iter([self._value(a) for a in s.args])
+        for port in (*s.program.inputs, *s.program.outputs):
+            pointer = self._new("port")
+            self._entry.append(f"  {pointer} = alloca {self._V}, i64 {max(port.size, 1)}, align {self._width}")
+            pointers.append(pointer)
+        ports = s.program.inputs
+        for pointer, port in zip(pointers, ports, strict=False):
+            for n in range(port.size):
+                place = self._element(pointer, n)
+                self._emit(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
+        self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
+        for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
+            for n in range(port.size):
+                place, name = self._element(pointer, n), self._new("v")
+                self._emit(f"  {name} = load {self._V}, ptr {place}, align {self._width}")
+                self._names.append(name)
+
+    # Values and places.
+
+    def _emit(self, line: str) -> None:
+        self._lines.append(line)
+
+    def _new(self, prefix: str) -> str:
+        self._fresh += 1
+        return f"%{prefix}{len(self._names)}_{self._fresh}" if prefix == "v" else f"%{prefix}_{self._fresh}"
+
+    def _value(self, argument: Argument) -> str:
+        return self._names[argument] if isinstance(argument, int) else self._constant(argument)
 
     def _constant(self, x: float) -> str:
         literal = self._precision.literal(x)
         if self._constants is None:
             return f"splat ({self._precision.type} {literal})"
         row = self._constants.setdefault(literal, len(self._constants))
-        name = f"%c{len(self._lines)}"
-        self._lines.append(f"  {name}_p = getelementptr {self._V}, ptr @constants, i64 {row}")
-        width = self._lanes * self._precision.bytes
-        self._lines.append(f"  {name} = load {self._V}, ptr {name}_p, align {width}, !invariant.load !1")
+        name = self._new("c")
+        self._emit(f"  {name}_p = getelementptr {self._V}, ptr @{self._name}_constants, i64 {row}")
+        self._emit(f"  {name} = load {self._V}, ptr {name}_p, align {self._width}, !invariant.load !1")
         return name
 
-    def _statement(self, number: int, statement: Instruction) -> None:
-        op, V = statement.op, self._V
-        name, args = f"%v{number}", [self._value(a) for a in statement.args]
-        emit = self._lines.append
-        if op in _ARITHMETIC:
-            emit(f"  {name} = {_ARITHMETIC[op]} {V} {args[0]}, {args[1]}")
-        elif op == "neg":
-            emit(f"  {name} = fneg {V} {args[0]}")
-        elif op in ("fma", "fms", "fnma"):
-            self._multiply_add(name, op, *args)
-        elif op in ("sin", "cos"):
-            pair = self._sincos(number, statement.args[0])
-            emit(f"  {name} = extractvalue {{{V}, {V}}} %pair{pair}, {0 if op == 'sin' else 1}")
-        elif op in _INTRINSICS:
-            emit(f"  {name} = call {V} @llvm.{_INTRINSICS[op]}.{self._overload}({V} {args[0]})")
-        elif op in _COMPARISONS:
-            emit(f"  {name}_c = fcmp {_COMPARISONS[op]} {V} {args[0]}, {args[1]}")
-            self._choose(name, self._constant(1.0), self._constant(0.0))
-        elif op == "select":
-            emit(f"  {name}_c = fcmp une {V} {args[0]}, {self._constant(0.0)}")
-            self._choose(name, args[1], args[2])
-        elif op in ("min", "max"):
-            self._extremum(name, "olt" if op == "min" else "ogt", *args)
-        elif op in LIBM:
-            self._lane_by_lane(name, LIBM[op], args)
+    def _is_constant(self, array: int) -> bool:
+        ports = len(self._program.inputs) + len(self._program.outputs)
+        return array >= ports and self._program.arrays[array - ports].values is not None
+
+    def _element(self, pointer: str, k: int) -> str:
+        name = self._new("e")
+        self._emit(f"  {name} = getelementptr {self._V}, ptr {pointer}, i64 {k}")
+        return name
+
+    def _pointer(self, array: int, at: Index) -> str:
+        """To a number of an array: the entry that `at` names, and the array's place in it."""
+        inputs, outputs = len(self._program.inputs), len(self._program.outputs)
+        if array < inputs + outputs:
+            base, start, stride = (f"%in{array}" if array < inputs else f"%out{array - inputs}"), 0, 1
+            unit = self._V
         else:
-            raise NotImplementedError(f"the LLVM backend has no rule for {op!r}")
+            place = self._layout.places[array]
+            start, stride = place.start, place.stride
+            constant = self._is_constant(array)
+            base = f"@{self._name}_numbers" if constant else "%memory"
+            unit = self._precision.type if constant else self._V
+        entry = base
+        if at.terms:
+            offset = self._index(Index(0, at.terms) * stride)
+            entry = self._once(
+                ("entry", base, offset),
+                "e",
+                lambda name: self._emit(f"  {name} = getelementptr {unit}, ptr {base}, i64 {offset}"),
+            )
+        name = self._new("p")
+        self._emit(f"  {name} = getelementptr {unit}, ptr {entry}, i64 {start + at.base * stride}")
+        return name
 
-    def _multiply_add(self, name: str, op: str, a: str, b: str, c: str) -> None:
-        V, emit = self._V, self._lines.append
-        if not self._fma:
-            emit(f"  {name}_p = fmul {V} {a}, {b}")
-            left, right = (c, f"{name}_p") if op == "fnma" else (f"{name}_p", c)
-            emit(f"  {name} = {'fadd' if op == 'fma' else 'fsub'} {V} {left}, {right}")
-            return
-        if op == "fnma":
-            emit(f"  {name}_n = fneg {V} {a}")
-            a = f"{name}_n"
-        elif op == "fms":
-            emit(f"  {name}_n = fneg {V} {c}")
-            c = f"{name}_n"
-        emit(f"  {name} = call {V} @llvm.fma.{self._overload}({V} {a}, {V} {b}, {V} {c})")
+    def _index(self, index: Index) -> str:
+        """An integer; what was computed in this block or around it is not computed again."""
+        total = ""
+        for t in index.terms:
+            counter = self._counters[t.loop]
+            value = counter
+            if t.table is not None:
+                value = self._looked_up(t.table, counter)
+            if t.scale != 1:
+                value = self._integer("mul", value, str(t.scale))
+            total = self._integer("add", total, value) if total else value
+        if not total:
+            return str(index.base)
+        return self._integer("add", total, str(index.base)) if index.base else total
 
-    def _sincos(self, number: int, angle: int | float) -> int:
-        """Sine and cosine of one angle are computed together, once."""
-        key = repr(angle)  # value 3 and the constant 3.0 are different angles
-        if key not in self._pairs:
-            V = self._V
-            self._lines.append(f"  %pair{number} = call {{{V}, {V}}} @sincos({V} {self._value(angle)})")
-            self._pairs[key] = number
-        return self._pairs[key]
+    def _integer(self, op: str, a: str, b: str) -> str:
+        return self._once((op, a, b), "i", lambda name: self._emit(f"  {name} = {op} i64 {a}, {b}"))
 
-    def _choose(self, name: str, a: str, b: str) -> None:
-        V = self._V
-        self._lines.append(f"  {name} = select <{self._lanes} x i1> {name}_c, {V} {a}, {V} {b}")
+    def _looked_up(self, table: int, counter: str) -> str:
+        return self._once(("table", table, counter), "t", lambda name: self._table_entry(name, table, counter))
 
-    def _extremum(self, name: str, predicate: str, a: str, b: str) -> None:
-        """The smaller or larger; a sum, which is NaN, where either is NaN."""
-        V, n, emit = self._V, self._lanes, self._lines.append
-        emit(f"  {name}_o = fcmp {predicate} {V} {a}, {b}")
-        emit(f"  {name}_m = select <{n} x i1> {name}_o, {V} {a}, {V} {b}")
-        emit(f"  {name}_c = fcmp uno {V} {a}, {b}")
-        emit(f"  {name}_s = fadd {V} {a}, {b}")
-        self._choose(name, f"{name}_s", f"{name}_m")
+    def _table_entry(self, name: str, table: int, counter: str) -> None:
+        self._emit(f"  {name}_p = getelementptr i32, ptr @{self._name}_table{table}, i64 {counter}")
+        self._emit(f"  {name}_n = load i32, ptr {name}_p, !invariant.load !1")
+        self._emit(f"  {name} = sext i32 {name}_n to i64")
 
-    def _lane_by_lane(self, name: str, function: str, args: list[str]) -> None:
-        V, t, emit = self._V, self._precision.type, self._lines.append
-        total = "poison"
-        for lane in range(self._lanes):
-            doubles = []
-            for k, a in enumerate(args):
-                emit(f"  {name}_{lane}_{k} = extractelement {V} {a}, i32 {lane}")
-                doubles.append(f"{name}_{lane}_{k}")
-                if t == "float":
-                    emit(f"  {name}_{lane}_{k}w = fpext float {name}_{lane}_{k} to double")
-                    doubles[-1] += "w"
-            emit(f"  {name}_{lane}_r = call double @{function}({', '.join(f'double {d}' for d in doubles)})")
-            result = f"{name}_{lane}_r"
-            if t == "float":
-                emit(f"  {result}n = fptrunc double {result} to float")
-                result += "n"
-            target = name if lane == self._lanes - 1 else f"{name}_{lane}"
-            emit(f"  {target} = insertelement {V} {total}, {t} {result}, i32 {lane}")
-            total = target
+    def _once(self, key: object, prefix: str, compute: Callable[[str], None]) -> str:
+        for known in self._known:
+            if key in known:
+                return known[key]
+        name = self._known[-1][key] = self._new(prefix)
+        compute(name)
+        return name
 
 
 def port_names(program: Program) -> list[str]:
     """The parameters of `@sample`, in order."""
     return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
+
+
+def _values(block: Block) -> Iterable[int]:
+    """The numbers of the values that a block's statements take."""
+    for s in block.statements:
+        if isinstance(s, Instruction | Call):
+            arguments: tuple[Argument, ...] = s.args
+        elif isinstance(s, Store):
+            arguments = (s.value,)
+        elif isinstance(s, Loop):
+            arguments = (*s.carried, *s.next)
+            yield from _values(s.body)
+        else:
+            arguments = ()
+            if isinstance(s, Switch):
+                for case in s.cases:
+                    yield from _values(case)
+        yield from (a for a in arguments if isinstance(a, int))

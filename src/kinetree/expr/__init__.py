@@ -19,20 +19,50 @@ from kinetree.expr.functions import (
 from kinetree.expr.interpret import interpret
 from kinetree.expr.lower import lower
 from kinetree.expr.ops import OPS, Op
-from kinetree.expr.program import Block, Instruction, Port, Program
+from kinetree.expr.program import (
+    Argument,
+    Array,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Range,
+    Store,
+    Switch,
+    Term,
+    Walk,
+)
+from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.symbol import Graph, Scalar, Symbol
-from kinetree.expr.trace import trace
+from kinetree.expr.trace import trace, trace_memory
 
 __all__ = [
     "OPS",
+    "Argument",
+    "Array",
     "Block",
+    "Call",
     "Graph",
+    "Index",
     "Instruction",
+    "Load",
+    "Loop",
+    "Memory",
     "Op",
     "Port",
     "Program",
+    "Range",
+    "Recorder",
     "Scalar",
+    "Store",
+    "Switch",
     "Symbol",
+    "Term",
+    "Walk",
     "absolute",
     "atan2",
     "cos",
@@ -50,4 +80,5 @@ __all__ = [
     "sqrt",
     "tanh",
     "trace",
+    "trace_memory",
 ]

@@ -1,11 +1,13 @@
-"""The meaning of a program: run it, one operation after the other, on floats."""
+"""The meaning of a program: run it, one statement after the other, on floats."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kinetree.expr.ops import OPS
-from kinetree.expr.program import Program
+from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Store, Switch
 
 __all__ = ["interpret"]
 
@@ -17,19 +19,67 @@ def interpret(program: Program, *arguments: Sequence[float]) -> tuple[list[float
     """
     if len(arguments) != len(program.inputs):
         raise TypeError(f"{program.name} takes {len(program.inputs)} arguments, not {len(arguments)}")
-    values: list[float] = []
+    memory: list[list[float]] = []
     for port, argument in zip(program.inputs, arguments, strict=True):
         if len(argument) != port.size:
             raise ValueError(f"{program.name}: {port.name} needs {port.size} numbers, not {len(argument)}")
-        values.extend(map(float, argument))
+        memory.append([float(x) for x in argument])
+    values = [x for argument in memory for x in argument]
+    memory += ([0.0] * port.size for port in program.outputs)
+    for array in program.arrays:
+        undefined = 0.0 if array.clear else math.nan
+        memory.append([undefined] * array.size if array.values is None else list(array.values))
 
-    for statement in program.body.statements:
-        args = [a if isinstance(a, float) else values[a] for a in statement.args]
-        values.append(OPS[statement.op].evaluate(*args))
-
-    results = [a if isinstance(a, float) else values[a] for a in program.results]
-    outputs, start = [], 0
-    for port in program.outputs:
-        outputs.append(results[start : start + port.size])
-        start += port.size
+    _Run(program, memory).block(program.body, values, ())
+    outputs = memory[len(program.inputs) : len(program.inputs) + len(program.outputs)]
+    if program.results is not None:
+        results = iter([_value(a, values) for a in program.results])
+        outputs = [[next(results) for _ in range(port.size)] for port in program.outputs]
     return tuple(outputs)
+
+
+def _value(a: Argument, values: list[float]) -> float:
+    return a if isinstance(a, float) else values[a]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run, with its memory: an array a port, then the program's own."""
+
+    program: Program
+    memory: list[list[float]]
+
+    def block(self, block: Block, values: list[float], counters: tuple[int, ...]) -> None:
+        tables = self.program.tables
+        for s in block.statements:
+            if isinstance(s, Instruction):
+                values.append(OPS[s.op].evaluate(*(_value(a, values) for a in s.args)))
+            elif isinstance(s, Load):
+                values.append(self.memory[s.array][s.at.at(counters, tables)])
+            elif isinstance(s, Store):
+                self.memory[s.array][s.at.at(counters, tables)] = _value(s.value, values)
+            elif isinstance(s, Loop):
+                self.loop(s, values, counters)
+            elif isinstance(s, Switch):
+                start = len(values)
+                self.block(s.cases[s.on.at(counters, tables)], values, counters)
+                del values[start:]
+            elif isinstance(s, Call):
+                values.extend(_called(s, values))
+            else:
+                raise NotImplementedError(f"a statement of a kind that has no meaning: {s!r}")
+
+    def loop(self, s: Loop, values: list[float], counters: tuple[int, ...]) -> None:
+        start, state = len(values), [_value(a, values) for a in s.carried]
+        for counter in s.over.rounds(counters, self.program.tables):
+            values.extend(state)
+            self.block(s.body, values, (*counters, counter))
+            state = [_value(a, values) for a in s.next]
+            del values[start:]
+        values.extend(state)
+
+
+def _called(s: Call, values: list[float]) -> list[float]:
+    flat = iter([_value(a, values) for a in s.args])
+    outputs = interpret(s.program, *([next(flat) for _ in range(port.size)] for port in s.program.inputs))
+    return [x for output in outputs for x in output]

@@ -8,14 +8,30 @@ the chain when everyone who needs it is a sum; otherwise it is computed once and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from kinetree.expr.program import Argument, Block, Instruction, Port, Program
+from kinetree.expr.liveness import Needs
+from kinetree.expr.program import (
+    Argument,
+    Array,
+    Block,
+    Call,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Statement,
+    Store,
+    Switch,
+)
+from kinetree.expr.recording import CallEffect, Effect, StoreEffect, SwitchEffect
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 
 __all__ = ["lower"]
 
 _SUMS = frozenset({"add", "sub"})
+_DEFINED_ELSEWHERE = frozenset({"input", "carried", "result"})
 _LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles, of common processors
 _LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
@@ -25,38 +41,97 @@ def lower(
     graph: Graph,
     inputs: tuple[Port, ...],
     outputs: tuple[Port, ...],
-    results: Sequence[Scalar],
+    results: Sequence[Scalar] | None,
     name: str,
+    arrays: Sequence[Array] = (),
+    tables: Sequence[tuple[int, ...]] = (),
 ) -> Program:
-    """The program that computes `results` from the inputs of `graph`."""
-    emit = _Emitter(graph, results)
-    arguments = tuple(emit.argument(r) for r in results)
-    return Program(name, inputs, outputs, Block(tuple(emit.statements)), arguments)
+    """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs."""
+    ports = len(inputs) + len(outputs)
+    needs = Needs(graph, () if results is None else results, range(len(inputs), ports))
+    kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]
+    numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
+    first = [0] * sum(port.size for port in inputs)
+    given = {s: k for k, s in enumerate(graph.inputs)}
+    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first)
+    arguments = None if results is None else tuple(emit.argument(r) for r in results)
+    body = Block(tuple(emit.statements))
+    return Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
 
 
 class _Emitter:
-    """Emits each symbol that is needed, once, its arguments before it."""
+    """Emits each symbol that is needed, once, its arguments before it, and the effects where they stand."""
 
-    def __init__(self, graph: Graph, results: Sequence[Scalar]) -> None:
-        self.statements: list[Instruction] = []
-        self._first = len(graph.inputs)
-        self._numbers: dict[Symbol, int] = {s: s.index for s in graph.inputs}
-        self._times = [0] * len(graph.inputs)  # when each value is ready, in cycles from the start
+    def __init__(
+        self,
+        graph: Graph,
+        results: Iterable[Scalar],
+        needs: Needs,
+        arrays: Mapping[int, int],
+        outer: Mapping[Symbol, int],
+        outer_times: Sequence[int],
+        defined: Sequence[Symbol] = (),
+    ) -> None:
+        """`outer`: the numbers of the values around; `defined`: what the block begins with."""
+        self.statements: list[Statement] = []
+        self._needs_of = needs
+        self._arrays = arrays
+        self._graph = graph
+        self._numbers: dict[Symbol, int] = dict(outer)
+        self._times = list(outer_times)  # when each value is ready, in cycles from the start
+        for s in defined:
+            self._number(s, 0)
         self._plain_uses: dict[Symbol, int] = {}
         self._sum_uses: dict[Symbol, int] = {}
         self._terms: dict[Symbol, list[tuple[bool, Scalar]]] = {}
-        self._count_uses(results)
-        for s in self._needed(results):
-            self._emit(s)
+        effects = needs.effects[graph]
+        roots = [r for r in (*results, *(r for e in effects for r in needs.reads(e))) if isinstance(r, Symbol)]
+        roots = [r for r in roots if r.graph is graph]
+        self._count_uses(roots)
+        order: list[Symbol | Effect] = sorted((*self._needed(roots), *effects), key=lambda s: s.index)
+        for step in order:
+            if isinstance(step, Symbol):
+                self._emit(step)
+            else:
+                self._emit_effect(step)
 
-    def _count_uses(self, results: Sequence[Scalar]) -> None:
+    def _number(self, s: Symbol | None, time: int) -> int:
+        """The next value's number."""
+        number = len(self._times)
+        self._times.append(time)
+        if s is not None:
+            self._numbers[s] = number
+        return number
+
+    def _emit_effect(self, effect: Effect) -> None:
+        if isinstance(effect, StoreEffect):
+            self.statements.append(Store(self._arrays[effect.array], effect.at, self.argument(effect.value)))
+        elif isinstance(effect, SwitchEffect):
+            cases = tuple(self._block(graph, (), ()).body for graph in effect.graphs)
+            self.statements.append(Switch(effect.on, cases))
+        elif isinstance(effect, CallEffect):
+            self.statements.append(Call(effect.program, tuple(map(self.argument, effect.args))))
+            start = max((self._times[self._numbers[a]] for a in effect.args if isinstance(a, Symbol)), default=0)
+            for s in effect.results:
+                self._number(s, start + _LATENCY_OTHERWISE * len(effect.results))
+        else:
+            block = self._block(effect.graph, effect.next, effect.inside)
+            following = tuple(block.emit.argument(x) for x in effect.next)
+            carried = tuple(map(self.argument, effect.carried))
+            self.statements.append(Loop(effect.over, block.body, carried, following))
+            for s in effect.results:
+                self._number(s, 0)
+
+    def _block(self, graph: Graph, results: Sequence[Scalar], defined: Sequence[Symbol]) -> _Body:
+        emit = _Emitter(graph, results, self._needs_of, self._arrays, self._numbers, self._times, defined)
+        return _Body(emit)
+
+    def _count_uses(self, roots: Sequence[Symbol]) -> None:
         plain, sums = self._plain_uses, self._sum_uses
         seen: set[Symbol] = set()
-        stack = []
-        for r in results:
-            if isinstance(r, Symbol):
-                plain[r] = plain.get(r, 0) + 1
-                stack.append(r)
+        stack = list(roots)
+        for r in roots:
+            plain[r] = plain.get(r, 0) + 1
         while stack:
             s = stack.pop()
             if s in seen:
@@ -64,17 +139,27 @@ class _Emitter:
             seen.add(s)
             uses = sums if s.op in _SUMS else plain
             for a in s.args:
-                if isinstance(a, Symbol):
+                if isinstance(a, Symbol) and a.graph is self._graph:
                     uses[a] = uses.get(a, 0) + 1
                     stack.append(a)
 
     def _is_inner(self, s: Scalar) -> bool:
         """Whether a sum's argument is itself a sum that only this one needs."""
-        return isinstance(s, Symbol) and s.op in _SUMS and s not in self._plain_uses and self._sum_uses[s] == 1
+        return (
+            isinstance(s, Symbol)
+            and s.graph is self._graph
+            and s.op in _SUMS
+            and s not in self._plain_uses
+            and self._sum_uses[s] == 1
+        )
 
     def _is_fusable(self, s: Scalar) -> bool:
         return (
-            isinstance(s, Symbol) and s.op == "mul" and s not in self._plain_uses and self._sum_uses[s] <= _MOST_COPIES
+            isinstance(s, Symbol)
+            and s.graph is self._graph
+            and s.op == "mul"
+            and s not in self._plain_uses
+            and self._sum_uses[s] <= _MOST_COPIES
         )
 
     def _flatten(self, s: Symbol) -> list[tuple[bool, Scalar]]:
@@ -96,16 +181,16 @@ class _Emitter:
         """The number of a value that is needed, or the constant."""
         return self._numbers[s] if isinstance(s, Symbol) else s
 
-    def _needed(self, results: Sequence[Scalar]) -> list[Symbol]:
-        """What must be computed, in the order of the trace: the textbook's order keeps neighbours independent."""
+    def _needed(self, roots: Sequence[Symbol]) -> list[Symbol]:
+        """What must be computed; in the order of the trace: the textbook's order keeps neighbours independent."""
         needed: set[Symbol] = set()
-        stack = [r for r in results if isinstance(r, Symbol)]
+        stack = list(roots)
         while stack:
             s = stack.pop()
-            if s not in needed and s not in self._numbers:
+            if s.graph is self._graph and s.op not in _DEFINED_ELSEWHERE and s not in needed:
                 needed.add(s)
                 stack.extend(self._needs(s))
-        return sorted(needed, key=lambda s: s.index)
+        return list(needed)
 
     def _needs(self, s: Symbol) -> list[Symbol]:
         if s.op not in _SUMS:
@@ -115,17 +200,20 @@ class _Emitter:
             terms = self._terms[s] = self._flatten(s)
         return [a for _, t in terms for a in self._operands(t) if isinstance(a, Symbol)]
 
-    def _push(self, op: str, *args: Argument) -> int:
+    def _push(self, op: str, *args: Argument, names: Symbol | None = None) -> int:
         self.statements.append(Instruction(op, args))
         start = max((self._times[a] for a in args if isinstance(a, int)), default=0)
-        self._times.append(start + _LATENCY.get(op, _LATENCY_OTHERWISE))
-        return self._first + len(self.statements) - 1
+        return self._number(names, start + _LATENCY.get(op, _LATENCY_OTHERWISE))
 
     def _emit(self, s: Symbol) -> None:
         if s.op in _SUMS:
             self._numbers[s] = self._emit_sum(self._terms.pop(s))
+        elif s.op == "load":
+            array, at = s.args
+            self.statements.append(Load(self._arrays[array], at))
+            self._number(s, _LATENCY_OTHERWISE)
         else:
-            self._numbers[s] = self._push(s.op, *(self.argument(a) for a in s.args))
+            self._push(s.op, *(self.argument(a) for a in s.args), names=s)
 
     def _emit_sum(self, terms: list[tuple[bool, Scalar]]) -> int:
         """A chain that takes in each term when it is ready, so that the last to come waits for one operation."""
@@ -161,3 +249,11 @@ class _Emitter:
     def _operands(self, t: Scalar) -> tuple[Scalar, ...]:
         """What a term of a sum takes: the factors of a product that goes into the chain, or itself."""
         return t.args if isinstance(t, Symbol) and self._is_fusable(t) else (t,)
+
+
+class _Body:
+    """A block that was emitted, and its emitter, which knows the numbers inside."""
+
+    def __init__(self, emit: _Emitter) -> None:
+        self.emit = emit
+        self.body = Block(tuple(emit.statements))

@@ -1,17 +1,41 @@
 """Programs: what a trace becomes, and what every backend reads.
 
-Values are numbered: first the inputs, port after port, then one value for each statement of the body. An
-argument is the number of a value (int) or a constant (float). A body is a tuple of statements; today each is an
-`Instruction`. Loops and calls become further kinds of statement in the same tuple
-(docs/decisions/0003-programs-with-loops-and-calls.md).
+Values are numbered: first the inputs, port after port, then what the statements of the body define, in order. An
+argument is the number of a value (int) or a constant (float). A straight line is a body of `Instruction`s alone.
+
+Memory: a program has arrays of numbers. The first are its ports, inputs before outputs; then come scratch arrays and
+tables of constants. `Load` and `Store` reach them at an `Index` made of the counters of the loops around and of tables
+of integers. Indices and the rounds of a loop never depend on data, so all samples of a group take the same path.
+
+Scope: a body sees the values around it by their numbers; its own begin where its statement stands, first the carried
+ones. After the statement those numbers are forgotten, and numbering goes on with what the statement defines.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-__all__ = ["Argument", "Block", "Instruction", "Port", "Program"]
+__all__ = [
+    "Argument",
+    "Array",
+    "Block",
+    "Call",
+    "Index",
+    "Instruction",
+    "Load",
+    "Loop",
+    "Port",
+    "Program",
+    "Range",
+    "Statement",
+    "Store",
+    "Switch",
+    "Term",
+    "Walk",
+]
 
 Argument = int | float
 
@@ -32,18 +56,168 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
+class Array:
+    """Memory of one sample, `size` numbers; or constants that all samples share, if `values` are given.
+
+    Arrays of one `record` have a number an entry of the same thing, such as a body: a backend may lay them out side by
+    side, entry by entry.
+    """
+
+    name: str
+    size: int
+    values: tuple[float, ...] | None = None
+    record: str = ""
+    clear: bool = False
+    """Whether it is zero at first; otherwise what it holds before a store is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """scale · counter, or scale · table[counter]. Loops are numbered from the outermost, 0."""
+
+    loop: int
+    scale: int = 1
+    table: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """base + the sum of its terms: a place in an array, or a loop's bound. Sums and multiples are indices again."""
+
+    base: int = 0
+    terms: tuple[Term, ...] = ()
+
+    def __add__(self, other: Index | int) -> Index:
+        if isinstance(other, int):
+            return Index(self.base + other, self.terms)
+        scales: dict[tuple[int, int | None], int] = {}
+        for t in (*self.terms, *other.terms):
+            scales[t.loop, t.table] = scales.get((t.loop, t.table), 0) + t.scale
+        terms = tuple(Term(loop, scale, table) for (loop, table), scale in scales.items() if scale)
+        return Index(self.base + other.base, terms)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Index | int) -> Index:
+        return self + other * -1
+
+    def __rsub__(self, other: int) -> Index:
+        return self * -1 + other
+
+    def __mul__(self, factor: int) -> Index:
+        return Index(self.base * factor, tuple(Term(t.loop, t.scale * factor, t.table) for t in self.terms))
+
+    __rmul__ = __mul__
+
+    def at(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> int:
+        """Its value, the counters of the loops around given."""
+        total = self.base
+        for t in self.terms:
+            counter = counters[t.loop]
+            total += t.scale * (counter if t.table is None else tables[t.table][counter])
+        return total
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One operation of the table on earlier values."""
 
     op: str
     args: tuple[Argument, ...]
+    defines: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A number of an array."""
+
+    array: int
+    at: Index
+    defines: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A number goes into an array."""
+
+    array: int
+    at: Index
+    value: Argument
+    defines: ClassVar[int] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """start, start + step, … up to but not including stop."""
+
+    start: Index
+    stop: Index
+    step: int = 1
+
+    def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
+        return iter(range(self.start.at(counters, tables), self.stop.at(counters, tables), self.step))
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """start, next[start], … as long as it is not zero: from a body to the root."""
+
+    start: Index
+    next: int
+    """A table."""
+
+    def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
+        at = self.start.at(counters, tables)
+        while at != 0:
+            yield at
+            at = tables[self.next][at]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Rounds of a body, one a counter; values are carried from round to round, and what they end as is defined."""
+
+    over: Range | Walk
+    body: Block
+    carried: tuple[Argument, ...] = ()
+    """Their values before the first round."""
+    next: tuple[Argument, ...] = ()
+    """Their values after a round, numbered inside the body."""
+
+    @property
+    def defines(self) -> int:
+        return len(self.carried)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One of several bodies, by an index: what to do for this kind of thing."""
+
+    on: Index
+    cases: tuple[Block, ...]
+    defines: ClassVar[int] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Another program, on values: its inputs flat, port after port; it defines its outputs, flat."""
+
+    program: Program
+    args: tuple[Argument, ...]
+
+    @property
+    def defines(self) -> int:
+        return self.program.output_size
+
+
+Statement = Instruction | Load | Store | Loop | Switch | Call
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Statements in order; each defines the next value."""
+    """Statements in order; each defines the next `defines` values."""
 
-    statements: tuple[Instruction, ...]
+    statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +228,11 @@ class Program:
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     body: Block
-    results: tuple[Argument, ...]
+    results: tuple[Argument, ...] | None
+    """The outputs, flat; or None where the body stores them, and what it leaves out is zero."""
+    arrays: tuple[Array, ...] = ()
+    """After the ports."""
+    tables: tuple[tuple[int, ...], ...] = ()
 
     @property
     def input_size(self) -> int:
@@ -64,15 +242,95 @@ class Program:
     def output_size(self) -> int:
         return sum(port.size for port in self.outputs)
 
+    @property
+    def is_straight(self) -> bool:
+        """Whether it is one line of instructions, without memory."""
+        return all(isinstance(s, Instruction) for s in self.body.statements)
+
+    def size_of(self, array: int) -> int:
+        """How many numbers an array holds, ports included."""
+        ports = (*self.inputs, *self.outputs)
+        return ports[array].size if array < len(ports) else self.arrays[array - len(ports)].size
+
     def operation_counts(self) -> Counter[str]:
         """How many of each operation one sample costs; the golden tests pin the total."""
-        return Counter(statement.op for statement in self.body.statements)
+        return _counts(self.body, (), self.tables)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self.inputs)
         results = ", ".join(f"{p.name}{list(p.shape)}" for p in self.outputs)
         lines = [f"{self.name}({ports}) -> {results}"]
-        for number, statement in enumerate(self.body.statements, self.input_size):
-            args = ", ".join(repr(a) if isinstance(a, float) else f"%{a}" for a in statement.args)
-            lines.append(f"  %{number} = {statement.op}({args})")
+        _write(self.body, self.input_size, "  ", self, lines)
         return "\n".join(lines)
+
+
+def _counts(block: Block, counters: tuple[int, ...], tables: Sequence[Sequence[int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for s in block.statements:
+        if isinstance(s, Instruction):
+            total[s.op] += 1
+        elif isinstance(s, Call):
+            total += s.program.operation_counts()
+        elif isinstance(s, Switch):
+            total += _counts(s.cases[s.on.at(counters, tables)], counters, tables)
+        elif isinstance(s, Loop):
+            rounds = list(s.over.rounds(counters, tables))
+            if any(isinstance(inner, Loop | Switch) for inner in s.body.statements):
+                for counter in rounds:
+                    total += _counts(s.body, (*counters, counter), tables)
+            elif rounds:
+                for op, count in _counts(s.body, (*counters, rounds[0]), tables).items():
+                    total[op] += count * len(rounds)
+    return total
+
+
+def _write(block: Block, first: int, indent: str, program: Program, lines: list[str]) -> None:
+    """The statements of a block as text, a line each."""
+    ports = (*program.inputs, *program.outputs)
+
+    def place(array: int, at: Index) -> str:
+        name = ports[array].name if array < len(ports) else program.arrays[array - len(ports)].name
+        return f"{name}[{_text(at)}]"
+
+    def value(a: Argument) -> str:
+        return repr(a) if isinstance(a, float) else f"%{a}"
+
+    number = first
+    for s in block.statements:
+        if isinstance(s, Instruction):
+            lines.append(f"{indent}%{number} = {s.op}({', '.join(map(value, s.args))})")
+        elif isinstance(s, Load):
+            lines.append(f"{indent}%{number} = {place(s.array, s.at)}")
+        elif isinstance(s, Store):
+            lines.append(f"{indent}{place(s.array, s.at)} = {value(s.value)}")
+        elif isinstance(s, Call):
+            results = ", ".join(f"%{number + k}" for k in range(s.defines))
+            lines.append(f"{indent}{results} = {s.program.name}({', '.join(map(value, s.args))})")
+        elif isinstance(s, Switch):
+            for k, case in enumerate(s.cases):
+                lines.append(f"{indent}if {_text(s.on)} is {k}:")
+                _write(case, number, indent + "  ", program, lines)
+        else:
+            carried = "".join(f", %{number + k} = {value(a)}" for k, a in enumerate(s.carried))
+            lines.append(f"{indent}for {_rounds(s.over)}{carried}:")
+            _write(s.body, number + s.defines, indent + "  ", program, lines)
+            if s.next:
+                lines.append(f"{indent}  next {', '.join(map(value, s.next))}")
+        number += s.defines
+
+
+def _text(index: Index) -> str:
+    parts = []
+    for t in index.terms:
+        counter = f"k{t.loop}" if t.table is None else f"table{t.table}[k{t.loop}]"
+        parts.append(counter if t.scale == 1 else f"{t.scale} {counter}")
+    if index.base or not parts:
+        parts.append(str(index.base))
+    return " + ".join(parts)
+
+
+def _rounds(over: Range | Walk) -> str:
+    if isinstance(over, Walk):
+        return f"{_text(over.start)} and on by table{over.next}"
+    step = f" by {over.step}" if over.step != 1 else ""
+    return f"{_text(over.start)} to {_text(over.stop)}{step}"

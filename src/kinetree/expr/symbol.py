@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 from kinetree.expr.ops import OPS
 
@@ -26,7 +27,7 @@ class Symbol:
     __slots__ = ("args", "graph", "index", "op")
     __array_ufunc__ = None  # NumPy scalars give way to our operators
 
-    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Scalar, ...]) -> None:
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Any, ...]) -> None:
         self.graph = graph
         self.index = index
         self.op = op
@@ -79,24 +80,42 @@ Scalar = float | Symbol
 
 
 class Graph:
-    """One trace: its inputs, and every operation recorded so far."""
+    """One trace, or one block of it: every operation recorded so far, and the inputs of the outermost.
 
-    __slots__ = ("_interned", "inputs")
+    A block's graph knows the one around it: its operations may use symbols of that, not the other way round. What is
+    made of outer symbols alone is recorded outside, once, also while the block is being traced.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_clock", "_interned", "depth", "effects", "inputs", "parent")
+
+    def __init__(self, parent: Graph | None = None) -> None:
+        self.parent = parent
+        self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
+        self.effects: list[Any] = []
+        """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
+        self._clock: list[int] = parent._clock if parent else [0]
 
     def __len__(self) -> int:
-        return len(self.inputs) + len(self._interned)
+        return self._clock[0]
+
+    def tick(self) -> int:
+        """The place of something new in the order of the whole trace."""
+        self._clock[0] += 1
+        return self._clock[0] - 1
 
     def input(self) -> Symbol:
         """A new symbol that stands for an argument of the program."""
         if self._interned:
             raise ValueError("inputs come first: this graph holds operations already")
-        symbol = Symbol(self, len(self.inputs), "input", ())
+        symbol = Symbol(self, self.tick(), "input", ())
         self.inputs.append(symbol)
         return symbol
+
+    def new(self, op: str, *args: Any) -> Symbol:
+        """A symbol that is never shared: what memory holds now, or what a loop ends with."""
+        return Symbol(self, self.tick(), op, args)
 
     def record(self, op: str, *args: Scalar) -> Symbol:
         """The symbol of an operation, the same one each time for the same arguments."""
@@ -105,9 +124,19 @@ class Graph:
         if symbol is None:
             for a in args:
                 if isinstance(a, Symbol) and a.graph is not self:
-                    raise ValueError("symbols of two traces do not mix")
-            symbol = self._interned[key] = Symbol(self, len(self), op, args)
+                    if a.graph.depth > self.depth and a.graph.is_inside(self):
+                        return a.graph.record(op, *args)
+                    if not self.is_inside(a.graph):
+                        raise ValueError("symbols of two traces, or of two blocks, do not mix")
+            symbol = self._interned[key] = Symbol(self, self.tick(), op, args)
         return symbol
+
+    def is_inside(self, other: Graph) -> bool:
+        """Whether this is a block of `other`, or `other` itself."""
+        graph: Graph | None = self
+        while graph is not None and graph is not other:
+            graph = graph.parent
+        return graph is other
 
 
 def _number(x: Scalar) -> Scalar:

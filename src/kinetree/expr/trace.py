@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 from kinetree.expr.lower import lower
 from kinetree.expr.program import Port, Program
+from kinetree.expr.recording import Recorder
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 
-__all__ = ["trace"]
+__all__ = ["trace", "trace_memory"]
 
 
 def trace(
@@ -33,6 +34,29 @@ def trace(
             raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
         results.extend(_result(graph, x) for x in values)
     return lower(graph, tuple(inputs), tuple(outputs), results, name or str(getattr(function, "__name__", "program")))
+
+
+def trace_memory(
+    function: Callable[[Recorder], None],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    name: str,
+) -> Program:
+    """Run `function` once on a recorder, whose inputs it reads and whose outputs it writes; what it leaves is zero.
+
+    >>> def doubled(recorder):
+    ...     with recorder.loop(Range(Index(0), Index(1000))) as k:
+    ...         recorder.outputs[0][k] = 2.0 * recorder.inputs[0][k]
+    >>> trace_memory(doubled, [Port("x", (1000,))], [Port("y", (1000,))], "doubled")
+    doubled(x[1000]) -> y[1000]
+      for 0 to 1000:
+        %1000 = x[k0]
+        %1001 = mul(%1000, 2.0)
+        y[k0] = %1001
+    """
+    recorder = Recorder(inputs, outputs)
+    function(recorder)
+    return lower(recorder.root, tuple(inputs), tuple(outputs), None, name, recorder.arrays, recorder.tables)
 
 
 def _result(graph: Graph, x: Scalar) -> Scalar:

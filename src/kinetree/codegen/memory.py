@@ -1,0 +1,75 @@
+"""Memory that a kernel works in when the stack is too small for it, in LLVM's language.
+
+A kernel keeps its memory from call to call, one piece at most: `@take` swaps it for nothing, so that a second thread
+at the same time gets a piece of its own, and `@give` puts a piece back or frees it. What is kept goes with the module:
+`@free_memory` is called before the code is dropped.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ON_STACK", "memory_functions"]
+
+ON_STACK = 32768
+"""Bytes. More is taken from the heap."""
+
+
+def memory_functions(*kept: str) -> str:
+    """`@take(kept, bytes)`, which gives aligned memory or null, `@give(kept, memory)`, and the places `kept`."""
+    places = "\n".join(f"@{name} = internal global ptr null" for name in kept)
+    frees = "\n".join(
+        f"  %old_{name} = atomicrmw xchg ptr @{name}, ptr null seq_cst\n  call void @free(ptr %old_{name})"
+        for name in kept
+    )
+    return f"""
+{places}
+declare ptr @malloc(i64)
+declare void @free(ptr)
+declare i32 @PyGILState_Ensure()
+declare void @PyGILState_Release(i32)
+declare ptr @PyErr_NoMemory()
+
+; What is handed out begins at a multiple of 64; the address of its piece stands before it.
+define internal ptr @take(ptr %kept, i64 %bytes) noinline {{
+start:
+  %old = atomicrmw xchg ptr %kept, ptr null seq_cst
+  %has = icmp ne ptr %old, null
+  br i1 %has, label %found, label %new
+new:
+  %all = add i64 %bytes, 128
+  %fresh = call ptr @malloc(i64 %all)
+  %failed = icmp eq ptr %fresh, null
+  br i1 %failed, label %none, label %fill
+none:
+  %state = call i32 @PyGILState_Ensure()
+  call ptr @PyErr_NoMemory()
+  call void @PyGILState_Release(i32 %state)
+  ret ptr null
+fill:
+  %number = ptrtoint ptr %fresh to i64
+  %after = add i64 %number, 79
+  %rounded = and i64 %after, -64
+  %aligned = inttoptr i64 %rounded to ptr
+  %home = getelementptr i8, ptr %aligned, i64 -8
+  store ptr %fresh, ptr %home
+  ret ptr %aligned
+found:
+  %number_found = ptrtoint ptr %old to i64
+  %after_found = add i64 %number_found, 79
+  %rounded_found = and i64 %after_found, -64
+  %aligned_found = inttoptr i64 %rounded_found to ptr
+  ret ptr %aligned_found
+}}
+
+define internal void @give(ptr %kept, ptr %memory) noinline {{
+  %home = getelementptr i8, ptr %memory, i64 -8
+  %piece = load ptr, ptr %home
+  %old = atomicrmw xchg ptr %kept, ptr %piece seq_cst
+  call void @free(ptr %old)
+  ret void
+}}
+
+define void @free_memory() {{
+{frees}
+  ret void
+}}
+"""

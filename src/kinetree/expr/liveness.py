@@ -1,0 +1,93 @@
+"""What of a recorded trace is needed: nothing is emitted for a result that nobody reads.
+
+A store is needed if its array is an output or is read by something needed; so this goes round until nothing new is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kinetree.expr.recording import CallEffect, Effect, LoopEffect, StoreEffect
+from kinetree.expr.symbol import Graph, Scalar, Symbol
+
+__all__ = ["Needs"]
+
+
+class Needs:
+    """The needed effects of each block, the arrays they touch, and the symbols each reads from outside itself."""
+
+    def __init__(self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int]) -> None:
+        self.arrays: set[int] = set(outputs)
+        """Those that are read, and the outputs."""
+        self.effects: dict[Graph, list[Effect]] = {}
+        self._reads: dict[Effect, list[Symbol]] = {}
+        known = -1
+        while known != len(self.arrays):
+            known = len(self.arrays)
+            self.effects, self._reads = {}, {}
+            self._block(graph, results)
+
+    def reads(self, effect: Effect) -> list[Symbol]:
+        """The symbols around an effect that it needs, each as often as it does."""
+        return self._reads[effect]
+
+    def _block(self, graph: Graph, results: Sequence[Scalar]) -> list[Symbol]:
+        """Note a block's needed effects; return what it reads of the blocks around."""
+        kept: list[Effect] = []
+        roots = [r for r in results if isinstance(r, Symbol)]
+        results_of = {s: e for e in graph.effects if isinstance(e, LoopEffect | CallEffect) for s in e.results}
+        for effect in graph.effects:
+            reads = self._effect(effect)
+            if reads is not None:
+                kept.append(effect)
+                self._reads[effect] = reads
+                roots.extend(reads)
+        outside = []
+        seen: set[Symbol] = set()
+        while roots:
+            s = roots.pop()
+            if s in seen:
+                continue
+            seen.add(s)
+            if s.graph is not graph:
+                outside.append(s)
+            elif s.op == "load":
+                self.arrays.add(s.args[0])
+            elif s in results_of and results_of[s] not in self._reads:
+                effect = results_of[s]
+                kept.append(effect)
+                self._reads[effect] = list(self._of_results(effect))
+                roots.extend(self._reads[effect])
+            else:
+                roots.extend(a for a in s.args if isinstance(a, Symbol))
+        self.effects[graph] = sorted(kept, key=lambda e: e.index)
+        return outside
+
+    def _effect(self, effect: Effect) -> list[Symbol] | None:
+        """What an effect reads, or None if nobody needs what it does to memory."""
+        if isinstance(effect, StoreEffect):
+            if effect.array not in self.arrays:
+                return None
+            return [effect.value] if isinstance(effect.value, Symbol) else []
+        if isinstance(effect, CallEffect):
+            return None  # only its results can be needed
+        if isinstance(effect, LoopEffect):
+            outside = self._block(effect.graph, ())
+            if not self._does_something(effect.graph):
+                return None
+            if effect.next:
+                outside = self._block(effect.graph, effect.next)
+            return [*outside, *(a for a in effect.carried if isinstance(a, Symbol))]
+        outside = [s for graph in effect.graphs for s in self._block(graph, ())]
+        return outside if any(self._does_something(graph) for graph in effect.graphs) else None
+
+    def _does_something(self, graph: Graph) -> bool:
+        return any(not isinstance(e, CallEffect) for e in self.effects[graph])
+
+    def _of_results(self, effect: Effect) -> Iterator[Symbol]:
+        """What an effect reads that is needed for its results alone."""
+        if isinstance(effect, LoopEffect):
+            yield from self._block(effect.graph, effect.next)
+        assert isinstance(effect, LoopEffect | CallEffect)
+        values = effect.carried if isinstance(effect, LoopEffect) else effect.args
+        yield from (a for a in values if isinstance(a, Symbol))

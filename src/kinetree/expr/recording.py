@@ -1,0 +1,200 @@
+"""Recording what is no straight line: memory, loops, choices and calls.
+
+A `Recorder` holds the arrays and tables of a trace and the block that is being recorded. Each block has a graph of
+its own inside that of the block around; what happens to memory is kept in the graph as an effect, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kinetree.expr.program import Array, Index, Port, Program, Range, Term, Walk
+from kinetree.expr.symbol import Graph, Scalar, Symbol
+
+__all__ = ["CallEffect", "Effect", "LoopEffect", "Memory", "Recorder", "StoreEffect", "SwitchEffect"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoreEffect:
+    index: int
+    array: int
+    at: Index
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopEffect:
+    index: int
+    over: Range | Walk
+    graph: Graph
+    carried: tuple[Scalar, ...]
+    inside: tuple[Symbol, ...]
+    """The carried values as the body sees them."""
+    next: tuple[Scalar, ...]
+    results: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwitchEffect:
+    index: int
+    on: Index
+    graphs: tuple[Graph, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallEffect:
+    index: int
+    program: Program
+    args: tuple[Scalar, ...]
+    results: tuple[Symbol, ...]
+
+
+Effect = StoreEffect | LoopEffect | SwitchEffect | CallEffect
+
+
+class Memory:
+    """An array of a trace: `memory[at]` is what it holds there now, `memory[at] = x` changes it."""
+
+    __slots__ = ("_recorder", "number", "size", "values")
+
+    def __init__(self, recorder: Recorder, number: int, size: int, values: tuple[float, ...] | None = None) -> None:
+        self._recorder = recorder
+        self.number = number
+        self.size = size
+        self.values = values
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, at: Index | int) -> Scalar:
+        if isinstance(at, int) and self.values is not None:
+            return self.values[at]
+        return self._recorder.graph.new("load", self.number, self._place(at))
+
+    def __setitem__(self, at: Index | int, value: Scalar) -> None:
+        if self.values is not None:
+            raise ValueError("a table of constants cannot be changed")
+        graph = self._recorder.graph
+        if isinstance(value, Symbol):
+            if not graph.is_inside(value.graph):
+                raise ValueError("symbols of two traces, or of two blocks, do not mix")
+        else:
+            value = float(value)
+        graph.effects.append(StoreEffect(graph.tick(), self.number, self._place(at), value))
+
+    def _place(self, at: Index | int) -> Index:
+        if isinstance(at, int):
+            if not 0 <= at < self.size:
+                raise IndexError(f"place {at} of an array of {self.size} numbers")
+            return Index(at)
+        return at
+
+
+class Recorder:
+    """A trace with memory in progress."""
+
+    def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+        self.root = Graph()
+        self.graph = self.root
+        """Of the block that is being recorded."""
+        self.arrays: list[Array] = []
+        self.tables: list[tuple[int, ...]] = []
+        self._table_numbers: dict[tuple[int, ...], int] = {}
+        self._loops = 0
+        self._ports = len(inputs) + len(outputs)
+        memories = [Memory(self, k, port.size) for k, port in enumerate((*inputs, *outputs))]
+        self.inputs = memories[: len(inputs)]
+        self.outputs = memories[len(inputs) :]
+
+    def array(
+        self, name: str, size: int, values: Sequence[float] | None = None, *, record: str = "", clear: bool = False
+    ) -> Memory:
+        """New memory, or a table of constants; `record` and `clear` as for `Array`."""
+        constants = None if values is None else tuple(map(float, values))
+        if constants is not None and len(constants) != size:
+            raise ValueError(f"{name} has {size} places, but {len(constants)} values")
+        self.arrays.append(Array(name, size, constants, record, clear))
+        return Memory(self, self._ports + len(self.arrays) - 1, size, constants)
+
+    def table(self, values: Sequence[int]) -> int:
+        """The number of a table of integers."""
+        key = tuple(values)
+        number = self._table_numbers.get(key)
+        if number is None:
+            number = self._table_numbers[key] = len(self.tables)
+            self.tables.append(key)
+        return number
+
+    def look_up(self, values: Sequence[int], at: Index) -> Index:
+        """values[at], for a plain counter; without a table where the values rise evenly with their places."""
+        (term,) = at.terms
+        if at.base or term.scale != 1 or term.table is not None:
+            raise ValueError("a table is looked up at the counter of a loop")
+        step = values[1] - values[0] if len(values) > 1 else 0
+        if all(b - a == step for a, b in pairwise(values)):
+            return Index(values[0], (Term(term.loop, step),) if step else ())
+        return Index(0, (Term(term.loop, 1, self.table(values)),))
+
+    @contextmanager
+    def loop(self, over: Range | Walk) -> Iterator[Index]:
+        """Record the body of a loop; the context is its counter."""
+        with self._block() as graph:
+            self._loops += 1
+            try:
+                yield Index(0, (Term(self._loops - 1),))
+            finally:
+                self._loops -= 1
+        self.graph.effects.append(LoopEffect(self.graph.tick(), over, graph, (), (), (), ()))
+
+    def fold(
+        self,
+        over: Range | Walk,
+        state: Sequence[Scalar],
+        step: Callable[[Index, list[Symbol]], Sequence[Scalar]],
+    ) -> list[Symbol]:
+        """A loop that carries values from round to round: `step(counter, values)` gives the next ones."""
+        outer = self.graph
+        with self._block() as graph:
+            inside = tuple(graph.new("carried") for _ in state)
+            self._loops += 1
+            following = tuple(step(Index(0, (Term(self._loops - 1),)), list(inside)))
+            self._loops -= 1
+        if len(following) != len(inside):
+            raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")
+        results = tuple(outer.new("result") for _ in state)
+        outer.effects.append(LoopEffect(outer.tick(), over, graph, tuple(state), inside, following, results))
+        return list(results)
+
+    @contextmanager
+    def switch(self, on: Index) -> Iterator[Callable[[], Iterator[None]]]:
+        """Record the cases of a switch, one after the other, each in `with case():`."""
+        graphs: list[Graph] = []
+
+        @contextmanager
+        def case() -> Iterator[None]:
+            with self._block() as graph:
+                yield
+            graphs.append(graph)
+
+        yield case  # type: ignore[misc]
+        self.graph.effects.append(SwitchEffect(self.graph.tick(), on, tuple(graphs)))
+
+    def call(self, program: Program, *args: Scalar) -> list[Symbol]:
+        """Another program on values, flat; its outputs, flat."""
+        if len(args) != program.input_size:
+            raise ValueError(f"{program.name} takes {program.input_size} numbers, not {len(args)}")
+        results = tuple(self.graph.new("result") for _ in range(program.output_size))
+        self.graph.effects.append(CallEffect(self.graph.tick(), program, tuple(args), results))
+        return list(results)
+
+    @contextmanager
+    def _block(self) -> Iterator[Graph]:
+        outer = self.graph
+        self.graph = Graph(outer)
+        try:
+            yield self.graph
+        finally:
+            self.graph = outer
