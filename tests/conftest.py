@@ -1,11 +1,27 @@
-"""In CI the random examples are the same each time; a developer's machine looks for new ones."""
+"""In CI the random examples are the same each time; a developer's machine looks for new ones.
+
+Machine code is kept in a folder of the test run's own, never in the user's cache.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything is collected: some tests compile when their module is imported."""
+    folder = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
+    patch = pytest.MonkeyPatch()
+    for name in ("KINETREE_CACHE", "KINETREE_CACHE_SIZE"):
+        patch.delenv(name, raising=False)
+    patch.setenv("KINETREE_CACHE_DIR", folder.name)
+    config.add_cleanup(patch.undo)
+    config.add_cleanup(folder.cleanup)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, flat, run
+from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model, regrouped
 from kinetree.spatial import Force
 
@@ -29,37 +29,26 @@ __all__ = [
 Forces = dict[int, Force]
 
 
-def _rest(model: Model) -> Slots:
-    return [[0.0] * kind.nv for kind in model.tree.joint]
-
-
 def _aba(model: Model, q: Slots, v: Slots, tau: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return flat(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext))
+    return model.tree.joined(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext), "nv")
 
 
 def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return flat(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext))
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext), "nv")
 
 
 def _bias_forces(model: Model, q: Slots, v: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return flat(algorithms.rnea(regrouped(model.tree), q, v, _rest(model), f_ext))
+    rest = model.tree.at_rest()
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, rest, f_ext), "nv")
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
-    return flat(algorithms.rnea(regrouped(model.tree), q, _rest(model), _rest(model)))
+    rest = model.tree.at_rest()
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, rest, rest), "nv")
 
 
 def _crba(model: Model, q: Slots) -> list[Scalar]:
-    start = [0]
-    for kind in model.tree.joint:
-        start.append(start[-1] + kind.nv)
-    n = start[-1]
-    H: list[Scalar] = [0.0] * (n * n)
-    for (i, j), block in algorithms.crba(regrouped(model.tree), q).items():
-        for a, row in enumerate(block, start[i]):
-            for b, x in enumerate(row, start[j]):
-                H[a * n + b] = H[b * n + a] = x
-    return H
+    return algorithms.crba(regrouped(model.tree), q).flat()
 
 
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "nv"), ("qdd", "nv")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import DTypeError, OptionError, ShapeError, SingularModelError
 from kinetree.expr import Port, Program, Scalar, trace
 from kinetree.model import Frame, Model
+from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.model.model import refuse_zero_quaternions
 from kinetree.spatial import Force, Vec3
+
+if TYPE_CHECKING:
+    from kinetree.codegen import Precision, Target
 
 __all__ = ["Array", "CompiledFunction", "Definition", "Slots", "compile_function", "defined_by", "flat", "run"]
 
@@ -33,6 +38,7 @@ _log = logging.getLogger("kinetree")
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
 _MANY = 200  # degrees of freedom: from here on even tracing takes seconds
+_IMPORTED = time.time()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,31 +63,49 @@ class Definition:
 class CompiledFunction:
     """A definition compiled for one robot, one set of options and one dtype; call it with arrays.
 
-    `program` is what was compiled, for reading and counting.
+    Its machine code is compiled, or taken from the disk, when it is first needed; `prepare` does it now.
     """
 
     def __init__(
         self, definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...], dtype: str
     ) -> None:
+        _check_sense(definition, model, forced)
         self.definition = definition
         self.dtype = np.dtype(dtype)
-        if model.nv > _MANY:
-            _log.warning(
-                "tracing %s for %r: with %d degrees of freedom this and compiling may take minutes",
-                definition.name, model.name, model.nv,
-            )  # fmt: skip
-        self.program = _trace(definition, model, options, forced)
-        self._ports = self.program.inputs
+        self._model = _stand_in(model)
+        self._options = options
+        self._frames = [model.frames[name] for name in forced]
+        self._ports = _inputs(definition, model, self._frames)
+        self._output = _output(definition, model)
         self._sizes = [port.size for port in self._ports]
-        self._core = self.program.outputs[0].shape
+        self._core = self._output.shape
         self._model_name = model.name
         self._quaternions = model.quaternions
         self._configurations = [k for k, (_, size) in enumerate(definition.inputs) if size == "nq"]
-        self._ufunc = _machine_code(self.program, dtype, model.name)
+        self._program: Program | None = None
+        self._batch: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._ports)
         return f"<{self.definition.name}({ports}) compiled for {self._model_name!r}, {self.dtype}>"
+
+    @property
+    def program(self) -> Program:
+        """What is compiled, for reading and counting. It is traced when it is first read, if not before."""
+        with _compiling:
+            if self._program is None:
+                if self._model.nv > _MANY:
+                    _log.warning(
+                        "tracing %s for %r: with %d degrees of freedom this and compiling may take minutes",
+                        self.definition.name, self._model_name, self._model.nv,
+                    )  # fmt: skip
+                self._program = _trace(self.definition, self._model, self._options, self._frames)
+            return self._program
+
+    def prepare(self) -> CompiledFunction:
+        """Compile it now, or take its machine code from the disk; returns the function itself."""
+        self._batch_function()
+        return self
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None) -> Array:
         """Arguments in the order of the public function, external forces last; each (…, n)."""
@@ -90,7 +114,7 @@ class CompiledFunction:
             for k in self._configurations:
                 refuse_zero_quaternions(arrays[k], self._quaternions, self._ports[k].name)
         try:
-            result: Array = self._ufunc(*arrays, out=out)
+            result: Array = (self._batch or self._batch_function())(*arrays, out=out)
         except ValueError:
             self._batch_shape(arrays)
             raise
@@ -161,6 +185,46 @@ class CompiledFunction:
         if not out.flags.writeable:
             raise ShapeError(f"{self.definition.name}: out is read-only")
 
+    def _batch_function(self) -> Callable[..., Any]:
+        """The function of a batch: a gufunc, or what stands for one where nothing goes in or nothing comes out."""
+        with _compiling:
+            if self._batch is None:
+                if sum(self._sizes) == 0 or self._output.size == 0:
+                    self._batch = _constant_function(self.program, self.dtype)
+                else:
+                    from kinetree.codegen import PRECISIONS, MachineCode, emit, make_ufunc
+
+                    code = MachineCode(self._object("batch", emit))
+                    self._batch = make_ufunc(
+                        code, self.definition.name, tuple(self._ports), (self._output,), PRECISIONS[self.dtype.name]
+                    )
+            return self._batch
+
+    def _object(self, variant: str, emit: Callable[[Program, Precision, Target], str]) -> bytes:
+        """The object file of a module made from the program by `emit`: from the disk, or compiled and kept there.
+
+        `variant` tells this function's modules apart. If the disk has it, nothing is traced.
+        """
+        from kinetree.codegen import PRECISIONS, compile_module, host
+        from kinetree.codegen.cache import kept
+
+        def compiled() -> bytes:
+            program = self.program
+            _announce(program, self._model_name)
+            return compile_module(emit(program, PRECISIONS[self.dtype.name], host()), host())
+
+        return kept(self._key(variant), compiled)
+
+    def _key(self, variant: str) -> bytes | None:
+        """What the code of a variant is kept under: all that it depends on. None if that is not known."""
+        from kinetree.codegen import host
+        from kinetree.codegen.identity import toolchain
+
+        tools, robot = toolchain(host(), _IMPORTED), fingerprint(self._model)
+        if tools is None or robot is None:
+            return None
+        return digest(tools, robot, self.definition, dict(self._options), self._frames, self.dtype.name, variant)
+
 
 F = TypeVar("F", bound=Callable[..., Array])
 
@@ -214,7 +278,7 @@ def compile_function(
         if parameters[option].default is not inspect.Parameter.empty:
             options.setdefault(option, parameters[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
-    return _compiled(definition, robot, {**ordered, **options}, tuple(f_ext), name)
+    return _compiled(definition, robot, {**ordered, **options}, tuple(f_ext), name).prepare()
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -275,7 +339,8 @@ def real_array(name: str, x: ArrayLike, n: int) -> Array:
 
 _Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], str]
 _kernels: dict[int, dict[_Key, CompiledFunction]] = {}  # by the model's id, as long as the model lives
-_compiling = threading.Lock()
+_compiling = threading.RLock()
+_stand_ins: weakref.WeakKeyDictionary[Model, Model] = weakref.WeakKeyDictionary()
 
 
 def _compiled(
@@ -300,7 +365,18 @@ def _compiled(
         return kernels[key]
 
 
-def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...]) -> Program:
+def _stand_in(model: Model) -> Model:
+    """An equal model made of the same parts, which a compiled function may hold.
+
+    `_kernels` keeps the functions as long as the model lives; if they held the model itself, it would live forever.
+    """
+    if model not in _stand_ins:
+        _stand_ins[model] = replace(model)
+    return _stand_ins[model]
+
+
+def _check_sense(definition: Definition, model: Model, forced: Sequence[str]) -> None:
+    """Raise if the robot has no such function, whether or not it was ever compiled."""
     if definition.divides_by_inertia and model.singular_joints:
         raise SingularModelError(
             f"{definition.name}: joint {model.singular_joints[0]!r} of {model.name!r} moves nothing that has mass or "
@@ -310,12 +386,19 @@ def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable]
         )
     if forced and not definition.takes_forces:
         raise OptionError(f"{definition.name} takes no external forces")
-    frames = [model.frames[name] for name in forced]
-    inputs = [Port(name, (getattr(model, size),)) for name, size in definition.inputs]
-    inputs += [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in frames]
-    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
-    shape = tuple(sizes[n] if isinstance(n, str) else n for n in definition.output)
 
+
+def _inputs(definition: Definition, model: Model, frames: Sequence[Frame]) -> list[Port]:
+    inputs = [Port(name, (getattr(model, size),)) for name, size in definition.inputs]
+    return inputs + [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in frames]
+
+
+def _output(definition: Definition, model: Model) -> Port:
+    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
+    return Port(definition.name, tuple(sizes[n] if isinstance(n, str) else n for n in definition.output))
+
+
+def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable], frames: Sequence[Frame]) -> Program:
     def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
         arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)]
         extra: dict[str, Any] = dict(options)
@@ -323,7 +406,7 @@ def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable]
             extra["f_ext"] = _forces(frames, flat[len(arguments) :])
         return [definition.compute(model, *arguments, **extra)]
 
-    return trace(one_sample, inputs, [Port(definition.name, shape)], definition.name)
+    return trace(one_sample, _inputs(definition, model, frames), [_output(definition, model)], definition.name)
 
 
 def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
@@ -335,19 +418,15 @@ def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> di
     return forces
 
 
-def _machine_code(program: Program, dtype: str, robot: str) -> Callable[..., Any]:
-    if program.output_size == 0 or program.input_size == 0:
-        return _constant_function(program, dtype)
-    from kinetree.codegen import PRECISIONS, batch_function
-
+def _announce(program: Program, robot: str) -> None:
+    """Say so if compiling will take long."""
     operations = len(program.body.statements)
     seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
     if seconds > _WORTH_SAYING:
         _log.warning("compiling %s for %r: %d operations, about %.0f s …", program.name, robot, operations, seconds)
-    return batch_function(program, PRECISIONS[dtype])
 
 
-def _constant_function(program: Program, dtype: str) -> Callable[..., Any]:
+def _constant_function(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:
     """For a robot without degrees of freedom: a result that depends on nothing, or is empty."""
     (port,) = program.outputs
     sample = np.zeros(port.shape, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, flat, run
+from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Frame, Model
 from kinetree.spatial import Motion, Transform
 
@@ -66,7 +66,10 @@ def _placement(model: Model, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
 
 def _all_placements(model: Model, q: Slots) -> list[Scalar]:
     X_0 = algorithms.placements(model.tree, q)
-    return [x for body in model.bodies.values() for x in (body.placement @ X_0[body.slot]).homogeneous()]
+    rows = model.rows()
+    for k, body in model.numbered_bodies:
+        rows[k] = (body.placement @ X_0[body.slot]).homogeneous()
+    return rows.flat()
 
 
 def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
@@ -94,51 +97,41 @@ def _classical(a: Motion, v: Motion) -> Motion:
 
 def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
-    return _stack(
-        _express(body.placement @ velocities[body.slot], body.placement @ X_0[body.slot], expressed_in)
-        for body in model.bodies.values()
-    )
+    rows = model.rows()
+    for k, body in model.numbered_bodies:
+        X = body.placement @ X_0[body.slot]
+        rows[k] = _express(body.placement @ velocities[body.slot], X, expressed_in).linear_first()
+    return rows.flat()
 
 
 def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
     accelerations = algorithms.accelerations(model.tree, q, v, qdd)
-    motions = []
-    for body in model.bodies.values():
+    rows = model.rows()
+    for k, body in model.numbered_bodies:
         X = body.placement @ X_0[body.slot]
         a = _express(body.placement @ accelerations[body.slot], X, expressed_in)
         if kind == "classical":
             a = _classical(a, _express(body.placement @ velocities[body.slot], X, expressed_in))
-        motions.append(a)
-    return _stack(motions)
-
-
-def _stack(motions: Iterable[Motion]) -> list[Scalar]:
-    return [x for m in motions for x in m.linear_first()]
+        rows[k] = a.linear_first()
+    return rows.flat()
 
 
 def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
     columns = algorithms.body_jacobian(model.tree, q, frame.slot, frame.placement)
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
-    zero = Motion.zero().linear_first()
-    J = [
-        column
-        for slot, kind in enumerate(model.tree.joint)
-        for column in (
-            [_express(m, X, expressed_in).linear_first() for m in columns[slot]]
-            if slot in columns
-            else [zero] * kind.nv
-        )
-    ]
-    return [column[row] for row in range(6) for column in J]
+    J = model.tree.columns(6)
+    for j, _ in model.tree.toward_root(frame.slot):
+        J[j] = [_express(m, X, expressed_in).linear_first() for m in columns[j]]
+    return J.flat()
 
 
 def _integrate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    return flat(algorithms.integrate(model.tree, q, v))
+    return model.tree.joined(algorithms.integrate(model.tree, q, v), "nq")
 
 
 def _difference(model: Model, q0: Slots, q1: Slots) -> list[Scalar]:
-    return flat(algorithms.difference(model.tree, q0, q1))
+    return model.tree.joined(algorithms.difference(model.tree, q0, q1), "nv")
 
 
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")

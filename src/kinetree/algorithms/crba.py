@@ -1,7 +1,7 @@
 """Composite-rigid-body algorithm: the joint-space inertia matrix H.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.2.
-Names here <-> table:  Ic <-> Iᶜ,  j runs up the path from i to the root.
+Names here <-> table:  Ic <-> Iᶜ,  j runs up the path from i to the root, k <-> λ(j).
 """
 
 from __future__ import annotations
@@ -9,30 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
+from kinetree.model import JointBlocks, Tree
+from kinetree.spatial import Subspace
 
 __all__ = ["crba"]
 
 
-def crba(tree: Tree, q: Sequence[Sequence[Scalar]]) -> dict[tuple[int, int], list[list[Scalar]]]:
+def crba(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointBlocks:
     """The blocks H[i, j] for each j on the path from joint i to the root; the others are zero or transposes."""
-    X, S = tree.slots(2)
-    Ic = list(tree.I)
-    H: dict[tuple[int, int], list[list[Scalar]]] = {}
+    X, S, Ic = tree.slots(3)
+    H = tree.blocks()
+
+    S[0], Ic[0] = Subspace(()), tree.I[0]
 
     for i, _ in tree.outward:
         rest = [0.0] * tree.joint[i].nv
         X_J, S[i], _, _ = tree.joint[i].calc(q[i], rest)
         X[i] = X_J @ tree.X_T[i]
+        Ic[i] = tree.I[i]
 
     for i, p in tree.inward:
         Ic[p] = Ic[p] + X[i].back(Ic[i])
-        F = S[i].carried_by(Ic[i])
-        H[i, i] = S[i].inertia(F, tree.armature[i])
-        j = i
-        while tree.parent[j] != 0:
-            F = F.taken_back(X[j])
-            j = tree.parent[j]
-            H[i, j] = [S[j].project(column) for column in F.columns]  # Fᵀ S_j
+        (F,) = tree.slots(1)
+        F[i] = S[i].carried_by(Ic[i])
+        H[i, i] = S[i].inertia(F[i], tree.armature[i])
+        for j, k in tree.toward_root(i):
+            F[k] = F[j].taken_back(X[j])
+            H[i, k] = [S[k].project(column) for column in F[k].columns]  # Fᵀ S_k; empty at the root
 
     return H

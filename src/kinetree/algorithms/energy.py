@@ -17,13 +17,16 @@ __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 def kinetic_energy(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> Scalar:
     """Of the bodies and of the rotors that armatures stand for."""
-    twice: Scalar = 0.0
     v = velocities(tree, q, qd)
+    (twice,) = tree.slots(1)
+    twice[0] = 0.0
     for i, _ in tree.outward:
-        twice = twice + v[i].dot(tree.I[i] @ v[i])
+        twice[i] = v[i].dot(tree.I[i] @ v[i])
         for armature, rate in zip(tree.armature[i], qd[i], strict=True):
-            twice = twice + armature * rate * rate
-    return 0.5 * twice
+            twice[i] = twice[i] + armature * rate * rate
+        twice[0] = twice[0] + twice[i]
+    energy: Scalar = 0.5 * twice[0]
+    return energy
 
 
 def potential_energy(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Scalar:
@@ -38,12 +41,13 @@ def center_of_mass(tree: Tree, q: Sequence[Sequence[Scalar]], total_mass: Scalar
 
 def first_moment(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Vec3:
     """Σ m c, in the world's coordinates: handed inward, so that a leaf's share turns once a joint."""
-    (X,) = tree.slots(1)
-    mass = [inertia.mass for inertia in tree.I]
-    h = [inertia.h for inertia in tree.I]
+    X, mass, h = tree.slots(3)
+    mass[0], h[0] = tree.I[0].mass, tree.I[0].h
     for i, _ in tree.outward:
         X[i] = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).X_J @ tree.X_T[i]
+        mass[i], h[i] = tree.I[i].mass, tree.I[i].h
     for i, p in tree.inward:
         mass[p] = mass[p] + mass[i]
         h[p] = h[p] + X[i].E.T @ h[i] + X[i].r * mass[i]
-    return h[0]
+    moment: Vec3 = h[0]
+    return moment

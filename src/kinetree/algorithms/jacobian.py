@@ -15,14 +15,12 @@ from kinetree.spatial import Motion, Transform
 __all__ = ["body_jacobian"]
 
 
-def body_jacobian(
-    tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform
-) -> dict[int, tuple[Motion, ...]]:
-    """The columns of the joints that support `body`, in the coordinates of a frame that stands on it."""
-    columns: dict[int, tuple[Motion, ...]] = {}
-    X = frame  # from the coordinates of body j to those of the frame
-    for j in reversed(tree.supports(body)):
+def body_jacobian(tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform) -> list[tuple[Motion, ...]]:
+    """The columns of the joints that support `body`, a place a slot, in the coordinates of a frame on it."""
+    X, columns = tree.slots(2)
+    X[body] = frame  # from the coordinates of each body on the path to those of the frame
+    for j, p in tree.toward_root(body):
         X_J, S, _, _ = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv)
-        columns[j] = tuple(X @ s for s in S.columns)
-        X = X @ X_J @ tree.X_T[j]
+        columns[j] = tuple(X[j] @ s for s in S.columns)
+        X[p] = X[j] @ X_J @ tree.X_T[j]
     return columns

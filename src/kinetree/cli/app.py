@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from kinetree.cli.bench import bench
+from kinetree.cli.cache import cache
 from kinetree.cli.info import info
 from kinetree.cli.simulate import simulate
 from kinetree.errors import KinetreeError
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command()(simulate)
 app.command()(info)
 app.command()(bench)
+app.add_typer(cache, name="cache")
 
 
 def _print_version(wanted: bool) -> None:

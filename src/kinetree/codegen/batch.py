@@ -19,7 +19,10 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
     """`@kernel` of a program whose `@sample` has this many lanes, and the functions it copies with."""
     V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
     ports = [*program.inputs, *program.outputs]
-    buffers, pointers, gathers, scatters = [], [], [], []
+    buffers: list[str] = []
+    pointers: list[str] = []
+    gathers: list[str] = []
+    scatters: list[str] = []
     step = len(ports)  # the steps of the core axes follow those of the batch
     for k, (port, buffer) in enumerate(zip(ports, port_names(program), strict=True)):
         is_input = k < len(program.inputs)

@@ -78,54 +78,101 @@ _TWO_OVER_PI = (
 
 
 def sincos(lanes: int, precision: Precision) -> str:
-    """LLVM functions of which `@sincos(<lanes x type>) -> {sine, cosine}` is the one to call."""
-    return _REDUCE_ANY + _vector_sincos(lanes, precision)
+    """LLVM functions of which two are to be called; for an angle both give the same bits.
+
+    - `@sincos(<lanes x type>) -> {sine, cosine}`: of one register of angles.
+    - `@sincos_all(ptr angles, ptr pairs, i64 count)`: of `count` registers of angles in a row, at least one, into
+      twice as many: sine, cosine, sine, cosine, … A call costs whoever calls all the registers, and a loop overlaps
+      the angles' chains of operations; so angles known beforehand, such as a robot's, are cheapest all at once.
+    """
+    formulas = _Formulas(lanes, precision)
+    return _REDUCE_ANY + _exact_angles(lanes, precision) + _one(formulas) + _all(formulas)
 
 
-def _vector_sincos(lanes: int, precision: Precision) -> str:
-    c = _CONSTANTS[precision]
-    t, i, n = precision.type, precision.integer, lanes
-    V, B, K = f"<{n} x {t}>", f"<{n} x i1>", f"<{n} x {i}>"
-    fma = f"@llvm.fma.v{n}{precision.suffix}"
-    sign_bit = f"splat ({i} {-(1 << (precision.bits - 1))})"
+class _Formulas:
+    """The arithmetic, written once for both functions, so that they agree to the last bit."""
 
-    def splat(x: float) -> str:
-        return f"splat ({t} {precision.literal(x)})"
+    def __init__(self, lanes: int, precision: Precision) -> None:
+        self._constants = _CONSTANTS[precision]
+        self._precision = precision
+        self.lanes = lanes
+        self.bits = precision.bits
+        self.bytes = lanes * precision.bytes
+        self.V = f"<{lanes} x {precision.type}>"
+        self.B = f"<{lanes} x i1>"
+        self.K = f"<{lanes} x {precision.integer}>"
+        self.limit = self._splat(self._constants.limit)
+        self._fma = f"call {self.V} @llvm.fma.v{lanes}{precision.suffix}"
 
-    def isplat(x: int) -> str:
-        return f"splat ({i} {x})"
+    def absolute(self, x: str) -> str:
+        return f"call {self.V} @llvm.fabs.v{self.lanes}{self._precision.suffix}({self.V} {x})"
 
-    def horner(name: str, coefficients: tuple[float, ...]) -> str:
-        *rest, total = (splat(coefficient) for coefficient in coefficients)
+    def reduction(self) -> str:
+        """`%r_fast` and the number of quarter turns `%k_fast` of `%x`, worth nothing beyond the limit."""
+        c, V, fma = self._constants, self.V, self._fma
+        return f"""\
+  %t = {fma}({V} %x, {V} {self._splat(2 / math.pi)}, {V} {self._splat(c.magic)})
+  %k_fast = bitcast {V} %t to {self.K}
+  %turns = fsub {V} %t, {self._splat(c.magic)}
+  %back = fneg {V} %turns
+  %r_1 = {fma}({V} %back, {V} {self._splat(c.half_pi[0])}, {V} %x)
+  %r_2 = {fma}({V} %back, {V} {self._splat(c.half_pi[1])}, {V} %r_1)
+  %r_fast = {fma}({V} %back, {V} {self._splat(c.half_pi[2])}, {V} %r_2)"""
+
+    def evaluation(self, r: str, k: str) -> str:
+        """`%sine` and `%cosine` from an angle of at most pi/4 and the number of quarter turns."""
+        c, V, B, K, fma = self._constants, self.V, self.B, self.K, self._fma
+        sign_bit = self.integers(-(1 << (self._precision.bits - 1)))
+        return f"""\
+  %z = fmul {V} {r}, {r}
+  %rz = fmul {V} {r}, %z
+{self._horner("p", c.sine)}
+  %s = {fma}({V} %rz, {V} %p, {V} {r})
+{self._horner("g", c.cosine)}
+  %g_1 = {fma}({V} %z, {V} %g, {V} {self._splat(-0.5)})
+  %c = {fma}({V} %z, {V} %g_1, {V} {self._splat(1.0)})
+  %odd_top = shl {K} {k}, {self.integers(self._precision.bits - 1)}
+  %odd = icmp slt {K} %odd_top, {self.integers(0)}
+  %s_swapped = select {B} %odd, {V} %c, {V} %s
+  %c_swapped = select {B} %odd, {V} %s, {V} %c
+  %second_top = shl {K} {k}, {self.integers(self._precision.bits - 2)}
+  %s_sign = and {K} %second_top, {sign_bit}
+  %either_top = xor {K} %second_top, %odd_top            ; the second bit of k + 1
+  %c_sign = and {K} %either_top, {sign_bit}
+  %s_raw = bitcast {V} %s_swapped to {K}
+  %c_raw = bitcast {V} %c_swapped to {K}
+  %s_bits = xor {K} %s_raw, %s_sign
+  %c_bits = xor {K} %c_raw, %c_sign
+  %sine = bitcast {K} %s_bits to {V}
+  %cosine = bitcast {K} %c_bits to {V}"""
+
+    def _splat(self, x: float) -> str:
+        return f"splat ({self._precision.type} {self._precision.literal(x)})"
+
+    def integers(self, x: int) -> str:
+        return f"splat ({self._precision.integer} {x})"
+
+    def _horner(self, name: str, coefficients: tuple[float, ...]) -> str:
+        V = self.V
+        *rest, total = (self._splat(coefficient) for coefficient in coefficients)
         lines = []
         for step, coefficient in enumerate(reversed(rest), 1):
             result = f"%{name}" if step == len(rest) else f"%{name}{step}"
-            lines.append(f"  {result} = call {V} {fma}({V} %z, {V} {total}, {V} {coefficient})")
+            lines.append(f"  {result} = {self._fma}({V} %z, {V} {total}, {V} {coefficient})")
             total = result
         return "\n".join(lines)
 
-    exact = "\n".join(_exact_lane(lane, lanes, precision) for lane in range(n))
-    return f"""
-define internal {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast) #0 noinline {{
-{exact}
-  %half = insertvalue {{{V}, {K}}} poison, {V} %rs{n - 1}, 0
-  %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{n - 1}, 1
-  ret {{{V}, {K}}} %pair
-}}
 
+def _one(f: _Formulas) -> str:
+    V, B, K = f.V, f.B, f.K
+    return f"""
 define internal {{{V}, {V}}} @sincos({V} %x) #1 {{
 fast:
-  %ax = call {V} @llvm.fabs.v{n}{precision.suffix}({V} %x)
-  %big = fcmp ugt {V} %ax, {splat(c.limit)}
-  %any = bitcast {B} %big to i{n}
-  %is_any = icmp ne i{n} %any, 0
-  %t = call {V} {fma}({V} %x, {V} {splat(2 / math.pi)}, {V} {splat(c.magic)})
-  %k_fast = bitcast {V} %t to {K}
-  %turns = fsub {V} %t, {splat(c.magic)}
-  %back = fneg {V} %turns
-  %r_1 = call {V} {fma}({V} %back, {V} {splat(c.half_pi[0])}, {V} %x)
-  %r_2 = call {V} {fma}({V} %back, {V} {splat(c.half_pi[1])}, {V} %r_1)
-  %r_fast = call {V} {fma}({V} %back, {V} {splat(c.half_pi[2])}, {V} %r_2)
+{f.reduction()}
+  %ax = {f.absolute("%x")}
+  %big = fcmp ugt {V} %ax, {f.limit}
+  %any = bitcast {B} %big to i{f.lanes}
+  %is_any = icmp ne i{f.lanes} %any, 0
   br i1 %is_any, label %exact, label %both, !prof !0
 exact:
   %exact_pair = call {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast)
@@ -135,32 +182,82 @@ exact:
 both:
   %r = phi {V} [%r_fast, %fast], [%r_exact, %exact]
   %k = phi {K} [%k_fast, %fast], [%k_exact, %exact]
-  %z = fmul {V} %r, %r
-  %rz = fmul {V} %r, %z
-{horner("p", c.sine)}
-  %s = call {V} {fma}({V} %rz, {V} %p, {V} %r)
-{horner("g", c.cosine)}
-  %g_1 = call {V} {fma}({V} %z, {V} %g, {V} {splat(-0.5)})
-  %c = call {V} {fma}({V} %z, {V} %g_1, {V} {splat(1.0)})
-  %odd_top = shl {K} %k, {isplat(precision.bits - 1)}
-  %odd = icmp slt {K} %odd_top, {isplat(0)}
-  %s_swapped = select {B} %odd, {V} %c, {V} %s
-  %c_swapped = select {B} %odd, {V} %s, {V} %c
-  %second_top = shl {K} %k, {isplat(precision.bits - 2)}
-  %s_sign = and {K} %second_top, {sign_bit}
-  %either_top = xor {K} %second_top, %odd_top            ; the second bit of k + 1
-  %c_sign = and {K} %either_top, {sign_bit}
-  %s_raw = bitcast {V} %s_swapped to {K}
-  %c_raw = bitcast {V} %c_swapped to {K}
-  %s_bits = xor {K} %s_raw, %s_sign
-  %c_bits = xor {K} %c_raw, %c_sign
-  %sine = bitcast {K} %s_bits to {V}
-  %cosine = bitcast {K} %c_bits to {V}
+{f.evaluation("%r", "%k")}
   %half = insertvalue {{{V}, {V}}} poison, {V} %sine, 0
   %pair = insertvalue {{{V}, {V}}} %half, {V} %cosine, 1
   ret {{{V}, {V}}} %pair
 }}
 !0 = !{{!"branch_weights", i32 1, i32 100000}}
+"""
+
+
+def _all(f: _Formulas) -> str:
+    """If any angle was a big one, all are done again one by one; until then what is left of it is zero, lest something overflow."""
+    V, B, K = f.V, f.B, f.K
+
+    def stores(k: str, sine: str, cosine: str) -> str:
+        return f"""\
+  {k}_2 = shl i64 {k}, 1
+  {k}_s = getelementptr {V}, ptr %pairs, i64 {k}_2
+  {k}_c = getelementptr {V}, ptr {k}_s, i64 1
+  store {V} {sine}, ptr {k}_s, align {f.bytes}
+  store {V} {cosine}, ptr {k}_c, align {f.bytes}
+  {k}_next = add i64 {k}, 1
+  {k}_done = icmp eq i64 {k}_next, %count"""
+
+    return f"""
+define internal void @sincos_all(ptr noalias %angles, ptr noalias %pairs, i64 %count) #1 {{
+start:
+  br label %fast
+fast:
+  %n = phi i64 [0, %start], [%n_next, %fast]
+  %seen = phi {K} [zeroinitializer, %start], [%seen_next, %fast]
+  %x_at = getelementptr {V}, ptr %angles, i64 %n
+  %x = load {V}, ptr %x_at, align {f.bytes}
+{f.reduction()}
+  %ax = {f.absolute("%x")}
+  %room = fsub {V} {f.limit}, %ax                        ; negative beyond the limit; what NaN gives is NaN anyway
+  %room_bits = bitcast {V} %room to {K}
+  %seen_next = or {K} %seen, %room_bits
+  %beyond = ashr {K} %room_bits, {f.integers(f.bits - 1)}
+  %within = xor {K} %beyond, {f.integers(-1)}
+  %r_bits = bitcast {V} %r_fast to {K}
+  %r_within = and {K} %r_bits, %within
+  %r = bitcast {K} %r_within to {V}
+{f.evaluation("%r", "%k_fast")}
+{stores("%n", "%sine", "%cosine")}
+  br i1 %n_done, label %check, label %fast
+check:
+  %seen_lanes = icmp slt {K} %seen_next, zeroinitializer
+  %any = bitcast {B} %seen_lanes to i{f.lanes}
+  %is_any = icmp ne i{f.lanes} %any, 0
+  br i1 %is_any, label %again, label %end, !prof !0
+again:
+  %m = phi i64 [0, %check], [%m_next, %again]
+  %y_at = getelementptr {V}, ptr %angles, i64 %m
+  %y = load {V}, ptr %y_at, align {f.bytes}
+  %pair = call {{{V}, {V}}} @sincos({V} %y)
+  %y_sine = extractvalue {{{V}, {V}}} %pair, 0
+  %y_cosine = extractvalue {{{V}, {V}}} %pair, 1
+{stores("%m", "%y_sine", "%y_cosine")}
+  br i1 %m_done, label %end, label %again
+end:
+  ret void
+}}
+"""
+
+
+def _exact_angles(lanes: int, precision: Precision) -> str:
+    """Angle and quarter turns where an angle is big, what is there already elsewhere."""
+    V, B, K = f"<{lanes} x {precision.type}>", f"<{lanes} x i1>", f"<{lanes} x {precision.integer}>"
+    exact = "\n".join(_exact_lane(lane, lanes, precision) for lane in range(lanes))
+    return f"""
+define internal {{{V}, {K}}} @exact_angles({V} %x, {B} %big, {V} %r_fast, {K} %k_fast) #0 noinline {{
+{exact}
+  %half = insertvalue {{{V}, {K}}} poison, {V} %rs{lanes - 1}, 0
+  %pair = insertvalue {{{V}, {K}}} %half, {K} %ks{lanes - 1}, 1
+  ret {{{V}, {K}}} %pair
+}}
 """
 
 

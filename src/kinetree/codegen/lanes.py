@@ -1,51 +1,133 @@
-"""Between the user's arrays and lanes: `@gather` and `@scatter`, in LLVM's language.
+"""Between the user's arrays and lanes, in LLVM's language.
 
-A lane buffer holds, for each number of a sample, one register with that number of every sample of a group. Rows
-of contiguous numbers are moved a square block at a time and transposed in registers; the last block overlaps its
-neighbour where the row's length is no multiple of the lanes. Anything else (other strides, a last group that is
-not full) moves number by number. Lanes beyond the last sample repeat it and are never stored.
+A lane buffer holds, for each number of a sample, one register with that number of every sample of a group. How a
+group gets there and back depends on where its numbers stand, and is found out for every group and argument:
+
+- Numbers that are contiguous in a sample, all or those of its last axis, are moved in blocks (blocks.py).
+- One number of contiguous samples, as in an array transposed, is a register already.
+- Anything else, and a last group that is not full, moves number by number. Lanes beyond the last sample repeat it
+  and are never stored.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
+from kinetree.codegen.blocks import row_copies
 from kinetree.codegen.precision import Precision
 
-__all__ = ["lane_copies"]
+__all__ = ["lane_copies", "port_copies", "port_copy"]
+
+Shape = tuple[int, ...]
+
+
+def port_copy(name: str, shape: Shape) -> str:
+    """The name of the function that gathers or scatters arguments of this shape, as `port_copies` writes it.
+
+        >>> port_copy("gather", (6, 7))
+        '@gather_6x7'
+
+    Its arguments are `(array, row_stride, steps, rows, buffer)`: the group's first sample, the bytes from a sample to
+    the next, a pointer to those of each core axis, the number of samples up to that of the lanes, the lane buffer.
+    """
+    return f"@{name}_" + ("x".join(map(str, shape)) or "scalar")
+
+
+def port_copies(name: str, shapes: Iterable[Shape], lanes: int, precision: Precision) -> str:
+    """Functions that `"gather"` or `"scatter"` arguments of these shapes, and the functions they call."""
+    shapes = sorted({shape for shape in shapes if math.prod(shape)})
+    rows = {size for shape in shapes for size in (math.prod(shape), *shape[-1:])}
+    texts = [row_copies(name, columns, lanes, precision) for columns in sorted(rows)]
+    texts += [_port_copy(name, shape, lanes, precision) for shape in shapes]
+    return "".join(texts)
 
 
 def lane_copies(lanes: int, precision: Precision) -> str:
-    """`@gather(array, row_stride, column_stride, columns, rows, buffer)` and `@scatter`, its opposite."""
-    return _function("gather", lanes, precision) + _function("scatter", lanes, precision)
+    """`@gather(array, row_stride, column_stride, columns, rows, buffer)` for any strides; `@scatter`, its opposite."""
+    return _any_strides("gather", lanes, precision) + _any_strides("scatter", lanes, precision)
 
 
-def _function(name: str, lanes: int, precision: Precision) -> str:
-    n, size = lanes, precision.bytes
-    block, element = _block(name, lanes, precision), _element(name, precision)
+def _port_copy(name: str, shape: Shape, lanes: int, precision: Precision) -> str:
+    columns, size = (shape or (1,))[-1], math.prod(shape)
+    strides, offset, fits = "", "", ["true"] * (len(shape) + 1)
+    for axis, extent in reversed(list(enumerate(shape))):
+        inner = math.prod(shape[axis + 1 :])
+        strides += f"""
+  %s_{axis}_p = getelementptr i64, ptr %steps, i64 {axis}
+  %s_{axis} = load i64, ptr %s_{axis}_p"""
+        fits[axis] = fits[axis + 1]
+        if extent > 1:  # the stride of an axis of one means nothing
+            strides += f"""
+  %is_{axis} = icmp eq i64 %s_{axis}, {inner * precision.bytes}
+  %fits_{axis} = and i1 %is_{axis}, {fits[axis]}"""
+            fits[axis] = f"%fits_{axis}"
+        if axis < len(shape) - 1:
+            offset += f"""
+  %slice_{axis} = udiv i64 %r, {inner // columns}
+  %index_{axis} = urem i64 %slice_{axis}, {extent}
+  %offset_{axis} = mul i64 %index_{axis}, %s_{axis}
+  %row_{axis} = getelementptr i8, ptr %{f"row_{axis + 1}" if axis < len(shape) - 2 else "array"}, i64 %offset_{axis}"""
+    row = "%row_0" if len(shape) > 1 else "%array"
+    return f"""
+define internal void {port_copy(name, shape)}(
+    ptr %array, i64 %row_stride, ptr %steps, i64 %rows, ptr %buffer) #0 {{
+start:{strides}
+  %full = icmp eq i64 %rows, {lanes}
+  %apart = icmp ne i64 %row_stride, {precision.bytes}
+  %blocks = and i1 %full, %apart
+  %row_in_blocks = and i1 %blocks, {fits[max(len(shape) - 1, 0)]}
+  %all_in_blocks = and i1 %blocks, {fits[0]}
+  br i1 %all_in_blocks, label %at_once, label %by_row
+at_once:
+  call void @{name}_row_{size}(ptr %array, i64 %row_stride, ptr %buffer)
+  ret void
+by_row:
+  %r = phi i64 [0, %start], [%r_next, %next]{offset}
+  %number = mul i64 %r, {columns}
+  %row_buffer = getelementptr <{lanes} x {precision.type}>, ptr %buffer, i64 %number
+  br i1 %row_in_blocks, label %in_blocks, label %in_numbers
+in_blocks:
+  call void @{name}_row_{columns}(ptr {row}, i64 %row_stride, ptr %row_buffer)
+  br label %next
+in_numbers:
+  call void @{name}(ptr {row}, i64 %row_stride, i64 {f"%s_{len(shape) - 1}" if shape else "0"}, i64 {columns},
+      i64 %rows, ptr %row_buffer)
+  br label %next
+next:
+  %r_next = add i64 %r, 1
+  %r_done = icmp eq i64 %r_next, {size // columns}
+  br i1 %r_done, label %end, label %by_row
+end:
+  ret void
+}}
+"""
+
+
+def _any_strides(name: str, lanes: int, precision: Precision) -> str:
+    n, size, V = lanes, precision.bytes, f"<{lanes} x {precision.type}>"
     lane_count = n if name == "gather" else "%rows"
     return f"""
 define internal void @{name}(
     ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer) #0 {{
 start:
-  %contiguous = icmp eq i64 %column_stride, {size}
   %full = icmp eq i64 %rows, {n}
-  %wide = icmp sge i64 %columns, {n}
-  %both = and i1 %contiguous, %full
-  %fast = and i1 %both, %wide
-  %last = sub i64 %columns, {n}
+  %adjacent = icmp eq i64 %row_stride, {size}
+  %whole = and i1 %full, %adjacent
   %last_row = sub i64 %rows, 1
-  br i1 %fast, label %block, label %columns_loop
-block:
-  %j = phi i64 [0, %start], [%j_next, %block]
-{block}
-  %done = icmp eq i64 %j, %last
-  %j_step = add i64 %j, {n}
-  %over = icmp sgt i64 %j_step, %last
-  %j_next = select i1 %over, i64 %last, i64 %j_step
-  br i1 %done, label %end, label %block
+  br i1 %whole, label %registers_loop, label %columns_loop
+registers_loop:
+  %g = phi i64 [0, %start], [%g_next, %registers_loop]
+  %register_offset = mul i64 %g, %column_stride
+  %register_in_array = getelementptr i8, ptr %array, i64 %register_offset
+  %register_in_buffer = getelementptr {V}, ptr %buffer, i64 %g
+{_move(name, V, "%register_in_array", "%register_in_buffer")}
+  %g_next = add i64 %g, 1
+  %g_done = icmp eq i64 %g_next, %columns
+  br i1 %g_done, label %end, label %registers_loop
 columns_loop:
   %c = phi i64 [0, %start], [%c_next, %columns_next]
-  %c_done = icmp eq i64 %c, %columns
-  br i1 %c_done, label %end, label %lanes_loop
+  br label %lanes_loop
 lanes_loop:
   %l = phi i64 [0, %columns_loop], [%l_next, %lanes_loop]
   %beyond = icmp sgt i64 %l, %last_row
@@ -57,73 +139,25 @@ lanes_loop:
   %in_row = mul i64 %c, {n}
   %in_lane = add i64 %in_row, %l
   %in_buffer = getelementptr {precision.type}, ptr %buffer, i64 %in_lane
-{element}
+{_move(name, precision.type, "%in_array", "%in_buffer")}
   %l_next = add i64 %l, 1
   %l_done = icmp eq i64 %l_next, {lane_count}
   br i1 %l_done, label %columns_next, label %lanes_loop
 columns_next:
   %c_next = add i64 %c, 1
-  br label %columns_loop
+  %c_done = icmp eq i64 %c_next, %columns
+  br i1 %c_done, label %end, label %columns_loop
 end:
   ret void
 }}
 """
 
 
-def _element(name: str, precision: Precision) -> str:
-    """One number, from its place in the array to its place in the buffer or back."""
-    array, buffer = ("%in_array", ", align 1"), ("%in_buffer", "")
-    (source, from_align), (target, to_align) = (array, buffer) if name == "gather" else (buffer, array)
+def _move(name: str, what: str, in_array: str, in_buffer: str) -> str:
+    """One number or register, from its place in the array to its place in the buffer or back."""
+    array, buffer = f"{in_array}, align 1", in_buffer
+    source, target = (array, buffer) if name == "gather" else (buffer, array)
+    x = f"{in_array}_x"
     return f"""\
-  %x = load {precision.type}, ptr {source}{from_align}
-  store {precision.type} %x, ptr {target}{to_align}"""
-
-
-def _block(name: str, lanes: int, precision: Precision) -> str:
-    """A square of rows of the array and registers of the buffer: load, transpose, store."""
-    V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
-    lines: list[str] = []
-
-    def row(k: int) -> str:
-        lines.extend(
-            (
-                f"  %row_{k} = mul i64 %row_stride, {k}",
-                f"  %start_{k} = getelementptr i8, ptr %array, i64 %row_{k}",
-                f"  %row_at_{k} = getelementptr {precision.type}, ptr %start_{k}, i64 %j",
-            )
-        )
-        return f"ptr %row_at_{k}, align 1"
-
-    def column(k: int) -> str:
-        lines.append(f"  %column_{k} = add i64 %j, {k}")
-        lines.append(f"  %column_at_{k} = getelementptr {V}, ptr %buffer, i64 %column_{k}")
-        return f"ptr %column_at_{k}, align {width}"
-
-    source, target = (row, column) if name == "gather" else (column, row)
-    for k in range(lanes):
-        place = source(k)
-        lines.append(f"  %v_{k} = load {V}, {place}")
-    for k, register in enumerate(_transpose([f"%v_{k}" for k in range(lanes)], V, lines)):
-        place = target(k)
-        lines.append(f"  store {V} {register}, {place}")
-    return "\n".join(lines)
-
-
-def _transpose(names: list[str], V: str, lines: list[str]) -> list[str]:
-    """Transpose a square block of registers: swap off-diagonal squares of 1, 2, 4, … elements (Eklundh)."""
-    n = len(names)
-    distance = 1
-    while distance < n:
-        low = ", ".join(f"i32 {e if e & distance == 0 else n + e - distance}" for e in range(n))
-        high = ", ".join(f"i32 {e + distance if e & distance == 0 else n + e}" for e in range(n))
-        swapped = list(names)
-        for k in range(n):
-            if k & distance:
-                continue
-            a, b = names[k], names[k + distance]
-            for index, mask in ((k, low), (k + distance, high)):
-                swapped[index] = f"%t{distance}_{index}"
-                lines.append(f"  {swapped[index]} = shufflevector {V} {a}, {V} {b}, <{n} x i32> <{mask}>")
-        names = swapped
-        distance *= 2
-    return names
+  {x} = load {what}, ptr {source}
+  store {what} {x}, ptr {target}"""

@@ -1,5 +1,6 @@
 """The tracer: symbols, programs, and what a program means. It knows no robots."""
 
+from kinetree.expr.derivatives import forward_derivative, reverse_derivative
 from kinetree.expr.functions import (
     absolute,
     atan2,
@@ -68,6 +69,7 @@ __all__ = [
     "cos",
     "equal",
     "exp",
+    "forward_derivative",
     "interpret",
     "less",
     "less_equal",
@@ -75,6 +77,7 @@ __all__ = [
     "lower",
     "maximum",
     "minimum",
+    "reverse_derivative",
     "select",
     "sin",
     "sqrt",

@@ -7,7 +7,7 @@ its own inside that of the block around; what happens to memory is kept in the g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -128,14 +128,15 @@ class Recorder:
             self.tables.append(key)
         return number
 
-    def look_up(self, values: Sequence[int], at: Index) -> Index:
-        """values[at], for a plain counter; without a table where the values rise evenly with their places."""
+    def look_up(self, values: Sequence[int], at: Index, first: int = 0) -> Index:
+        """values[at], for a counter that is never less than `first`; where they rise evenly, without a table."""
         (term,) = at.terms
         if at.base or term.scale != 1 or term.table is not None:
             raise ValueError("a table is looked up at the counter of a loop")
-        step = values[1] - values[0] if len(values) > 1 else 0
-        if all(b - a == step for a, b in pairwise(values)):
-            return Index(values[0], (Term(term.loop, step),) if step else ())
+        seen = values[first:]
+        step = seen[1] - seen[0] if len(seen) > 1 else 0
+        if all(b - a == step for a, b in pairwise(seen)):
+            return Index(seen[0] - step * first, (Term(term.loop, step),) if step else ())
         return Index(0, (Term(term.loop, 1, self.table(values)),))
 
     @contextmanager
@@ -169,7 +170,7 @@ class Recorder:
         return list(results)
 
     @contextmanager
-    def switch(self, on: Index) -> Iterator[Callable[[], Iterator[None]]]:
+    def switch(self, on: Index) -> Iterator[Callable[[], AbstractContextManager[None]]]:
         """Record the cases of a switch, one after the other, each in `with case():`."""
         graphs: list[Graph] = []
 
@@ -179,7 +180,7 @@ class Recorder:
                 yield
             graphs.append(graph)
 
-        yield case  # type: ignore[misc]
+        yield case
         self.graph.effects.append(SwitchEffect(self.graph.tick(), on, tuple(graphs)))
 
     def call(self, program: Program, *args: Scalar) -> list[Symbol]:
@@ -189,6 +190,14 @@ class Recorder:
         results = tuple(self.graph.new("result") for _ in range(program.output_size))
         self.graph.effects.append(CallEffect(self.graph.tick(), program, tuple(args), results))
         return list(results)
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Record before the outermost loop that is being recorded now."""
+        graph, loops = self.graph, self._loops
+        self.graph, self._loops = self.root, 0
+        yield
+        self.graph, self._loops = graph, loops
 
     @contextmanager
     def _block(self) -> Iterator[Graph]:

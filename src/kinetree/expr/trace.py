@@ -44,6 +44,7 @@ def trace_memory(
 ) -> Program:
     """Run `function` once on a recorder, whose inputs it reads and whose outputs it writes; what it leaves is zero.
 
+    >>> from kinetree.expr import Index, Range
     >>> def doubled(recorder):
     ...     with recorder.loop(Range(Index(0), Index(1000))) as k:
     ...         recorder.outputs[0][k] = 2.0 * recorder.inputs[0][k]

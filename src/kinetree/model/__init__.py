@@ -5,7 +5,7 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Body, Frame, Geometry, Joint, Limits, Mimic, Named
 from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
 from kinetree.model.model import Model
-from kinetree.model.tree import Tree
+from kinetree.model.tree import JointBlocks, Tree
 
 __all__ = [
     "Body",
@@ -15,6 +15,7 @@ __all__ = [
     "Free",
     "Geometry",
     "Joint",
+    "JointBlocks",
     "JointKind",
     "JointMotion",
     "Limits",

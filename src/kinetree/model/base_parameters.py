@@ -18,6 +18,10 @@ __all__ = ["regrouped"]
 
 def regrouped(tree: Tree) -> Tree:
     """The tree with inertias regrouped toward the root, many of their components exactly zero."""
+    return tree.rebuilt(_regrouped)
+
+
+def _regrouped(tree: Tree) -> Tree:
     inertia = list(tree.I)
     for i, p in tree.inward:
         unseen = tree.joint[i].unseen(inertia[i])

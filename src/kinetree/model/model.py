@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.expr import Scalar
 from kinetree.model.elements import Body, Frame, Joint, Named
 from kinetree.model.text import describe
 from kinetree.model.tree import Tree
@@ -82,6 +83,15 @@ class Model:
             for start in (joint.q_start + joint.kind.quaternion,)
         }
 
+    @property
+    def numbered_bodies(self) -> Iterator[tuple[int, Body]]:
+        """(k, body k), in the order of `bodies`."""
+        return enumerate(self.bodies.values())
+
+    def rows(self) -> Rows:
+        """An empty result with a row a body."""
+        return Rows(len(self.bodies))
+
     def neutral(self) -> NDArray[np.float64]:
         """The configuration at which every joint's sides coincide, shape (nq,). It may lie outside the limits."""
         return np.array([x for kind in self.tree.joint for x in kind.neutral()], dtype=np.float64)
@@ -131,6 +141,20 @@ class Model:
             raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
         refuse_zero_quaternions(array, self.quaternions, name)
         return array
+
+
+class Rows:
+    """A result with some numbers a body: `rows[k]` are those of body k."""
+
+    def __init__(self, count: int) -> None:
+        self._rows: list[Sequence[Scalar]] = [()] * count
+
+    def __setitem__(self, k: int, numbers: Sequence[Scalar]) -> None:
+        self._rows[k] = numbers
+
+    def flat(self) -> list[Scalar]:
+        """All numbers, row by row."""
+        return [x for row in self._rows for x in row]
 
 
 def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:

@@ -41,6 +41,10 @@ class Transform:
         turn, renaming = factors
         return Transform(self.E, self.r, (turn,), renaming)
 
+    def plain(self) -> Transform:
+        """The same transform without its factors."""
+        return self if self.before is None else Transform(self.E, self.r)
+
     @staticmethod
     def identity() -> Transform:
         return Transform(Mat3.identity(), Vec3.zero())

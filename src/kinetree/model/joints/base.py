@@ -73,6 +73,10 @@ class JointKind(ABC):
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         """The rates that take q0 to q1 in unit time; the inverse of `integrate`."""
 
+    def aligned(self) -> tuple[JointKind, Transform]:
+        """The same joint in axes that suit it, and the turn from the joint's axes to those."""
+        return self, Transform.identity()
+
     def unseen(self, inertia: Inertia) -> Inertia:
         """A part of the moving body's inertia that could as well sit on the other side of the joint.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.joints.base import JointKind
-from kinetree.spatial import Vec3
+from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = ["OneAxisJoint"]
 
@@ -34,6 +34,10 @@ class OneAxisJoint(JointKind):
 
     def __hash__(self) -> int:
         return hash((type(self), self.axis))
+
+    def aligned(self) -> tuple[JointKind, Transform]:
+        """About, or along, z."""
+        return type(self)((0.0, 0.0, 1.0)), Transform(_rows_ending_in(self.axis), Vec3.zero())
 
     @property
     def description(self) -> str:
@@ -60,6 +64,15 @@ class OneAxisJoint(JointKind):
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         return [q1[0] - q0[0]]
+
+
+def _rows_ending_in(z: Vec3) -> Mat3:
+    """A rotation whose last row is the unit vector z: the coordinates it leads to have z as their third axis."""
+    components = [float(z_k) for z_k in z.components()]
+    least = min((1, 0, 2), key=lambda k: abs(components[k]))
+    across = Vec3(*(float(k == least) for k in range(3))).cross(z)
+    x = unit_axis([float(x_k) for x_k in across.components()])
+    return Mat3(x, z.cross(x), z)
 
 
 def unit_axis(axis: Sequence[float]) -> Vec3:

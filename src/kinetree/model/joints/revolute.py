@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from kinetree.expr import Scalar, cos, sin
-from kinetree.model.joints.base import JointMotion
+from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.one_axis import OneAxisJoint
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_axis_angle
@@ -44,6 +44,10 @@ class Continuous(Revolute):
     """A revolute joint without end stops: still one angle, which may wind up."""
 
     word: ClassVar[str] = "continuous about"
+
+    def aligned(self) -> tuple[JointKind, Transform]:
+        _, turn = super().aligned()
+        return Revolute((0.0, 0.0, 1.0)), turn  # they move alike
 
 
 def _turn(axis: Vec3, angle: Scalar) -> Transform:

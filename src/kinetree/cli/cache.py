@@ -1,0 +1,59 @@
+"""`kinetree cache`: what is kept of compiled functions on disk, and how to get rid of it."""
+
+from __future__ import annotations
+
+import typer
+
+from kinetree.cli.output import output_console
+from kinetree.errors import OptionError
+
+__all__ = ["cache"]
+
+cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", no_args_is_help=True)
+
+
+@cache.command()
+def info() -> None:
+    """Show where machine code is kept, whether it is, how much there is and how much there may be.
+
+    The environment decides: KINETREE_CACHE=off keeps nothing, KINETREE_CACHE_DIR is the folder, KINETREE_CACHE_SIZE
+    the megabytes it may take.
+    """
+    from kinetree.codegen.cache import Cache, folder_problem, settings
+
+    now = settings()
+    problem = folder_problem(now.directory) if now.directory else ""
+    entries, size = Cache(now.directory).contents() if now.directory and not problem else (0, 0)
+    lines = [
+        ("folder", str(now.directory or "none")),
+        ("cache", f"off: {now.off or problem}" if now.off or problem else "on"),
+        ("entries", str(entries)),
+        ("size", f"{_megabytes(size)} of at most {_megabytes(now.limit)}"),
+    ]
+    if now.mistake:
+        lines.append(("warning", now.mistake))
+    console = output_console()
+    for name, value in lines:
+        console.print(f"{name:<9}{value}", markup=False, soft_wrap=True)
+
+
+@cache.command()
+def clear() -> None:
+    """Remove the machine code kept on disk. Other files in the folder stay, and so does the folder."""
+    from kinetree.codegen.cache import Cache, folder_problem, settings
+
+    directory = settings().directory
+    if directory is None:
+        raise OptionError("there is no folder to clear: no home folder is known; set KINETREE_CACHE_DIR to a folder")
+    if problem := folder_problem(directory):
+        raise OptionError(f"nothing was removed: {problem}")
+    entries, size = Cache(directory).clear()
+    what = "entry" if entries == 1 else "entries"
+    output_console().print(
+        f"removed {entries} {what}, {_megabytes(size)}, from {directory}", markup=False, soft_wrap=True
+    )
+
+
+def _megabytes(size: int) -> str:
+    megabytes = size / 1e6
+    return f"{megabytes:.0f} MB" if megabytes >= 100 or megabytes == round(megabytes) else f"{megabytes:.2f} MB"

@@ -1,0 +1,145 @@
+"""Rows of contiguous numbers to lanes and back, a block of columns at a time, in LLVM's language.
+
+A block is as many rows as there are lanes and `width` columns, a power of two. The rows `i`, `i + width`,
+`i + 2 width`, … of it are laid side by side in register `i`, while they are loaded; then the squares that stand side
+by side in the registers are transposed, all at once. The wider a block, the fewer loads and the more shuffles: half
+the lanes is best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinetree.codegen.precision import Precision
+
+__all__ = ["row_copies"]
+
+
+def row_copies(name: str, columns: int, lanes: int, precision: Precision) -> str:
+    """`@gather_row_6(array, row_stride, buffer)`: a full group of rows of six numbers; or `@scatter_row_6`.
+
+    Nothing outside the rows is read or written.
+    """
+    width = 1 << (min(columns, max(lanes // 2, min(lanes, 2))).bit_length() - 1)
+    whole = columns // width * width
+    block = _Block(name, lanes, precision)
+    rest = "\n".join(block.text(f"{at}", part) for at, part in _rest(columns, width))
+    return f"""
+define internal void @{name}_row_{columns}(ptr %array, i64 %row_stride, ptr %buffer) #0 {{
+start:
+  %two_rows = shl i64 %row_stride, 1
+  br label %block
+block:
+  %j = phi i64 [0, %start], [%j_next, %block]
+{block.text("%j", width)}
+  %j_next = add i64 %j, {width}
+  %done = icmp eq i64 %j_next, {whole}
+  br i1 %done, label %rest, label %block
+rest:
+{rest}
+  ret void
+}}
+"""
+
+
+def _rest(columns: int, width: int) -> Iterator[tuple[int, int]]:
+    """Where the blocks stand that hold the columns left over by blocks of `width`, and their widths."""
+    left = columns % width
+    if left == 0:
+        return
+    if left.bit_count() == 1 and width > 2:
+        yield columns - left, left
+    else:  # one block that overlaps its neighbour is cheaper than two narrow ones, and than single numbers
+        yield columns - width, width
+
+
+class _Block:
+    """Writes blocks of one function; no two of its values have one name."""
+
+    def __init__(self, name: str, lanes: int, precision: Precision) -> None:
+        self._gather = name == "gather"
+        self._lanes = lanes
+        self._type = precision.type
+        self._width_in_bytes = lanes * precision.bytes
+        self._V = f"<{lanes} x {precision.type}>"
+        self._lines: list[str] = []
+        self._count = 0
+
+    def text(self, first: str, width: int) -> str:
+        """The block of the columns `first` to `first + width`."""
+        self._lines = []
+        rows = self._row_pointers(first)
+        if self._gather:
+            parts = [self._new(f"load {self._part(width)}, ptr {row}, align 1") for row in rows]
+            registers = self._transpose([self._side_by_side(parts[i::width], width) for i in range(width)])
+            for column, register in zip(self._column_pointers(first, width), registers, strict=True):
+                self._lines.append(f"  store {self._V} {register}, ptr {column}, align {self._width_in_bytes}")
+        else:
+            columns = self._column_pointers(first, width)
+            registers = [self._new(f"load {self._V}, ptr {c}, align {self._width_in_bytes}") for c in columns]
+            registers = self._transpose(registers)
+            for k, row in enumerate(rows):
+                part = self._cut_out(registers[k % width], k // width * width, width)
+                self._lines.append(f"  store {self._part(width)} {part}, ptr {row}, align 1")
+        return "\n".join(self._lines)
+
+    def _new(self, value: str) -> str:
+        self._count += 1
+        name = f"%b{self._count}"
+        self._lines.append(f"  {name} = {value}")
+        return name
+
+    def _part(self, width: int) -> str:
+        return self._type if width == 1 else f"<{width} x {self._type}>"
+
+    def _row_pointers(self, first: str) -> list[str]:
+        """Every other row from the one two before it: few registers hold the addresses of all."""
+        rows = [self._new(f"getelementptr {self._type}, ptr %array, i64 {first}")]
+        for k in range(1, self._lanes):
+            before, step = (rows[k - 1], "%row_stride") if k % 2 else (rows[k - 2], "%two_rows")
+            rows.append(self._new(f"getelementptr i8, ptr {before}, i64 {step}"))
+        return rows
+
+    def _column_pointers(self, first: str, width: int) -> list[str]:
+        start = self._new(f"getelementptr {self._V}, ptr %buffer, i64 {first}")
+        return [self._new(f"getelementptr {self._V}, ptr {start}, i64 {k}") for k in range(width)]
+
+    def _side_by_side(self, parts: list[str], width: int) -> str:
+        """One register of the parts, in order."""
+        if width == 1:
+            total = "poison"
+            for k, part in enumerate(parts):
+                total = self._new(f"insertelement {self._V} {total}, {self._type} {part}, i32 {k}")
+            return total
+        while len(parts) > 1:
+            V, wide = self._part(width), ", ".join(f"i32 {k}" for k in range(2 * width))
+            parts = [
+                self._new(f"shufflevector {V} {a}, {V} {b}, <{2 * width} x i32> <{wide}>")
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            width *= 2
+        return parts[0]
+
+    def _cut_out(self, register: str, first: int, width: int) -> str:
+        if width == 1:
+            return self._new(f"extractelement {self._V} {register}, i32 {first}")
+        places = ", ".join(f"i32 {first + k}" for k in range(width))
+        return self._new(f"shufflevector {self._V} {register}, {self._V} poison, <{width} x i32> <{places}>")
+
+    def _transpose(self, names: list[str]) -> list[str]:
+        """Transpose the squares side by side: swap off-diagonal squares of 1, 2, 4, … elements (Eklundh)."""
+        n, V = self._lanes, self._V
+        distance = 1
+        while distance < len(names):
+            low = ", ".join(f"i32 {e if e & distance == 0 else n + e - distance}" for e in range(n))
+            high = ", ".join(f"i32 {e + distance if e & distance == 0 else n + e}" for e in range(n))
+            swapped = list(names)
+            for k in range(len(names)):
+                if k & distance:
+                    continue
+                a, b = names[k], names[k + distance]
+                for index, mask in ((k, low), (k + distance, high)):
+                    swapped[index] = self._new(f"shufflevector {V} {a}, {V} {b}, <{n} x i32> <{mask}>")
+            names = swapped
+            distance *= 2
+        return names

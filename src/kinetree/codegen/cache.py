@@ -1,0 +1,302 @@
+"""Machine code kept on disk, so that the next process need not trace and compile.
+
+An entry is a file named by its key. It says what it is, which key it belongs to, how long it is and what it hashes to;
+one that does not hold what it says is removed and never reaches the linker. Entries are written aside and renamed
+into place, so that no reader sees half of one. Nothing here can make a call fail: where the disk does not play along,
+code is compiled as if there were no cache.
+
+    KINETREE_CACHE        off, 0, no or false: no cache
+    KINETREE_CACHE_DIR    the folder; otherwise the platform's folder for caches
+    KINETREE_CACHE_SIZE   megabytes it may take, 512 if not given
+
+docs/decisions/0013-machine-code-on-disk.md says why it is made so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import stat
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
+
+_log = logging.getLogger("kinetree")
+
+_MAGIC = b"kinetree"
+_FORMAT = 1
+_HEADER = struct.Struct("<8sI32sQ32s")
+"""Magic, format, key, length of the code, its hash."""
+_ENTRY = re.compile(r"[0-9a-f]{64}\.code")
+_TEMPORARY = re.compile(r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp")
+_STALE = 3600.0
+"""Seconds after which whoever wrote a temporary file is taken for dead."""
+_MEGABYTE = 1_000_000
+_USUAL_LIMIT = 512
+_LEFT_AFTER_TIDYING = 0.75
+_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+_OFF, _ON = ("off", "0", "no", "false"), ("", "on", "1", "yes", "true")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says."""
+
+    directory: Path | None
+    """None where there is no home to keep anything in."""
+    limit: int
+    """Bytes."""
+    off: str
+    """Why there is no cache, "" if there is one."""
+    mistake: str = ""
+    """A sentence on a value that was not understood."""
+
+
+class Contents(NamedTuple):
+    """How many entries, and how many bytes they and what was left of unfinished ones take."""
+
+    entries: int
+    size: int
+
+
+def settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Where the user's cache is, how large it may become, whether it is on.
+
+    >>> settings({"KINETREE_CACHE": "off", "HOME": "/home/ada"}).off
+    "KINETREE_CACHE is 'off'"
+    """
+    env = os.environ if environment is None else environment
+    directory, mistake = _directory(env), ""
+    off = "" if directory else "there is no home folder; set KINETREE_CACHE_DIR to a folder"
+    size = env.get("KINETREE_CACHE_SIZE", "").strip()
+    limit = _USUAL_LIMIT * _MEGABYTE
+    if size:
+        try:
+            limit = max(0, int(float(size) * _MEGABYTE))
+        except (ValueError, OverflowError):
+            mistake = f"KINETREE_CACHE_SIZE must be a number of megabytes, not {size!r}; {_USUAL_LIMIT} is taken"
+    if limit == 0:
+        off = f"KINETREE_CACHE_SIZE is {size!r}"
+    switch = env.get("KINETREE_CACHE", "").strip()
+    if switch.lower() in _OFF:
+        off = f"KINETREE_CACHE is {switch!r}"
+    elif switch.lower() not in _ON:
+        off = f"KINETREE_CACHE is {switch!r}, which is neither on nor off"
+        mistake = f"KINETREE_CACHE must be 'on' or 'off', not {switch!r}; 'off' is taken"
+    return Settings(directory, limit, off, mistake)
+
+
+def _directory(env: Mapping[str, str]) -> Path | None:
+    if given := env.get("KINETREE_CACHE_DIR"):
+        return Path(os.path.abspath(os.path.expanduser(given)))
+    if sys.platform == "win32":
+        local = env.get("LOCALAPPDATA", "")
+        return Path(local, "kinetree", "cache") if os.path.isabs(local) else None
+    xdg, home = env.get("XDG_CACHE_HOME", ""), env.get("HOME", "")
+    if os.path.isabs(xdg):
+        return Path(xdg, "kinetree")
+    if not os.path.isabs(home):
+        return None
+    return Path(home, "Library", "Caches", "kinetree") if sys.platform == "darwin" else Path(home, ".cache", "kinetree")
+
+
+def user_cache() -> Cache | None:
+    """The user's cache as the environment has it now; None if it is off or its folder is not to be trusted."""
+    now = settings()
+    if now.mistake:
+        _say(logging.WARNING, now.mistake)
+    if now.off or now.directory is None:
+        return None
+    if problem := folder_problem(now.directory):
+        _say(logging.WARNING, f"machine code is not kept on disk: {problem}")
+        return None
+    return Cache(now.directory, now.limit)
+
+
+def kept(key: bytes | None, make: Callable[[], bytes]) -> bytes:
+    """The code of a key from the user's cache; made, and kept, if it is not there. Without a key it is only made."""
+    cache = None if key is None else user_cache()
+    if cache is None or key is None:
+        return make()
+    code = cache.read(key)
+    if code is None:
+        code = make()
+        cache.write(key, code)
+    return code
+
+
+def folder_problem(directory: Path) -> str:
+    """Why machine code from this folder is not to be run: a sentence that says what to do, "" if it is all right."""
+    try:
+        found = directory.stat()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        return f"{directory} cannot be used: {getattr(error, 'strerror', None) or error}"
+    if not stat.S_ISDIR(found.st_mode):
+        return f"{directory} is not a folder; remove it, or set KINETREE_CACHE_DIR to a folder"
+    if not _is_mine(found):
+        return f"{directory} belongs to another user; set KINETREE_CACHE_DIR to a folder of your own"
+    if _others_may_write(found):
+        return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
+    return ""
+
+
+class Cache:
+    """Machine code in one folder.
+
+    It can be used by any number of threads and processes at once; no method raises because of the disk.
+    """
+
+    def __init__(self, directory: Path, limit: int = _USUAL_LIMIT * _MEGABYTE) -> None:
+        """`limit`: bytes that all entries together may take."""
+        self.directory = directory
+        self.limit = limit
+
+    def read(self, key: bytes) -> bytes | None:
+        """The code of a key; None if there is none, or none that can be trusted."""
+        path = self._path(key)
+        try:
+            file = os.open(path, os.O_RDONLY | _OPEN)
+        except OSError:
+            return None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or not _is_mine(found) or _others_may_write(found):
+                return None
+            code = _unpack(_read_all(file, found.st_size), key) if found.st_size <= self.limit else None
+        except OSError:
+            return None
+        finally:
+            os.close(file)
+        with suppress(OSError):
+            if code is None:
+                os.unlink(path)
+            else:
+                os.utime(path)  # the least recently used ones go first
+        return code
+
+    def write(self, key: bytes, code: bytes) -> None:
+        """Keep the code of a key, and make room if there is too much."""
+        entry = _HEADER.pack(_MAGIC, _FORMAT, key, len(code), hashlib.sha256(code).digest()) + code
+        if len(entry) > self.limit:
+            return
+        path = self._path(key)
+        temporary = self.directory / f".{key.hex()}.{os.getpid()}.{os.urandom(8).hex()}.tmp"
+        try:
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
+            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
+            try:
+                try:
+                    _write_all(file, entry)
+                finally:
+                    os.close(file)
+                os.replace(temporary, path)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(temporary)
+                raise
+            self._tidy()
+        except OSError as error:
+            _say(logging.INFO, f"machine code could not be kept in {self.directory}: {error.strerror or error}")
+
+    def contents(self) -> Contents:
+        """What is in it."""
+        files = list(self._files())
+        return Contents(sum(is_entry for _, _, is_entry in files), sum(found.st_size for _, found, _ in files))
+
+    def clear(self) -> Contents:
+        """Remove every entry and what was left of unfinished ones, nothing else; tell what was removed."""
+        removed = Contents(0, 0)
+        for path, found, is_entry in self._files():
+            with suppress(OSError):
+                os.unlink(path)
+                removed = Contents(removed.entries + is_entry, removed.size + found.st_size)
+        return removed
+
+    def _path(self, key: bytes) -> str:
+        return os.path.join(self.directory, f"{key.hex()}.code")
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
+        """Our files: (path, what the system says of it, whether it is an entry or a temporary file)."""
+        with suppress(OSError), os.scandir(self.directory) as folder:
+            for item in folder:
+                is_entry = _ENTRY.fullmatch(item.name) is not None
+                if not is_entry and not _TEMPORARY.fullmatch(item.name):
+                    continue
+                with suppress(OSError):  # another process may have removed it
+                    found = item.stat(follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode) and _is_mine(found):
+                        yield item.path, found, is_entry
+
+    def _tidy(self) -> None:
+        """Remove what dead writers left, and the least recently used entries if there is too much."""
+        entries, now = [], time.time()
+        for path, found, is_entry in self._files():
+            if is_entry:
+                entries.append((found.st_mtime, found.st_size, path))
+            elif now - found.st_mtime > _STALE:
+                with suppress(OSError):
+                    os.unlink(path)
+        size = sum(size for _, size, _ in entries)
+        if size <= self.limit:
+            return
+        for _, taken, path in sorted(entries)[:-1]:  # the newest was written just now
+            if size <= self.limit * _LEFT_AFTER_TIDYING:
+                return
+            with suppress(OSError):
+                os.unlink(path)
+            size -= taken
+
+
+def _unpack(entry: bytes, key: bytes) -> bytes | None:
+    """The code in an entry, if it is whole and the key's."""
+    if len(entry) < _HEADER.size:
+        return None
+    magic, version, its_key, length, its_hash = _HEADER.unpack_from(entry)
+    code = entry[_HEADER.size :]
+    if (magic, version, its_key, length) != (_MAGIC, _FORMAT, key, len(code)):
+        return None
+    return code if hashlib.sha256(code).digest() == its_hash else None
+
+
+def _read_all(file: int, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := os.read(file, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def _is_mine(found: os.stat_result) -> bool:
+    return sys.platform == "win32" or found.st_uid == os.geteuid()
+
+
+def _others_may_write(found: os.stat_result) -> bool:
+    return sys.platform != "win32" and found.st_mode & 0o022 != 0
+
+
+_said = False
+
+
+def _say(level: int, sentence: str) -> None:
+    """Once a process: a robot whose disk is full needs to hear of it, but not with every function."""
+    global _said
+    if not _said:
+        _said = True
+        _log.log(level, "%s", sentence)

@@ -1,0 +1,147 @@
+"""Dead code: statements whose values nobody uses, and stores into arrays that nobody reads, go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named, numbered
+from kinetree.expr.program import Argument, Array, Index, Load, Program, Range, Store, Term, Walk
+
+__all__ = ["remove_dead", "without_dead_code"]
+
+
+def without_dead_code(program: Program) -> Program:
+    """The same function by the same operations, without those that change no output.
+
+    >>> from kinetree.expr import Block, Instruction, Port
+    >>> line = Block((Instruction("sin", (0,)), Instruction("cos", (0,))))
+    >>> without_dead_code(Program("cosine", (Port("x", ()),), (Port("y", ()),), line, (2,)))
+    cosine(x[]) -> y[]
+      %1 = cos(%0)
+    """
+    return numbered(remove_dead(named(program)))
+
+
+def remove_dead(program: NamedProgram) -> NamedProgram:
+    """The same on values with names. Arrays and tables that are left over go too."""
+    alive = _Alive(program)
+    lines = alive.kept(program.lines)
+    return _without_unused_memory(replace(program, lines=lines))
+
+
+class _Alive:
+    """What is needed. A store is if its array is read anywhere, so the search goes round until it finds nothing new."""
+
+    def __init__(self, program: NamedProgram) -> None:
+        self._values: set[int] = set()
+        self._arrays: set[int] = set()
+        if program.results is None:
+            self._arrays.update(range(len(program.inputs), program.first_array))
+        else:
+            self._use(program.results)
+        before = -1
+        while before != len(self._values) + len(self._arrays):
+            before = len(self._values) + len(self._arrays)
+            self._block(program.lines)
+
+    def _use(self, arguments: Iterable[Argument]) -> None:
+        self._values.update(a for a in arguments if isinstance(a, int))
+
+    def _block(self, lines: Lines) -> bool:
+        """Mark what a block needs; return whether it does anything by itself."""
+        acts = False
+        for line in reversed(lines):
+            acts |= self._line(line)
+        return acts
+
+    def _line(self, line: Line | LoopLine | SwitchLine) -> bool:
+        if isinstance(line, SwitchLine):
+            each = [self._block(case) for case in line.cases]  # all of them, also after one that acts
+            return any(each)
+        if isinstance(line, LoopLine):
+            carried = self._carried(line)
+            self._use(line.carried[k] for k in carried)
+            self._use(line.next[k] for k in carried)
+            return self._block(line.body)
+        s = line.statement
+        if isinstance(s, Store):
+            if s.array in self._arrays:
+                self._use((s.value,))
+                return True
+        elif self._values.intersection(line.defines):
+            if isinstance(s, Load):
+                self._arrays.add(s.array)
+            else:
+                self._use(s.args)
+        return False
+
+    def _carried(self, line: LoopLine) -> list[int]:
+        """Which carried values somebody needs, inside or afterwards."""
+        pairs = enumerate(zip(line.entry, line.defines, strict=True))
+        return [k for k, names in pairs if self._values.intersection(names)]
+
+    def kept(self, lines: Lines) -> Lines:
+        kept: Lines = []
+        for line in lines:
+            if isinstance(line, SwitchLine):
+                cases = tuple(map(self.kept, line.cases))
+                if any(cases):
+                    kept.append(SwitchLine(line.on, cases))
+            elif isinstance(line, LoopLine):
+                carried, body = self._carried(line), self.kept(line.body)
+                if carried or body:
+                    entry, before, after, defines = (
+                        tuple(values[k] for k in carried)
+                        for values in (line.entry, line.carried, line.next, line.defines)
+                    )
+                    kept.append(LoopLine(line.over, entry, before, body, after, defines))  # type: ignore[arg-type]
+            elif isinstance(line.statement, Store):
+                if line.statement.array in self._arrays:
+                    kept.append(line)
+            elif self._values.intersection(line.defines):
+                kept.append(line)
+        return kept
+
+
+def _without_unused_memory(program: NamedProgram) -> NamedProgram:
+    """Number the arrays and tables that are used anew."""
+    first = program.first_array
+    arrays: dict[int, int] = {k: k for k in range(first)}
+    tables: dict[int, int] = {}
+
+    def array(k: int) -> int:
+        return arrays.setdefault(k, len(arrays))
+
+    def table(k: int) -> int:
+        return tables.setdefault(k, len(tables))
+
+    def index(at: Index) -> Index:
+        if all(t.table is None for t in at.terms):
+            return at
+        return Index(at.base, tuple(t if t.table is None else Term(t.loop, t.scale, table(t.table)) for t in at.terms))
+
+    def rounds(over: Range | Walk) -> Range | Walk:
+        if isinstance(over, Walk):
+            return Walk(index(over.start), table(over.next))
+        return Range(index(over.start), index(over.stop), over.step)
+
+    def renumbered(lines: Lines) -> Lines:
+        return [renumber(line) for line in lines]
+
+    def renumber(line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
+        if isinstance(line, SwitchLine):
+            return SwitchLine(index(line.on), tuple(map(renumbered, line.cases)))
+        if isinstance(line, LoopLine):
+            over = rounds(line.over)
+            return LoopLine(over, line.entry, line.carried, renumbered(line.body), line.next, line.defines)
+        s = line.statement
+        if isinstance(s, Load):
+            return Line(Load(array(s.array), index(s.at)), line.defines)
+        if isinstance(s, Store):
+            return Line(Store(array(s.array), index(s.at), s.value), line.defines)
+        return line
+
+    lines = renumbered(program.lines)
+    used_arrays: list[Array] = [program.arrays[k - first] for k in arrays if k >= first]
+    return replace(program, lines=lines, arrays=used_arrays, tables=[program.tables[k] for k in tables])

@@ -1,0 +1,100 @@
+"""Which values matter only where a condition holds: those that nothing needs but one arm of a choice.
+
+The adjoint of such a value may be anything (NaN, too) where the arm is not taken: 0 · ∞ must not leak. It passes a
+`select` once, where it leaves the arm, and not at every operation inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from kinetree.expr.derivatives.rules import RULES, Choice, Local
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
+from kinetree.expr.program import Argument, Call, Instruction, Store
+
+__all__ = ["Arm", "Arms"]
+
+Arm = tuple[tuple[Argument, bool], ...]
+"""Conditions, the outermost first, each with whether it holds (or fails)."""
+
+
+class Arms:
+    """The arms of the values that one block defines; all others are always needed."""
+
+    def __init__(self, lines: Lines, results: Iterable[Argument], local: Callable[[Line], Local | None]) -> None:
+        """`local`: the local derivative of an instruction, None if it is not active."""
+        self._arm: dict[int, Arm] = {}
+        self._uses: dict[int, Arm] = {}
+        self._local = local
+        self._use(results, ())
+        for line in reversed(lines):
+            self._line(line)
+        del self._uses
+
+    def of(self, a: Argument) -> Arm:
+        return self._arm.get(a, ()) if isinstance(a, int) else ()
+
+    def _use(self, arguments: Iterable[Argument], arm: Arm) -> None:
+        for a in arguments:
+            if isinstance(a, int):
+                self._uses[a] = _common(self._uses[a], arm) if a in self._uses else arm
+
+    def _line(self, line: Line | LoopLine | SwitchLine) -> None:
+        if isinstance(line, SwitchLine):
+            for case in line.cases:
+                self._inside(case)
+            return
+        if isinstance(line, LoopLine):
+            self._use((*line.carried, *line.next), ())
+            self._inside(line.body)
+            return
+        s = line.statement
+        if isinstance(s, Store):
+            self._use((s.value,), ())
+            return
+        used = [self._uses[name] for name in line.defines if name in self._uses]
+        if not used:
+            return
+        self._arm.update((name, self._uses[name]) for name in line.defines if name in self._uses)
+        arm = used[0]
+        for other in used[1:]:
+            arm = _common(arm, other)
+        if isinstance(s, Call):
+            self._use(s.args, arm)
+        elif isinstance(s, Instruction):
+            local = self._local(line)
+            if isinstance(local, Choice):
+                for k, holds in zip(local.arms, (True, False), strict=True):
+                    self._use((s.args[k],), (*arm, (local.condition, holds)))
+            elif local is not None:
+                self._use((s.args[k] for k in RULES[s.op].passes), arm)
+
+    def _inside(self, lines: Lines) -> None:
+        """What a body uses of the values around it is always needed."""
+        for line in lines:
+            if isinstance(line, SwitchLine):
+                for case in line.cases:
+                    self._inside(case)
+            elif isinstance(line, LoopLine):
+                self._use((*line.carried, *line.next), ())
+                self._inside(line.body)
+            elif isinstance(line.statement, Store):
+                self._use((line.statement.value,), ())
+            elif isinstance(line.statement, Instruction | Call):
+                self._use(line.statement.args, ())
+
+
+def common_arm(arms: Iterable[Arm]) -> Arm:
+    """Where all of them lie."""
+    rest = list(arms)
+    shared = rest[0] if rest else ()
+    for arm in rest[1:]:
+        shared = _common(shared, arm)
+    return shared
+
+
+def _common(a: Arm, b: Arm) -> Arm:
+    n = 0
+    while n < min(len(a), len(b)) and a[n] == b[n]:
+        n += 1
+    return a[:n]

@@ -1,0 +1,135 @@
+"""Loops run backward: the bounds of their counters, and the same rounds in the opposite order.
+
+Rounds and indices are constants of a program. So a walk, or a range whose last round depends on its start, is written
+out into a table when the program is made; the loop backward counts places of this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.expr.program import Index, Range, Term, Walk
+
+__all__ = ["Backward", "bounds", "slots"]
+
+Bounds = tuple[int, int]
+"""The least and the largest that something can be; empty if the second is less."""
+
+
+def _of_index(index: Index, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
+    low = high = index.base
+    for t in index.terms:
+        first, last = counters[t.loop]
+        if t.table is not None:
+            entries = tables[t.table][max(first, 0) : last + 1]
+            if not entries:
+                return 0, -1
+            first, last = min(entries), max(entries)
+        ends = (t.scale * first, t.scale * last)
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def bounds(over: Range | Walk, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
+    """Between what the counter of a loop stays, given that of the counters around. It may reach less."""
+    start, last = _of_index(over.start, counters, tables)
+    if last < start:
+        return 0, -1
+    if isinstance(over, Walk):
+        following = tables[over.next]
+        seen: set[int] = set()
+        todo = list(range(max(start, 1), min(last, len(following) - 1) + 1))
+        while todo:
+            at = todo.pop()
+            if at != 0 and at not in seen:
+                seen.add(at)
+                todo.append(following[at])
+        return (min(seen), max(seen)) if seen else (0, -1)
+    stop = _of_index(over.stop, counters, tables)
+    if stop[1] < stop[0]:
+        return 0, -1
+    return (start, stop[1] - 1) if over.step > 0 else (stop[0] + 1, last)
+
+
+def slots(counters: Sequence[Bounds]) -> tuple[int, Index]:
+    """How many places to keep a number a round of the loops around, and which is that of the current round."""
+    size, at = 1, Index()
+    for loop, (first, last) in reversed(list(enumerate(counters))):
+        at = at + Index(-first * size, (Term(loop, size),))
+        size *= max(last - first + 1, 0)
+    return size, at
+
+
+class Backward:
+    """Indices inside loops that run backward, with the tables that they need.
+
+    `order` tells for a loop that counts places of a table which table that is: its entries are the counters it had.
+    """
+
+    def __init__(self, tables: list[tuple[int, ...]]) -> None:
+        self._tables = tables
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._composed: dict[tuple[int, int], int] = {}
+        self.order: dict[int, int] = {}
+
+    def index(self, at: Index) -> Index:
+        """The same place, from the counters of the loops backward."""
+        total = Index(at.base)
+        for t in at.terms:
+            if t.loop in self.order:
+                order = self.order[t.loop]
+                table = order if t.table is None else self._compose(t.table, order)
+                t = Term(t.loop, t.scale, table)
+            total = total + Index(0, (t,))
+        return total
+
+    def reverse(self, over: Range | Walk, counters: Sequence[Bounds]) -> tuple[Range | Walk, int | None]:
+        """The loop of the opposite order; and the table whose places it counts, if it does not count as before."""
+        if isinstance(over, Range):
+            if abs(over.step) == 1:
+                start, stop = self.index(over.start), self.index(over.stop)
+                return Range(stop - over.step, start - over.step, -over.step), None
+            if not (over.stop - over.start).terms:
+                rounds = len(range(0, (over.stop - over.start).base, over.step))
+                start = self.index(over.start)
+                return Range(start + over.step * (rounds - 1), start - over.step, -over.step), None
+        loops = sorted({t.loop for t in (*over.start.terms, *(over.stop.terms if isinstance(over, Range) else ()))})
+        if len(loops) > 1:
+            raise NotImplementedError(
+                f"a loop over {over} cannot run backward: its rounds depend on {len(loops)} counters; one is possible"
+            )
+        order: list[int] = []
+        if not loops:
+            order = list(over.rounds((), self._tables))[::-1]
+            return Range(Index(0), Index(len(order))), self._table(order)
+        (loop,) = loops
+        first, stop_at = [0], []
+        for counter in range(counters[loop][1] + 1):
+            order += self._rounds(over, loop, counter)[::-1]
+            first.append(len(order))
+        stop_at = first[1:]
+        begin = self.index(Index(0, (Term(loop, 1, self._table(first[:-1])),)))
+        end = self.index(Index(0, (Term(loop, 1, self._table(stop_at)),)))
+        return Range(begin, end), self._table(order)
+
+    def _rounds(self, over: Range | Walk, loop: int, counter: int) -> list[int]:
+        """The rounds for one value of the counter around; none where the tables know none, as it is never reached."""
+        try:
+            return list(over.rounds({loop: counter}, self._tables))  # type: ignore[arg-type]
+        except IndexError:
+            return []
+
+    def _table(self, values: Sequence[int]) -> int:
+        key = tuple(values)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._tables)
+            self._tables.append(key)
+        return self._numbers[key]
+
+    def _compose(self, outer: int, inner: int) -> int:
+        """The table of outer[inner[k]]."""
+        key = (outer, inner)
+        if key not in self._composed:
+            table = self._tables[outer]
+            self._composed[key] = self._table([table[k] if 0 <= k < len(table) else 0 for k in self._tables[inner]])
+        return self._composed[key]

@@ -1,0 +1,204 @@
+"""Emits statements on named values: folds what is known, shares what was computed, sums products by multiply-adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
+from kinetree.expr.ops import OPS
+from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Walk
+
+__all__ = ["Emitter", "Product", "Scope"]
+
+Product = tuple[bool, Argument, Argument]
+"""A term of a sum: (is negative, a, b) is ± a b."""
+
+_SWAPPED = frozenset({"add", "mul", "eq", "fma", "fms", "fnma"})
+"""Operations whose first two arguments may change places."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A body that is being written: its lines, and the operations known in it."""
+
+    lines: Lines = field(default_factory=list)
+    known: dict[tuple[str, tuple[Argument, ...]], int] = field(default_factory=dict)
+
+
+class Emitter:
+    """Writes into the innermost of the open scopes."""
+
+    def __init__(self, inputs: int) -> None:
+        self._fresh = count(inputs)
+        self.top = Scope()
+        self.scopes = [self.top]
+        self.home: dict[int, Scope] = dict.fromkeys(range(inputs), self.top)
+        """Where each value is defined."""
+        self._negated: dict[int, Argument] = {}
+
+    def open(self, names: int = 0) -> tuple[Scope, tuple[int, ...]]:
+        """A new innermost scope, and so many values that it starts with."""
+        scope = Scope()
+        self.scopes.append(scope)
+        return scope, self._names(names, scope)
+
+    def close(self) -> None:
+        self.scopes.pop()
+
+    def _names(self, n: int, scope: Scope) -> tuple[int, ...]:
+        names = tuple(next(self._fresh) for _ in range(n))
+        self.home.update((name, scope) for name in names)
+        return names
+
+    def op(self, name: str, *args: Argument) -> Argument:
+        """The value of an operation, new or known."""
+        folded = self._folded(name, args)
+        if folded is not None:
+            return folded
+        if name in _SWAPPED and repr(args[1]) < repr(args[0]):
+            args = (args[1], args[0], *args[2:])
+        key = (name, args)
+        for scope in reversed(self.scopes):
+            if key in scope.known:
+                return scope.known[key]
+        (value,) = self._emit(Instruction(name, args))
+        self.scopes[-1].known[key] = value
+        if name == "neg":
+            self._negated[value] = args[0]
+        return value
+
+    def _folded(self, name: str, args: tuple[Argument, ...]) -> Argument | None:
+        """What is known at once, if it is; a zero absorbs whatever it multiplies, as everywhere in traces."""
+        if all(isinstance(a, float) for a in args):
+            return OPS[name].evaluate(*args)
+        if name in ("add", "sub", "mul", "neg", "fma", "fms", "fnma"):
+            return self._folded_sum(name, args)
+        if name == "div":
+            return args[0] if _is(args[1], 1.0) else 0.0 if _is(args[0], 0.0) else None
+        if name == "select":
+            condition, a, b = args
+            if isinstance(condition, float):
+                return a if condition != 0.0 else b
+            return a if a == b and type(a) is type(b) else None
+        return None
+
+    def _folded_sum(self, name: str, args: tuple[Argument, ...]) -> Argument | None:
+        if name == "neg":
+            return self._negated.get(args[0]) if isinstance(args[0], int) else None
+        a, b = args[:2]
+        if name == "add":
+            return a if _is(b, 0.0) else b if _is(a, 0.0) else None
+        if name == "sub":
+            return a if _is(b, 0.0) else self.op("neg", b) if _is(a, 0.0) else None
+        trivial = [x for x in (a, b) if isinstance(x, float) and x in (0.0, 1.0, -1.0)]
+        if name == "mul":
+            if not trivial:
+                return None
+            other = b if _is(a, trivial[0]) else a
+            return 0.0 if trivial[0] == 0.0 else other if trivial[0] == 1.0 else self.op("neg", other)
+        c = args[2]
+        if not trivial and not _is(c, 0.0):
+            return None
+        c = self.op("neg", c) if name == "fms" else c
+        product = self.op("mul", a, b)
+        return self.op("sub", c, product) if name == "fnma" else self._plus(product, c)
+
+    def _plus(self, a: Argument, b: Argument) -> Argument:
+        return self.total([(False, a, 1.0), (False, b, 1.0)])
+
+    def total(self, terms: Sequence[Product]) -> Argument:
+        """The sum of products, as a chain of multiply-adds that takes in last what was computed last."""
+        constant, plain, products = 0.0, [], []
+        for negative, x, y in terms:
+            a_negative, a = self._stripped(x)
+            b_negative, b = self._stripped(y)
+            minus = (negative != a_negative) != b_negative
+            if isinstance(a, float) and isinstance(b, float):
+                constant += -a * b if minus else a * b
+            elif _is(a, 0.0) or _is(b, 0.0):
+                continue
+            elif _is(a, 1.0) or _is(b, 1.0):
+                plain.append((minus, b if _is(a, 1.0) else a))
+            else:
+                products.append((minus, a, b))
+        if constant != 0.0:
+            plain.append((constant < 0.0, abs(constant)))
+        plain.sort(key=lambda term: _age(term[1]))
+        products.sort(key=lambda term: max(_age(term[1]), _age(term[2])))
+        negated = bool(plain or products) and all(term[0] for term in (*plain, *products))
+        if negated:
+            plain = [(False, a) for _, a in plain]
+            products = [(False, a, b) for _, a, b in products]
+        value = self._chain(plain, products)
+        return self.op("neg", value) if negated else value
+
+    def _chain(self, plain: list[tuple[bool, Argument]], products: list[Product]) -> Argument:
+        first = next((term for term in plain if not term[0]), None)
+        if first is not None:
+            plain.remove(first)
+            total = first[1]
+        elif products:
+            positive = next(term for term in products if not term[0])
+            products.remove(positive)
+            if plain:
+                total = self.op("fms", positive[1], positive[2], plain.pop(0)[1])
+            else:
+                total = self.op("mul", positive[1], positive[2])
+        else:
+            return 0.0
+        for negative, a in plain:
+            total = self.op("sub" if negative else "add", total, a)
+        for negative, a, b in products:
+            total = self.op("fnma" if negative else "fma", a, b, total)
+        return total
+
+    def _stripped(self, a: Argument) -> tuple[bool, Argument]:
+        """(is negated, what is left without the sign)."""
+        if isinstance(a, float):
+            return a < 0.0, abs(a)
+        return (True, self._negated[a]) if a in self._negated else (False, a)
+
+    def load(self, array: int, at: Index, scope: Scope | None = None) -> int:
+        """A number of an array, at the end of a scope: of the innermost one, if none is given."""
+        (value,) = self._emit(Load(array, at), scope)
+        return value
+
+    def store(self, array: int, at: Index, value: Argument, scope: Scope | None = None) -> None:
+        self._emit(Store(array, at, value), scope)
+
+    def call(self, program: Program, args: Sequence[Argument]) -> tuple[int, ...]:
+        return self._emit(Call(program, tuple(args)))
+
+    def loop(
+        self,
+        over: Range | Walk,
+        body: Scope,
+        entry: Sequence[int] = (),
+        carried: Sequence[Argument] = (),
+        following: Sequence[Argument] = (),
+    ) -> tuple[int, ...]:
+        """A loop with a body that was written and closed before; the carried values after it."""
+        scope = self.scopes[-1]
+        defines = self._names(len(carried), scope)
+        scope.lines.append(LoopLine(over, tuple(entry), tuple(carried), body.lines, tuple(following), defines))
+        return defines
+
+    def switch(self, on: Index, cases: Iterator[Scope] | Sequence[Scope]) -> None:
+        bodies = tuple(case.lines for case in cases)
+        self.scopes[-1].lines.append(SwitchLine(on, bodies))
+
+    def _emit(self, s: Instruction | Load | Store | Call, scope: Scope | None = None) -> tuple[int, ...]:
+        scope = scope or self.scopes[-1]
+        defines = self._names(s.defines, scope)
+        scope.lines.append(Line(s, defines))
+        return defines
+
+
+def _is(a: Argument, x: float) -> bool:
+    return isinstance(a, float) and a == x
+
+
+def _age(a: Argument) -> int:
+    return -1 if isinstance(a, float) else a

@@ -1,0 +1,159 @@
+"""Programs with a name a value, for passes that insert and remove statements.
+
+In a `Program` a value is a number that depends on all statements before it. Here each value has a name of its own, an
+integer that never changes and never comes back, and bodies are lists. `named` and `numbered` go there and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from kinetree.expr.program import (
+    Argument,
+    Array,
+    Block,
+    Call,
+    Index,
+    Instruction,
+    Load,
+    Loop,
+    Port,
+    Program,
+    Range,
+    Statement,
+    Store,
+    Switch,
+    Walk,
+)
+
+__all__ = ["Line", "Lines", "LoopLine", "NamedProgram", "SwitchLine", "named", "numbered"]
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """A statement without a body; its arguments are names."""
+
+    statement: Instruction | Load | Store | Call
+    defines: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class LoopLine:
+    """A loop; `entry` names the carried values as its body sees them."""
+
+    over: Range | Walk
+    entry: tuple[int, ...]
+    carried: tuple[Argument, ...]
+    body: Lines
+    next: tuple[Argument, ...]
+    defines: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class SwitchLine:
+    on: Index
+    cases: tuple[Lines, ...]
+    defines: tuple[int, ...] = ()
+
+
+Lines = list[Line | LoopLine | SwitchLine]
+
+
+@dataclass(slots=True, eq=False)
+class NamedProgram:
+    """A program whose inputs are named 0, 1, …, as they are numbered."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    lines: Lines
+    results: tuple[Argument, ...] | None
+    arrays: list[Array]
+    tables: list[tuple[int, ...]]
+
+    @property
+    def input_size(self) -> int:
+        return sum(port.size for port in self.inputs)
+
+    @property
+    def first_array(self) -> int:
+        """The number of the first array that is no port."""
+        return len(self.inputs) + len(self.outputs)
+
+
+def renamed(
+    s: Instruction | Load | Store | Call, new: Callable[[Argument], Argument]
+) -> Instruction | Load | Store | Call:
+    """The same statement with other arguments."""
+    if isinstance(s, Store):
+        return Store(s.array, s.at, new(s.value))
+    if isinstance(s, Load):
+        return s
+    return replace(s, args=tuple(map(new, s.args)))
+
+
+def named(program: Program) -> NamedProgram:
+    """A program whose values have names."""
+    fresh = count(program.input_size)
+
+    def names(n: int) -> tuple[int, ...]:
+        return tuple(next(fresh) for _ in range(n))
+
+    def lines_of(block: Block, around: Sequence[int]) -> tuple[Lines, list[int]]:
+        seen = list(around)  # the names by the numbers
+
+        def name(a: Argument) -> Argument:
+            return a if isinstance(a, float) else seen[a]
+
+        lines: Lines = []
+        for s in block.statements:
+            if isinstance(s, Loop):
+                carried = tuple(map(name, s.carried))
+                entry = names(s.defines)
+                body, inside = lines_of(s.body, [*seen, *entry])
+                following = tuple(a if isinstance(a, float) else inside[a] for a in s.next)
+                lines.append(LoopLine(s.over, entry, carried, body, following, names(s.defines)))
+            elif isinstance(s, Switch):
+                lines.append(SwitchLine(s.on, tuple(lines_of(case, seen)[0] for case in s.cases)))
+            else:
+                lines.append(Line(renamed(s, name), names(s.defines)))
+            seen.extend(lines[-1].defines)
+        return lines, seen
+
+    lines, seen = lines_of(program.body, range(program.input_size))
+    results = program.results and tuple(a if isinstance(a, float) else seen[a] for a in program.results)
+    tables = list(program.tables)
+    return NamedProgram(program.name, program.inputs, program.outputs, lines, results, list(program.arrays), tables)
+
+
+def numbered(program: NamedProgram) -> Program:
+    """The program as the backends read it."""
+    numbers: dict[int, int] = {k: k for k in range(program.input_size)}
+
+    def number(a: Argument) -> Argument:
+        return a if isinstance(a, float) else numbers[a]
+
+    def define(names: Sequence[int], first: int) -> int:
+        numbers.update(zip(names, range(first, first + len(names)), strict=True))
+        return first + len(names)
+
+    def block_of(lines: Lines, first: int) -> Block:
+        statements: list[Statement] = []
+        for line in lines:
+            if isinstance(line, LoopLine):
+                carried = tuple(map(number, line.carried))
+                body = block_of(line.body, define(line.entry, first))
+                statements.append(Loop(line.over, body, carried, tuple(map(number, line.next))))
+            elif isinstance(line, SwitchLine):
+                statements.append(Switch(line.on, tuple(block_of(case, first) for case in line.cases)))
+            else:
+                statements.append(renamed(line.statement, number))
+            first = define(line.defines, first)
+        return Block(tuple(statements))
+
+    body = block_of(program.lines, program.input_size)
+    results = program.results and tuple(map(number, program.results))
+    arrays, tables = tuple(program.arrays), tuple(program.tables)
+    return Program(program.name, program.inputs, program.outputs, body, results, arrays, tables)

@@ -1,0 +1,38 @@
+"""The same robot in other body axes: every joint in the axes that suit it best.
+
+A joint about any axis is a joint about z in the right coordinates, so all revolute joints become one kind, and a
+general axis costs no more than z. Joint coordinates, forces and rates are unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from kinetree.model.elements import Body, Frame, Named
+from kinetree.model.model import Model
+
+__all__ = ["aligned"]
+
+T = TypeVar("T", Body, Frame)
+
+
+def aligned(model: Model) -> Model:
+    """The robot with each body's axes turned as its joint's `aligned` has them; frames stay where they are."""
+    tree = model.tree
+    kinds, turns = zip(*(kind.aligned() for kind in tree.joint), strict=True)
+    back = [turn.inverse for turn in turns]
+    X_T, inertia = list(tree.X_T), list(tree.I)
+    for i, p in tree.outward:
+        X_T[i] = turns[i] @ tree.X_T[i] @ back[p]
+        inertia[i] = back[i].back(tree.I[i])
+
+    def turned(part: T) -> T:
+        return replace(part, placement=part.placement @ back[part.slot])
+
+    return replace(
+        model,
+        tree=replace(tree, joint=tuple(kinds), X_T=tuple(X_T), I=tuple(inertia)),
+        bodies=Named("body", {name: turned(body) for name, body in model.bodies.items()}),
+        frames=Named("frame", {name: turned(frame) for name, frame in model.frames.items()}),
+    )

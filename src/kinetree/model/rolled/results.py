@@ -1,0 +1,99 @@
+"""Results with a place a joint or a body, written by loops into the function's result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinetree.expr import Index, Range, Recorder, Scalar
+from kinetree.model.rolled.memory import Bodies, Slot
+from kinetree.model.rolled.source import Source
+from kinetree.model.rolled.tables import Columns, QuantityTable
+from kinetree.spatial import Transform
+
+__all__ = ["BodyRow", "JointBlocks", "JointColumns", "NamedBodies", "Rows"]
+
+
+class JointBlocks:
+    """A symmetric matrix of joints: blocks[i, j] is its part for joints i and j, and the transpose for j and i."""
+
+    def __init__(self, recorder: Recorder, bodies: Bodies, source: Source) -> None:
+        (self._output,) = recorder.outputs
+        self._recorder = recorder
+        self._bodies = bodies
+        self._starts = source.starts("nv")
+        self._n = sum(kind.nv for kind in source.tree.joint)
+
+    def __setitem__(self, ij: tuple[Slot, Slot], block: Sequence[Sequence[Scalar]]) -> None:
+        i, j = ij
+        start_i = self._bodies.look_up(self._recorder, self._starts, i)
+        start_j = self._bodies.look_up(self._recorder, self._starts, j)
+        for a, row in enumerate(block):
+            for b, x in enumerate(row):
+                self._output[(start_i + a) * self._n + (start_j + b)] = x
+                self._output[(start_j + b) * self._n + (start_i + a)] = x
+
+    def flat(self) -> None:
+        """It stands in the result already."""
+
+
+class JointColumns:
+    """A matrix with a few columns a joint, zero at first."""
+
+    def __init__(self, recorder: Recorder, bodies: Bodies, source: Source, rows: int) -> None:
+        (self._output,) = recorder.outputs
+        self._recorder = recorder
+        self._bodies = bodies
+        self._starts = source.starts("nv")
+        self._n = sum(kind.nv for kind in source.tree.joint)
+        self._rows = rows
+
+    def __setitem__(self, j: Slot, columns: Sequence[Sequence[Scalar]]) -> None:
+        start = self._bodies.look_up(self._recorder, self._starts, j)
+        for k, column in enumerate(columns):
+            for row, x in enumerate(column):
+                self._output[start + (row * self._n + k)] = x
+
+    def flat(self) -> None:
+        """It stands in the result already."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyRow:
+    """A named body, where a loop over all of them stands."""
+
+    slot: Slot
+    placement: Transform
+
+
+class NamedBodies:
+    """The robot's named bodies, as the rows of a result."""
+
+    def __init__(self, recorder: Recorder, slots: Sequence[int], placements: Columns, kind_of: Sequence[int]) -> None:
+        self._recorder = recorder
+        self._slots = slots
+        self._kinds = frozenset(kind_of[slot] for slot in slots)
+        self._count = len(slots)
+        self._table = QuantityTable(recorder, Bodies([0] * len(slots)), placements, record="rows")
+
+    def __iter__(self) -> Iterator[tuple[Slot, BodyRow]]:
+        with self._recorder.loop(Range(Index(0), Index(self._count))) as k:
+            row = Slot(k, frozenset((0,)))
+            slot = Slot(self._recorder.look_up(self._slots, k), self._kinds)
+            yield row, BodyRow(slot, self._table[row])
+
+
+class Rows:
+    """A result of so many numbers a body."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        (self._output,) = recorder.outputs
+
+    def __setitem__(self, row: Slot, numbers: Any) -> None:
+        start = row.index * len(numbers)
+        for k, x in enumerate(numbers):
+            self._output[start + k] = x
+
+    def flat(self) -> None:
+        """It stands in the result already."""

@@ -1,0 +1,84 @@
+"""The constants of a robot, made ready for loops over its bodies: renumbered, by kind, component by component."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from kinetree.model.joints import JointKind
+from kinetree.model.rolled.tables import Columns
+from kinetree.model.tree import Tree
+
+__all__ = ["Source"]
+
+Case = tuple[frozenset[int], frozenset[int]]
+"""The kinds of a body's joint, and of its parent's."""
+
+
+class Source:
+    """Bodies are numbered in the order of `tree.outward`: each parent before its children, the root 0."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        order = [0, *(i for i, _ in tree.outward)]
+        self.number = {slot: n for n, slot in enumerate(order)}
+        """A slot's number here."""
+        self._order = order
+        self.size = len(order)
+        self.parent = [0] + [self.number[tree.parent[i]] for i in order[1:]]
+        kinds: dict[JointKind | None, int] = {None: 0}  # the root is a kind of its own
+        self.kind_of = [0] + [kinds.setdefault(tree.joint[i], len(kinds)) for i in order[1:]]
+        self.kinds: list[JointKind] = [tree.joint[0], *(kind for kind in kinds if kind is not None)]
+        self.gravity = tree.gravity
+        self._changed: dict[Callable[[Tree], Tree], Source] = {}
+
+        own = [(frozenset((k,)), frozenset((self.kind_of[p],))) for k, p in zip(self.kind_of, self.parent, strict=True)]
+        self.pair_of: list[Case] = own
+        """Each body's kind and its parent's."""
+        self._pairs = list(dict.fromkeys(own[1:]))
+        parents = {kind: frozenset(q for k, ps in self._pairs for q in ps if kind in k) for kind in set(self.kind_of)}
+        self.cases: list[Case] = [(frozenset((k,)), parents[k]) for k in range(1, len(self.kinds))]
+        """The kinds, and which kinds their parents have."""
+        self.case_of = [max(k - 1, 0) for k in self.kind_of]
+
+    @cached_property
+    def X_T(self) -> Columns:
+        return Columns([self.tree.X_T[i] for i in self._order])
+
+    @cached_property
+    def I(self) -> Columns:  # noqa: E743
+        return Columns([self.tree.I[i] for i in self._order])
+
+    @cached_property
+    def armature(self) -> Columns:
+        return Columns([self.tree.armature[i] for i in self._order])
+
+    def pairs_above(self, kinds: frozenset[int]) -> list[Case]:
+        """The kinds of body and parent that can be met on the way from one of these kinds to the root, nearest first."""
+        found: list[Case] = []
+        reached = set(kinds)
+        while new := [pair for pair in self._pairs if pair not in found and pair[0] <= reached]:
+            found += new
+            reached.update(*(parent for _, parent in new))
+        return found
+
+    def starts(self, space: str) -> Sequence[int]:
+        """Where each body's piece of q ("nq") or v ("nv") begins."""
+        return self._starts[space]
+
+    @cached_property
+    def _starts(self) -> dict[str, list[int]]:
+        starts = {}
+        for space in ("nq", "nv"):
+            by_slot, start = [], 0
+            for kind in self.tree.joint:
+                by_slot.append(start)
+                start += getattr(kind, space)
+            starts[space] = [by_slot[i] for i in self._order]
+        return starts
+
+    def changed(self, change: Callable[[Tree], Tree]) -> Source:
+        """Of another tree; made once."""
+        if change not in self._changed:
+            self._changed[change] = Source(change(self.tree))
+        return self._changed[change]

@@ -1,0 +1,168 @@
+"""A tree whose bodies are looped over: the algorithms' loops become loops of the program.
+
+It looks to an algorithm as a `Tree` does. `for i, p in tree.outward` runs once a kind of joint, in a case of a switch
+inside a loop; `i` and `p` are where the loop stands, and memory and tables are indexed by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk
+from kinetree.model.joints import JointKind
+from kinetree.model.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
+from kinetree.model.rolled.results import JointBlocks, JointColumns
+from kinetree.model.rolled.source import Source
+from kinetree.model.rolled.tables import QuantityTable
+from kinetree.spatial import Motion
+
+__all__ = ["RolledTree"]
+
+
+class RolledTree:
+    """The `Tree` of a robot in a trace with memory; bodies are numbered so that parents come first."""
+
+    def __init__(self, source: Source, recorder: Recorder, knowledge: Knowledge) -> None:
+        self._source = source
+        self._recorder = recorder
+        self._knowledge = knowledge
+        self._bodies = Bodies(source.kind_of, source.parent)
+        self.X_T = QuantityTable(recorder, self._bodies, source.X_T)
+        self.I = QuantityTable(recorder, self._bodies, source.I)
+        self.armature = QuantityTable(recorder, self._bodies, source.armature)
+        self.joint = _Kinds(self._bodies, source.kinds)
+        self.gravity: Motion = source.gravity
+
+    @property
+    def outward(self) -> Iterator[tuple[Slot, Slot]]:
+        return self._all(Range(Index(1), Index(self._source.size)))
+
+    @property
+    def inward(self) -> Iterator[tuple[Slot, Slot]]:
+        return self._all(Range(Index(self._source.size - 1), Index(0), -1))
+
+    def toward_root(self, i: int | Slot) -> Iterator[tuple[Slot, Slot]]:
+        slot = self._bodies.slot(i)
+        if slot.kinds == {0}:
+            return iter(())
+        parents = self._recorder.table(self._source.parent)
+        pairs = self._source.pairs_above(slot.kinds)
+        case_of = [pairs.index(pair) if pair in pairs else 0 for pair in self._source.pair_of]
+        return self._rounds(Walk(slot.index, parents), case_of, pairs)
+
+    def _all(self, over: Range) -> Iterator[tuple[Slot, Slot]]:
+        if over.start == over.stop:
+            return iter(())
+        return self._rounds(over, self._source.case_of, self._source.cases)
+
+    def _rounds(
+        self,
+        over: Range | Walk,
+        case_of: Sequence[int],
+        cases: Sequence[tuple[frozenset[int], frozenset[int]]],
+    ) -> Iterator[tuple[Slot, Slot]]:
+        """The body of a loop once a case: the kinds of the body, and those of its parent."""
+        recorder = self._recorder
+        with recorder.loop(over) as i:
+            p = recorder.look_up(self._source.parent, i, 1)
+            self._bodies.distinct.add(frozenset((i, p)))
+            self._bodies.distinct.add(frozenset((i, Index(0))))
+            if len(cases) == 1:
+                yield Slot(i, cases[0][0]), Slot(p, cases[0][1], i)
+                return
+            with recorder.switch(recorder.look_up(case_of, i, 1)) as case:
+                for own, parents in cases:
+                    with case():
+                        yield Slot(i, own), Slot(p, parents, i)
+
+    def slots(self, count: int) -> list[Any]:
+        return [QuantityMemory(self._recorder, self._bodies, self._knowledge) for _ in range(count)]
+
+    def blocks(self) -> JointBlocks:
+        return JointBlocks(self._recorder, self._bodies, self._source)
+
+    def columns(self, rows: int) -> JointColumns:
+        return JointColumns(self._recorder, self._bodies, self._source, rows)
+
+    def at_rest(self) -> _Rest:
+        return _Rest(self)
+
+    def pieces(self, memory: Memory, space: str) -> _Pieces:
+        """A q ("nq") or v ("nv") that stands in memory, a piece a joint."""
+        return _Pieces(self, memory, space)
+
+    def joined(self, pieces: Any, space: str) -> None:
+        """Write pieces into the result."""
+        (output,) = self._recorder.outputs
+        for i, _ in self.outward:
+            start = self.start(space, i)
+            for k, x in enumerate(pieces[i]):
+                output[start + k] = x
+
+    def of_some(self, values: Mapping[int, Any], zero: Any) -> Any:
+        """Values that a few bodies have."""
+        if not values:
+            return {}
+        (memory,) = self.slots(1)
+        for i, _ in self.outward:
+            memory[i] = zero
+        for slot, value in values.items():
+            memory[slot] = value
+        return _Everywhere(memory)
+
+    def start(self, space: str, i: int | Slot) -> Index:
+        """Where a joint's piece of q or v begins."""
+        return self._bodies.look_up(self._recorder, self._source.starts(space), i)
+
+    def rebuilt(self, change: Any) -> RolledTree:
+        """The tree with something about its constants changed."""
+        return RolledTree(self._source.changed(change), self._recorder, self._knowledge)
+
+
+class _Kinds:
+    """The kinds of joint, as `tree.joint[i]`."""
+
+    def __init__(self, bodies: Bodies, kinds: Sequence[JointKind]) -> None:
+        self._bodies = bodies
+        self._kinds = kinds
+
+    def __getitem__(self, i: int | Slot) -> JointKind:
+        (kind,) = self._bodies.slot(i).kinds
+        return self._kinds[kind]
+
+
+class _Rest:
+    """A v of zeros."""
+
+    def __init__(self, tree: RolledTree) -> None:
+        self._tree = tree
+
+    def __getitem__(self, i: int | Slot) -> list[float]:
+        return [0.0] * self._tree.joint[i].nv
+
+
+class _Pieces:
+    """A flat array of q or v, a piece a joint."""
+
+    def __init__(self, tree: RolledTree, memory: Memory, space: str) -> None:
+        self._tree = tree
+        self._memory = memory
+        self._space = space
+
+    def __getitem__(self, i: int | Slot) -> list[Scalar]:
+        start = self._tree.start(self._space, i)
+        return [self._memory[start + k] for k in range(getattr(self._tree.joint[i], self._space))]
+
+
+class _Everywhere:
+    """A memory that answers for every body, as a dict would for those it knows."""
+
+    def __init__(self, memory: QuantityMemory) -> None:
+        self._memory = memory
+
+    def __contains__(self, i: object) -> bool:
+        return True
+
+    def __getitem__(self, i: int | Slot) -> Any:
+        return self._memory[i]

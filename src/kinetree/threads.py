@@ -1,0 +1,375 @@
+"""Large batches on several threads: a call is cut into pieces, and the caller shares them with helper threads.
+
+Kernels release the interpreter's lock, so ordinary Python threads compute side by side. A result never depends on how
+a batch was cut, because no sample's result depends on its neighbours. docs/decisions/0014-threads.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kinetree.errors import OptionError
+
+__all__ = ["call_in_pieces", "thread_count", "worth_splitting"]
+
+Array = NDArray[Any]
+_VARIABLE = "KINETREE_NUM_THREADS"
+_MOST_THREADS = 1024  # more is a slip of the keyboard, and would start as many threads
+_PIECE = 1e-4  # seconds; a helper takes some 20 µs to wake and to be waited for
+_GROUP = 64  # samples: a multiple of every number of lanes
+
+
+def worth_splitting(samples: int, seconds_a_sample: float) -> bool:
+    """Whether a batch holds work for two threads.
+
+    Args:
+        samples: how many.
+        seconds_a_sample: about how long one takes on one thread.
+
+    >>> worth_splitting(100, 1e-7), worth_splitting(100_000, 1e-7)
+    (False, True)
+    """
+    return samples * seconds_a_sample >= 2.0 * _PIECE
+
+
+def thread_count(threads: int | None = None) -> int:
+    """On how many threads a call may compute, the caller's included.
+
+    Args:
+        threads: the caller's own wish. None takes the environment variable KINETREE_NUM_THREADS, which is read anew
+            each time, and without it the cores this process may use: its affinity, and the CPU quota of its container.
+
+    Raises:
+        OptionError: the wish, or else the variable, is no whole number from 1 to 1024.
+
+    >>> thread_count(3)
+    3
+    """
+    if threads is not None:
+        return _checked(threads)
+    text = os.environ.get(_VARIABLE, "").strip()
+    if not text:
+        return _available_cores()
+    count = int(text) if text.isdecimal() and len(text) < 9 else 0
+    if not 1 <= count <= _MOST_THREADS:
+        raise OptionError(
+            f"the environment variable {_VARIABLE} must be a whole number of threads from 1 to {_MOST_THREADS}, not "
+            f"{text!r}; unset it to use all available cores"
+        )
+    return count
+
+
+def call_in_pieces(
+    function: Callable[..., Any],
+    arrays: Sequence[Array],
+    out: Array | None,
+    core_in: Sequence[int],
+    core_out: tuple[int, ...],
+    dtype: DTypeLike,
+    work: float,
+    threads: int | None = None,
+) -> Any:
+    """`function(*arrays, out=out)`, on several threads if the batch is large.
+
+    The result is the same to the last bit. A new one is in C order if the call was split. Floating-point warnings come
+    once a call, as `np.errstate` of the caller has them.
+
+    Args:
+        function: a gufunc of one result; it runs in several threads at once.
+        arrays: its arguments, (…, core) each; the leading axes broadcast.
+        out: where the result goes, or None for a new array. It may overlap the arguments.
+        core_in: how many axes of each argument belong to one sample.
+        core_out: the shape of one sample's result.
+        dtype: of the result.
+        work: about how many seconds a sample takes on one thread.
+        threads: the most threads for this call, 1 to compute here; None as in `thread_count`.
+
+    Raises:
+        OptionError: `threads` or KINETREE_NUM_THREADS is no number of threads. The variable is read only when the batch
+            is worth splitting.
+        ValueError: the leading axes do not broadcast.
+
+    >>> import numpy as np
+    >>> x = np.ones((1000, 3, 3))
+    >>> call_in_pieces(np.matmul, [x, x], None, (2, 2), (3, 3), float, work=1e-6, threads=2).shape
+    (1000, 3, 3)
+    """
+    if threads is not None:
+        threads = _checked(threads)
+    batch = _batch_shape(arrays, core_in)
+    samples = math.prod(batch)
+    if threads == 1 or samples < 2 or not worth_splitting(samples, work):
+        return function(*arrays, out=out)
+    limit = thread_count(threads)
+    axis = batch.index(max(batch))
+    pieces = _cut(batch[axis], math.ceil(batch[axis] * _PIECE / (samples * work)), limit)
+    if limit == 1 or len(pieces) == 1:
+        return function(*arrays, out=out)
+    if out is not None and (out.shape != (*batch, *core_out) or not _written_once(out)):
+        return function(*arrays, out=out)
+    modes = np.geterr()
+    if not _REPEATABLE.issuperset(modes.values()):
+        return function(*arrays, out=out)
+    if out is None:
+        out = np.empty((*batch, *core_out), dtype)
+    else:  # a piece must not overwrite what another has still to read
+        arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+    result = out
+    seen: set[str] = set()
+    # For each argument, where the axis to cut stands in it; None if it is the same for all pieces.
+    axes = [_own_axis(x.shape[: x.ndim - rank], len(batch), axis) for x, rank in zip(arrays, core_in, strict=True)]
+
+    def compute(piece: slice) -> None:
+        parts = [x if k is None else x[(slice(None),) * k + (piece,)] for x, k in zip(arrays, axes, strict=True)]
+        # The caller's errstate does not reach other threads, and would speak once a piece: collected here, told below.
+        with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
+            function(*parts, out=result[(slice(None),) * axis + (piece,)])
+
+    _helpers.run(compute, pieces, limit)
+    if seen:
+        _tell(seen, modes, getattr(function, "__name__", "function"))
+    return result
+
+
+# -- how many threads
+
+
+def _checked(threads: Any) -> int:
+    try:
+        count = 0 if isinstance(threads, bool) else operator.index(threads)
+    except TypeError:
+        count = 0
+    if not 1 <= count <= _MOST_THREADS:
+        raise OptionError(
+            f"threads must be a whole number from 1 to {_MOST_THREADS}, or None for {_VARIABLE} or else all available "
+            f"cores, not {threads!r}"
+        )
+    return count
+
+
+def _available_cores() -> int:
+    if hasattr(os, "process_cpu_count"):  # Python 3.13: also knows -X cpu_count
+        cores = os.process_cpu_count()
+    elif hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count()
+    return max(1, min(cores or 1, _quota()))
+
+
+@cache
+def _quota(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """The cores that a container's CPU quota pays for, rounded up."""
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):  # of the newer kind, the older
+        try:
+            quota, period = (int(word) for file in files for word in (root / file).read_text().split())
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+        if quota > 0 and period > 0:
+            return -(-quota // period)
+    return _MOST_THREADS
+
+
+# -- how a batch is cut
+
+
+def _batch_shape(arrays: Sequence[Array], core_in: Sequence[int]) -> tuple[int, ...]:
+    batch: tuple[int, ...] = ()
+    for x, rank in zip(arrays, core_in, strict=True):
+        own = x.shape[: x.ndim - rank]
+        if own != batch:
+            batch = np.broadcast_shapes(batch, own) if batch else own
+    return batch
+
+
+def _cut(length: int, least: int, threads: int) -> list[slice]:
+    """Ranges of at least `least`: large ones first, smaller ones to the end, so that all threads end together.
+
+    Long ones end where the kernels' groups of samples do.
+    """
+    ranges = []
+    start = 0
+    while start < length:
+        left = length - start
+        step = max(least, -(-left // (2 * threads)))
+        if step >= 8 * _GROUP:
+            step = -(-step // _GROUP) * _GROUP
+        stop = start + step if left - step >= least else length
+        ranges.append(slice(start, stop))
+        start = stop
+    return ranges
+
+
+def _own_axis(own: tuple[int, ...], ndim: int, axis: int) -> int | None:
+    """Where an axis of the whole batch stands in an argument; None if the argument broadcasts along it."""
+    k = axis - (ndim - len(own))
+    return k if k >= 0 and own[k] > 1 else None
+
+
+def _written_once(out: Array) -> bool:
+    """Whether all elements of an array are surely apart; where they are not, the order of writing decides."""
+    extent = out.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(out.strides, out.shape, strict=True) if n > 1):
+        if stride < extent:
+            return False
+        extent += (n - 1) * stride
+    return True
+
+
+# -- floating-point errors
+
+_REPEATABLE = {"ignore", "warn", "raise"}  # what `_tell` can do in NumPy's place; the others are calls on one thread
+_KINDS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
+
+
+def _tell(seen: set[str], modes: Any, name: str) -> None:
+    """What NumPy does after a call in which these kinds were seen, in its order."""
+    for key, kind in _KINDS.items():
+        if kind in seen:
+            message = f"{kind} encountered in {name}"
+            if modes[key] == "raise":
+                raise FloatingPointError(message)
+            if modes[key] == "warn":
+                warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+# -- who computes
+
+
+class _Call:
+    """One split call: the pieces that nobody has begun, and how many helpers are at work on others."""
+
+    def __init__(
+        self, compute: Callable[[slice], None], pieces: list[slice], limit: int, lock: threading.RLock
+    ) -> None:
+        self.compute = compute
+        self.waiting = deque(pieces)
+        self.limit = limit
+        self.helping = 0
+        self.helped = threading.Condition(lock)
+        self.error: BaseException | None = None
+
+
+class _Helpers:
+    """The process's helper threads. They only ever help: a call whose helpers never come does everything itself.
+
+    A helper joins a call only while fewer threads compute than that call's limit, and leaves it after a piece when
+    more do: another caller has come, whose own thread needs the core.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # a signal handler of this thread may call again
+        self._requests: SimpleQueue[_Call] = SimpleQueue()
+        self._threads = 0
+        self._helping = 0
+        self._callers = 0
+
+    def run(self, compute: Callable[[slice], None], pieces: list[slice], limit: int) -> None:
+        """Compute all pieces; an error drops those that nobody has begun, waits for the others, and is raised."""
+        call = _Call(compute, pieces, limit, self._lock)
+        counted = False
+        try:
+            with self._lock:
+                self._callers += 1
+                counted = True
+                wanted = min(limit - self._callers - self._helping, len(pieces) - 1)
+            self._ask(call, wanted)
+            while (piece := self._next(call)) is not None:
+                compute(piece)
+        finally:
+            self._finish(call, counted)
+        if call.error is not None:
+            try:
+                raise call.error
+            finally:
+                call.error = None  # its traceback leads back to the call
+
+    def _next(self, call: _Call) -> slice | None:
+        with self._lock:
+            return call.waiting.popleft() if call.waiting else None
+
+    def _finish(self, call: _Call, counted: bool) -> None:
+        """Wait for helpers in the middle of a piece, whatever happens: they write into the caller's array."""
+        interruption: BaseException | None = None
+        while True:
+            try:
+                with self._lock:
+                    call.waiting.clear()
+                    if counted:
+                        self._callers -= 1
+                        counted = False
+                    while call.helping:
+                        call.helped.wait()
+                break
+            except BaseException as error:
+                interruption = error
+        del call.compute  # a request that no helper has read yet must not keep the arrays
+        if interruption is not None:
+            raise interruption
+
+    def _ask(self, call: _Call, wanted: int) -> None:
+        for _ in range(wanted):
+            with self._lock:
+                start = self._threads - self._helping < wanted
+                self._threads += start
+            if start:
+                try:
+                    threading.Thread(target=self._serve, name="kinetree helper", daemon=True).start()
+                except RuntimeError:  # the interpreter is ending, or the system gives no more threads
+                    with self._lock:
+                        self._threads -= 1
+                    if not self._threads:
+                        return
+            self._requests.put(call)
+
+    def _serve(self) -> None:
+        while True:
+            self._help(self._requests.get())
+
+    def _help(self, call: _Call) -> None:
+        with self._lock:
+            if not call.waiting or self._callers + self._helping >= call.limit:
+                return
+            self._helping += 1
+            call.helping += 1
+        try:
+            while (piece := self._next(call)) is not None:
+                call.compute(piece)
+                if self._callers + self._helping > call.limit:
+                    break
+        except BaseException as error:
+            with self._lock:
+                call.waiting.clear()
+                call.error = call.error or error
+        finally:
+            with self._lock:
+                self._helping -= 1
+                call.helping -= 1
+                if not call.helping:
+                    call.helped.notify()
+
+
+_helpers = _Helpers()
+
+
+def _forget() -> None:
+    """In a forked child: no helper came along, and the lock may be one that a thread of the parent held."""
+    global _helpers
+    _helpers = _Helpers()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

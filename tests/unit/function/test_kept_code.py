@@ -1,0 +1,304 @@
+"""Machine code kept on disk, as a caller sees it: the same results, no tracing, and no trouble."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree import function as module
+from kinetree.codegen import cache
+from kinetree.function import Definition
+from kinetree.model import regrouped
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+RNG = np.random.default_rng(11)
+Q, V, TAU = RNG.normal(size=(3, 13, 6))
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache. That a file of kinetree is being edited meanwhile is no reason for a test to fail."""
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(cache, "_said", False)
+    monkeypatch.setattr("kinetree.codegen.identity.toolchain", lambda *_: bytes(32))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the functions that are traced from now on."""
+    names: list[str] = []
+    real = module._trace
+
+    def trace(definition: Definition, *arguments: Any) -> Any:
+        names.append(definition.name)
+        return real(definition, *arguments)
+
+    monkeypatch.setattr(module, "_trace", trace)
+    return names
+
+
+def arm() -> kt.Model:
+    """A robot that nothing has been compiled for."""
+    return kt.zoo.load("arm6")
+
+
+def pendulum(mass: float = 1.0) -> kt.Model:
+    builder = kt.ModelBuilder("pendulum")
+    builder.add_body("base")
+    builder.add_body("bob", Inertia.from_com(mass, Vec3(0.0, 0.0, -1.0), Sym3.scalar(0.01)))
+    builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "bob", Transform.identity())
+    return builder.build()
+
+
+CALLS: dict[str, Callable[[kt.Model], Any]] = {
+    "aba": lambda r: kt.aba(r, Q, V, TAU),
+    "aba, float32": lambda r: kt.aba(r, *(x.astype(np.float32) for x in (Q, V, TAU))),
+    "aba with a force": lambda r: kt.aba(r, Q, V, TAU, f_ext={"tool": np.ones(6)}),
+    "aba with a force elsewhere": lambda r: kt.aba(r, Q, V, TAU, f_ext={r.root: np.ones(6)}),
+    "aba with two forces": lambda r: kt.aba(r, Q, V, TAU, f_ext={"tool": np.ones(6), r.root: np.ones(6)}),
+    "aba with two forces the other way": lambda r: kt.aba(r, Q, V, TAU, f_ext={r.root: Q, "tool": np.ones(6)}),
+    "rnea": lambda r: kt.rnea(r, Q, V, TAU),
+    "crba": lambda r: kt.crba(r, Q),
+    "velocity in the world": lambda r: kt.frame_velocity(r, Q, V, "tool", expressed_in="world"),
+    "velocity in the frame": lambda r: kt.frame_velocity(r, Q, V, "tool", expressed_in="local"),
+    "velocity of another frame": lambda r: kt.frame_velocity(r, Q, V, r.root, expressed_in="world"),
+    "energy": lambda r: kt.kinetic_energy(r, Q, V),
+    "integrate": lambda r: kt.integrate(r, Q, V),
+}
+
+
+def test_a_kernel_from_the_disk_is_the_kernel_bit_for_bit_and_nothing_is_traced_for_it(
+    kept: Path, traces: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = arm(), arm(), arm()
+    made = {name: call(first) for name, call in CALLS.items()}
+    assert len(traces) == len(list(kept.iterdir())) == len(CALLS)  # each has a key of its own
+    traces.clear()
+    for name, call in CALLS.items():
+        np.testing.assert_array_equal(call(second), made[name], strict=True)
+    assert traces == []
+    monkeypatch.setenv("KINETREE_CACHE", "off")
+    for name, call in CALLS.items():
+        np.testing.assert_array_equal(call(third), made[name], strict=True)
+    assert len(traces) == len(CALLS)
+
+
+def test_another_robot_has_kernels_of_its_own(kept: Path) -> None:
+    one, other = pendulum(1.0), pendulum(np.nextafter(1.0, 2.0))
+    kt.aba(one, [[0.3]], [[0.0]], [[0.0]])
+    kt.aba(other, [[0.3]], [[0.0]], [[0.0]])
+    assert len(list(kept.iterdir())) == 2
+
+
+def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[str]) -> None:
+    program = kt.compile(arm(), kt.crba).program
+    traces.clear()
+    f = kt.compile(arm(), kt.crba)  # its robot is gone already
+    gc.collect()
+    assert traces == []
+    assert repr(f.program) == repr(program)
+    assert f.program is f.program
+    assert traces == ["crba"]
+
+
+def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
+    f = kt.compile(arm(), kt.crba)
+    batch = (entry := next(kept.iterdir())).read_bytes()
+    other = f._object("other", lambda *_: "define i32 @other() { ret i32 7 }")
+    assert not batch.endswith(other)
+    assert entry.read_bytes() == batch
+    assert len(list(kept.iterdir())) == 2
+    assert kt.compile(arm(), kt.crba)._object("other", lambda *_: "never read") == other
+    assert traces == ["crba"]
+
+
+def test_compile_compiles_now(kept: Path, traces: list[str]) -> None:
+    kt.compile(arm(), kt.crba)
+    assert traces == ["crba"]
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_what_makes_no_sense_is_refused_with_and_without_a_kernel_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = arm()
+    for setting in ("off", "on", "on"):
+        monkeypatch.setenv("KINETREE_CACHE", setting)
+        kt.crba(robot, Q)
+        with pytest.raises(kt.OptionError, match="crba takes no external forces"):
+            kt.compile(robot, kt.crba, f_ext=["tool"])
+        with pytest.raises(kt.NameNotFoundError, match="no frame 'tol': did you mean 'tool'"):
+            kt.aba(robot, Q, V, TAU, f_ext={"tol": np.zeros(6)})
+        with pytest.raises(kt.SingularModelError, match="joint 'hinge' of 'pendulum' moves nothing that has mass"):
+            kt.aba(_massless(), [0.0], [0.0], [0.0])
+        with pytest.raises(kt.ModelError, match="has no mass at all"):
+            kt.center_of_mass(_massless(), [0.0])
+
+
+def _massless() -> kt.Model:
+    builder = kt.ModelBuilder("pendulum")
+    builder.add_body("base")
+    builder.add_body("bob")
+    builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "bob")
+    return builder.build()
+
+
+def test_a_robot_without_degrees_of_freedom_needs_no_kernel(kept: Path) -> None:
+    builder = kt.ModelBuilder("rock")
+    builder.add_body("rock", Inertia.from_com(2.0, Vec3(0.0, 0.0, 0.5), Sym3.scalar(0.1)))
+    rock = builder.build()
+    assert kt.center_of_mass(rock, np.zeros((3, 0))).tolist() == [[0.0, 0.0, 0.5]] * 3
+    assert kt.aba(rock, np.zeros((3, 0)), np.zeros(0), np.zeros(0)).shape == (3, 0)
+    assert not kept.exists()
+
+
+def _half_inertia(model: kt.Model, q: Any) -> list[Any]:
+    return [0.5 * regrouped(model.tree).I[1].mass + 0.0 * q[1][0]]
+
+
+def test_a_definition_that_is_not_ours_is_not_kept(kept: Path) -> None:
+    definition = Definition("crba", (("q", "nq"),), (), _half_inertia)
+    assert module.run(definition, pendulum(), (np.zeros((2, 1)),)).tolist() == [0.0, 0.0]
+    assert not kept.exists()
+
+
+class Screw(kt.Revolute):
+    """A joint of the user's own: what its code does is not in its state."""
+
+    pitch = 1.0
+
+    def calc(self, q: Any, v: Any) -> Any:
+        return super().calc([q[0] * self.pitch], [v[0] * self.pitch])
+
+
+def test_a_robot_with_a_joint_of_the_users_own_is_not_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def placement() -> float:
+        builder = kt.ModelBuilder("screw")
+        builder.add_body("base")
+        builder.add_body("bob", Inertia.from_com(1.0, Vec3(0.0, 0.0, -1.0), Sym3.scalar(0.01)))
+        builder.add_joint("hinge", Screw([0, 1, 0]), "base", "bob")
+        return float(kt.frame_placement(builder.build(), [[0.5]], "bob")[0, 0, 0])
+
+    assert placement() == pytest.approx(np.cos(0.5))
+    monkeypatch.setattr(Screw, "pitch", 2.0)
+    assert placement() == pytest.approx(np.cos(1.0))
+    assert not kept.exists()
+
+
+def test_source_that_is_not_what_runs_keeps_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinetree.codegen.identity.toolchain", lambda *_: None)
+    assert kt.crba(pendulum(), [[0.0]]).shape == (1, 1, 1)
+    assert not kept.exists()
+
+
+def test_damaged_entries_are_replaced(kept: Path, traces: list[str]) -> None:
+    expected = kt.crba(arm(), Q)
+    (path,) = kept.iterdir()
+    good = path.read_bytes()
+    for place in (0, 20, 60, len(good) // 2):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        np.testing.assert_array_equal(kt.crba(arm(), Q), expected)
+        assert path.read_bytes() == good
+    assert len(traces) == 5
+
+
+def test_a_folder_that_cannot_be_written_changes_nothing(
+    kept: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = kt.crba(arm(), Q)
+    (kept / "file").write_text("")
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(kept / "file" / "below"))
+    for _ in range(3):
+        np.testing.assert_array_equal(kt.crba(arm(), Q), expected)
+    assert len(caplog.records) <= 1
+
+
+def test_what_takes_long_is_said_only_when_it_does(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_WORTH_SAYING", 0.0)
+    caplog.set_level(logging.WARNING, "kinetree")
+    kt.gravity_forces(pendulum(), [[0.0]])
+    assert [message.split(":")[0] for message in caplog.messages] == ["compiling gravity_forces for 'pendulum'"]
+    caplog.clear()
+    kt.gravity_forces(pendulum(), [[0.0]])
+    assert caplog.messages == []
+
+
+CHILD = """
+import hashlib, sys
+import numpy as np
+import kinetree as kt
+import kinetree.codegen.identity as identity
+from kinetree import function
+identity.toolchain = lambda *_: bytes(32)
+traced, real = [], function._trace
+function._trace = lambda definition, *rest: traced.append(definition.name) or real(definition, *rest)
+robot = kt.zoo.load("quadruped")
+q = np.tile(robot.neutral(), (5, 1)) + np.linspace(0, 1, 5)[:, None]
+v = np.ones((5, robot.nv))
+tau = np.ones(robot.nv)
+print(hashlib.sha256(kt.aba(robot, q, v, tau).tobytes()).hexdigest(), len(traced))
+"""
+
+
+def test_processes_at_once_and_after_one_another_agree(kept: Path) -> None:
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen([sys.executable, "-c", CHILD], stdout=subprocess.PIPE, text=True)
+
+    at_once = [start() for _ in range(3)]
+    answers = [process.communicate()[0].split() for process in at_once]
+    answers.append(start().communicate()[0].split())
+    assert len({answer[0] for answer in answers}) == 1
+    assert answers[-1][1] == "0"
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_threads_at_once_trace_once(traces: list[str]) -> None:
+    robot, answers = arm(), []
+
+    def work() -> None:
+        answers.append(kt.rnea(robot, Q, V, TAU))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 6
+    assert all((answer == answers[0]).all() for answer in answers)
+    assert traces == ["rnea"]
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="memory is read from Linux's /proc")
+@pytest.mark.parametrize(("setting", "robots", "distinct"), [("off", 300, 300), ("on", 1000, 3)])
+def test_robots_that_are_dropped_leave_no_memory_behind(
+    monkeypatch: pytest.MonkeyPatch, setting: str, robots: int, distinct: int
+) -> None:
+    """A kernel that stayed would keep at least its 4 kB of code, its engine and its ufunc: some 100 kB together."""
+    monkeypatch.setenv("KINETREE_CACHE", setting)
+    q = np.zeros((3, 1))
+    half = 0
+    for k in range(robots):
+        kt.gravity_forces(pendulum(1.0 + (k % distinct) * 1e-3), q)
+        if k == robots // 2:
+            gc.collect()
+            half = _resident()
+    gc.collect()
+    assert _resident() - half < 2_000_000
+    assert not any(f._model.name == "pendulum" for known in module._kernels.values() for f in known.values())
+
+
+def _resident() -> int:
+    """Bytes of memory this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
