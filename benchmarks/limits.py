@@ -141,7 +141,7 @@ def measure(robot: Robot, cost: dict[str, float], batch: int, rounds: int) -> No
         ("crba", kt.crba, (q,)),
     ):
         kernel = kt.compile(model, function)
-        counts = kernel.program.operation_counts()
+        counts = kernel.__self__.program.operation_counts()
         out = kernel(*arguments)
         here = float(np.median(seconds(lambda k=kernel, a=arguments, o=out: k(*a, out=o), rounds))) / batch
         best = limit(counts, cost)

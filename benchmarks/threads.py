@@ -56,7 +56,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 def compare(robot: Robot, batch: int, threads: int, rounds: int) -> None:
     model = robot.load()
-    kernel = batch_function(kt.compile(model, kt.aba).program)
+    kernel = batch_function(kt.compile(model, kt.aba).__self__.program)
     rng = np.random.default_rng(0)
     q = np.resize(np.stack([model.random(rng) for _ in range(1024)]), (batch, model.nq))
     arrays = [q, *rng.normal(size=(2, batch, model.nv))]

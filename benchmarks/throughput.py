@@ -47,7 +47,7 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
     peer_v, peer_x = np.asfortranarray(v.T), np.asfortranarray(x.T)
     out, peer_out = np.empty((batch, model.nv)), np.empty((peer.nv, batch), order="F")
     for name, ours, theirs in (("aba", kt.aba, pin.abaInParallel), ("rnea", kt.rnea, pin.rneaInParallel)):
-        program = kt.compile(model, ours).program
+        program = kt.compile(model, ours).__self__.program
         here, there = medians(
             lambda f=ours: f(model, q, v, x, out=out),
             lambda f=theirs: f(1, pool, peer_q, peer_v, peer_x, peer_out),

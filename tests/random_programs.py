@@ -139,6 +139,8 @@ class _Writer:
 
     def _nested(self, kind: int, values: list[Any], depth: int) -> list[Any]:
         random, recorder = self._random, self._recorder
+        if self._folds and kind in (7, 9):
+            return []
         if kind == 6:
             with recorder.loop(self._over()) as k:
                 self._counters.append(k)
@@ -164,8 +166,6 @@ class _Writer:
                 for _ in range(2):
                     with case():
                         self._body(values, depth)
-            return []
-        if self._folds:
             return []
         return recorder.call(self._called, *(self._pick(values) for _ in range(3)))
 

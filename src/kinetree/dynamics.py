@@ -67,6 +67,7 @@ def aba(
     tau: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
@@ -80,6 +81,8 @@ def aba(
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -99,7 +102,7 @@ def aba(
     >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
     (100, 2)
     """
-    return run(ABA, robot, (q, v, tau), f_ext=f_ext, out=out)
+    return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out)
 
 
 @defined_by(RNEA)
@@ -110,6 +113,7 @@ def rnea(
     qdd: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """Inverse dynamics by the recursive Newton-Euler algorithm: the joint forces that give accelerations.
@@ -120,6 +124,8 @@ def rnea(
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
 
     Returns:
@@ -136,16 +142,20 @@ def rnea(
     >>> kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], qdd).round(9).tolist()
     [2.0, 0.5]
     """
-    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, out=out)
+    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out)
 
 
 @defined_by(CRBA)
-def crba(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+def crba(
+    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
     """The mass matrix by the composite-rigid-body algorithm, full and symmetric.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
 
     Returns:
@@ -161,7 +171,7 @@ def crba(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> kt.crba(robot, [0.3, 0.1]).shape
     (2, 2)
     """
-    return run(CRBA, robot, (q,), out=out)
+    return run(CRBA, robot, (q,), parameters=parameters, out=out)
 
 
 @defined_by(BIAS_FORCES)
@@ -171,6 +181,7 @@ def bias_forces(
     v: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, less external forces.
@@ -180,6 +191,8 @@ def bias_forces(
         q: configuration (…, nq).
         v: velocity (…, nv).
         f_ext: external wrenches by frame name, as for `rnea`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
 
     Returns:
@@ -195,16 +208,20 @@ def bias_forces(
     >>> kt.bias_forces(robot, [0.3, 0.1], [0.0, 1.0]).shape
     (2,)
     """
-    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, out=out)
+    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out)
 
 
 @defined_by(GRAVITY_FORCES)
-def gravity_forces(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+def gravity_forces(
+    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
     """The joint forces that hold the robot still against gravity.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
 
     Returns:
@@ -220,7 +237,7 @@ def gravity_forces(robot: Model, q: ArrayLike, *, out: Array | None = None) -> A
     >>> kt.gravity_forces(robot, [0.0, 0.0]).round(12).tolist()
     [0.0, 0.0]
     """
-    return run(GRAVITY_FORCES, robot, (q,), out=out)
+    return run(GRAVITY_FORCES, robot, (q,), parameters=parameters, out=out)
 
 
 forward_dynamics = aba

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
@@ -35,13 +35,22 @@ CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_m
 
 
 @defined_by(KINETIC_ENERGY)
-def kinetic_energy(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+def kinetic_energy(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+) -> Array:
     """The kinetic energy, vᵀ H v / 2, rotors included.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
 
     Returns:
@@ -57,16 +66,20 @@ def kinetic_energy(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | Non
     >>> float(kt.kinetic_energy(robot, [0.3, 0.1], [0.0, 0.0]))
     0.0
     """
-    return run(KINETIC_ENERGY, robot, (q, v), out=out)
+    return run(KINETIC_ENERGY, robot, (q, v), parameters=parameters, out=out)
 
 
 @defined_by(POTENTIAL_ENERGY)
-def potential_energy(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+def potential_energy(
+    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
     """The potential energy in gravity, zero with the centre of mass at the world's origin.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
 
     Returns:
@@ -82,16 +95,20 @@ def potential_energy(robot: Model, q: ArrayLike, *, out: Array | None = None) ->
     >>> bool(kt.potential_energy(robot, [3.14, 0.0]) > kt.potential_energy(robot, [0.0, 0.0]))
     True
     """
-    return run(POTENTIAL_ENERGY, robot, (q,), out=out)
+    return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out)
 
 
 @defined_by(CENTER_OF_MASS)
-def center_of_mass(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+def center_of_mass(
+    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
     """Where the centre of mass is, a fixed base's own mass included.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 3), of the result's dtype.
 
     Returns:
@@ -108,4 +125,4 @@ def center_of_mass(robot: Model, q: ArrayLike, *, out: Array | None = None) -> A
     >>> kt.center_of_mass(robot, robot.neutral()).shape
     (3,)
     """
-    return run(CENTER_OF_MASS, robot, (q,), out=out)
+    return run(CENTER_OF_MASS, robot, (q,), parameters=parameters, out=out)

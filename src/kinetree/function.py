@@ -1,203 +1,166 @@
 """Where algorithms meet the compiler: functions of NumPy arrays, compiled on first use for one robot.
 
-Shapes, dtypes, broadcasting and their errors live here, once. An algorithm sees one sample, slot by slot; a caller
-sees arrays of shape (…, nq) whose leading axes broadcast.
+An algorithm sees one sample, slot by slot; a caller sees arrays of shape (…, nq) whose leading axes broadcast. One
+sample goes through a builtin made of the one-lane kernel, a batch through a generalised ufunc, a large one in pieces
+on several threads.
 """
 
 from __future__ import annotations
 
 import inspect
-import logging
 import threading
 import time
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinetree.errors import DTypeError, OptionError, ShapeError, SingularModelError
-from kinetree.expr import Port, Program, Scalar, trace
-from kinetree.model import Frame, Model
+from kinetree.arguments import Arguments, check_robot
+from kinetree.definition import Array, Definition, Slots, defined_by, flat
+from kinetree.errors import DTypeError, OptionError
+from kinetree.expr import Program
+from kinetree.model import Model
 from kinetree.model.fingerprint import digest, fingerprint
-from kinetree.model.model import refuse_zero_quaternions
-from kinetree.spatial import Force, Vec3
+from kinetree.specialization import Specialization
+from kinetree.threads import call_in_pieces, thread_count, worth_splitting
 
 if TYPE_CHECKING:
     from kinetree.codegen import Precision, Target
 
-__all__ = ["Array", "CompiledFunction", "Definition", "Slots", "compile_function", "defined_by", "flat", "run"]
+__all__ = [
+    "Array",
+    "CompiledFunction",
+    "Definition",
+    "Slots",
+    "check_robot",
+    "compile_function",
+    "defined_by",
+    "flat",
+    "run",
+]
 
-Array = NDArray[Any]
-Slots = Sequence[Sequence[Scalar]]
-"""A q or v as the algorithms take it: a piece a joint."""
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-_log = logging.getLogger("kinetree")
-_SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
-_WORTH_SAYING = 3.0  # seconds
-_MANY = 200  # degrees of freedom: from here on even tracing takes seconds
+_SECONDS_A_NUMBER = 3e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _IMPORTED = time.time()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Definition:
-    """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
-
-    name: str
-    inputs: tuple[tuple[str, str], ...]
-    """(name, "nq" or "nv") each."""
-    output: tuple[int | str, ...]
-    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
-    compute: Callable[..., Sequence[Scalar]]
-    """compute(model, *inputs slot by slot, **options), flat numbers out."""
-    options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
-    """How the value of each option is checked and resolved; it becomes part of the kernel."""
-    takes_forces: bool = False
-    """Whether external forces may act."""
-    divides_by_inertia: bool = False
-    """Whether it is undefined for a robot with a massless moving subtree."""
 
 
 class CompiledFunction:
     """A definition compiled for one robot, one set of options and one dtype; call it with arrays.
 
-    Its machine code is compiled, or taken from the disk, when it is first needed; `prepare` does it now.
+    Its machine code is compiled, or taken from the disk, when it is first needed: for one sample and for batches by
+    itself. `call` is the quickest way in.
     """
 
-    def __init__(
-        self, definition: Definition, model: Model, options: Mapping[str, Hashable], forced: tuple[str, ...], dtype: str
-    ) -> None:
-        _check_sense(definition, model, forced)
-        self.definition = definition
+    def __init__(self, specialization: Specialization, dtype: str) -> None:
+        specialization.check()
+        model, self.definition = specialization.model, specialization.definition
         self.dtype = np.dtype(dtype)
-        self._model = _stand_in(model)
-        self._options = options
-        self._frames = [model.frames[name] for name in forced]
-        self._ports = _inputs(definition, model, self._frames)
-        self._output = _output(definition, model)
-        self._sizes = [port.size for port in self._ports]
-        self._core = self._output.shape
-        self._model_name = model.name
-        self._quaternions = model.quaternions
-        self._configurations = [k for k, (_, size) in enumerate(definition.inputs) if size == "nq"]
+        self._specialization = specialization
+        self._output = specialization.output
+        ports, core = specialization.inputs, self._output.shape
+        self._arguments = Arguments(
+            self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions
+        )
+        self._sizes = [max(port.size, 1) for port in ports]
+        self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
+        self._seconds = _SECONDS_A_NUMBER * sum(port.size for port in (*ports, self._output))
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
+        self._single: Callable[..., Any] | None = None
+        self._declined = threading.local()
+        self.call: Callable[..., Any] = self.__call__
 
     def __repr__(self) -> str:
-        ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._ports)
-        return f"<{self.definition.name}({ports}) compiled for {self._model_name!r}, {self.dtype}>"
+        ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
+        return f"<{self.definition.name}({ports}) compiled for {self._specialization.model.name!r}, {self.dtype}>"
+
+    @property
+    def __self__(self) -> CompiledFunction:
+        """Itself, as for the builtin that stands for it."""
+        return self
 
     @property
     def program(self) -> Program:
         """What is compiled, for reading and counting. It is traced when it is first read, if not before."""
         with _compiling:
             if self._program is None:
-                if self._model.nv > _MANY:
-                    _log.warning(
-                        "tracing %s for %r: with %d degrees of freedom this and compiling may take minutes",
-                        self.definition.name, self._model_name, self._model.nv,
-                    )  # fmt: skip
-                self._program = _trace(self.definition, self._model, self._options, self._frames)
+                self._program = self._specialization.program()
             return self._program
 
-    def prepare(self) -> CompiledFunction:
-        """Compile it now, or take its machine code from the disk; returns the function itself."""
-        self._batch_function()
-        return self
+    def prepare(self) -> Callable[..., Any]:
+        """Compile it now for one sample, or take its machine code from the disk; returns the quickest way in."""
+        if not self._has_single():
+            self._batch_function()
+        return self.call
 
-    def __call__(self, *arguments: ArrayLike, out: Array | None = None) -> Array:
-        """Arguments in the order of the public function, external forces last; each (…, n)."""
-        arrays: Sequence[Any] = arguments if self._fit(arguments, out) else self._prepared(arguments, out)
-        if self._quaternions:
-            for k in self._configurations:
-                refuse_zero_quaternions(arrays[k], self._quaternions, self._ports[k].name)
+    def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
+        """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
+        arrays = self._arguments.prepared(arguments, out)
+        if threads is not None:
+            thread_count(threads)  # says what is wrong with it
+        if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
+            assert self._single is not None
+            self._declined.now = True  # what it does not take comes here again
+            try:
+                result: Array = self._single(*map(np.ascontiguousarray, arrays), out=out)
+            finally:
+                del self._declined.now
+            return result
+        batch = self._batch or self._batch_function()
+        samples = max((x.size // n for x, n in zip(arrays, self._sizes, strict=True)), default=1)
         try:
-            result: Array = (self._batch or self._batch_function())(*arrays, out=out)
+            if threads != 1 and self._has_kernel and worth_splitting(samples, self._seconds):
+                ranks, core = self._arguments.ranks, self._arguments.core
+                result = call_in_pieces(batch, arrays, out, ranks, core, self.dtype, self._seconds, threads)
+            else:
+                result = batch(*arrays, out=out)
         except ValueError:
-            self._batch_shape(arrays)
+            self._arguments.batch_shape(arrays)
             raise
         return result
 
-    def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
-        """Whether everything is an array of the right dtype and size already: the usual case, told quickly."""
-        if len(arguments) != len(self._sizes):
-            return False
-        dtype = self.dtype
-        batch: tuple[int, ...] | None = None
-        for x, n in zip(arguments, self._sizes, strict=True):
-            if type(x) is not np.ndarray or x.dtype is not dtype or not x.shape or x.shape[-1] != n:
+    def _is_one_sample(self, arrays: Sequence[Array]) -> bool:
+        return all(x.ndim == rank for x, rank in zip(arrays, self._arguments.ranks, strict=True))
+
+    def _has_single(self) -> bool:
+        """Whether there is a builtin for one sample; it is made if it can be."""
+        if self._single is None and self._has_kernel:
+            from kinetree.codegen import PRECISIONS, MachineCode, emit_single, layout_is_known, make_builtin
+
+            if not layout_is_known():
                 return False
-            if out is not None:
-                if batch is not None and x.shape[:-1] != batch:
-                    return False
-                batch = x.shape[:-1]
-        return out is None or (
-            type(out) is np.ndarray
-            and out.dtype is dtype
-            and out.shape == (*(batch or ()), *self._core)
-            and out.flags.writeable
-        )
+            with _compiling:
+                if self._single is None:
+                    places = [
+                        (k, part.start) for k, found in self._specialization.quaternions for part in found.values()
+                    ]
 
-    def _prepared(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
-        """The arguments as arrays that fit, or the error that says why not."""
-        if len(arguments) != len(self._ports):
-            expected = ", ".join(port.name for port in self._ports)
-            raise DTypeError(
-                f"{self.definition.name} takes {len(self._ports)} arrays ({expected}), not {len(arguments)}"
-            )
-        arrays = [self._checked(port, x) for port, x in zip(self._ports, arguments, strict=True)]
-        if out is not None:
-            self._check_out(arrays, out)
-        return arrays
+                    def emit(program: Program, precision: Precision, target: Target) -> str:
+                        return emit_single(program, precision, target, places)
 
-    def _checked(self, port: Port, x: ArrayLike) -> Array:
-        (n,) = port.shape
-        array = real_array(port.name, x, n)
-        if array.dtype != self.dtype:
-            array = array.astype(self.dtype)
-        if array.ndim == 0 or array.shape[-1] != n:
-            raise ShapeError(
-                f"{self.definition.name}: {port.name} has shape {array.shape}, but {self._model_name!r} needs (…, {n})"
-            )
-        return array
-
-    def _batch_shape(self, arrays: Sequence[Array]) -> tuple[int, ...]:
-        shapes = {array.shape[:-1] for array in arrays}
-        try:
-            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-        except ValueError:
-            listed = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self._ports, arrays, strict=True))
-            raise ShapeError(
-                f"{self.definition.name}: the leading axes do not broadcast together: {listed}; "
-                "they must be equal, or 1, or absent"
-            ) from None
-
-    def _check_out(self, arrays: list[Array], out: Array) -> None:
-        shape = (*self._batch_shape(arrays), *self._core)
-        if not isinstance(out, np.ndarray):
-            raise DTypeError(f"{self.definition.name}: out must be a NumPy array, not {type(out).__name__}")
-        if out.dtype != self.dtype:
-            raise DTypeError(f"{self.definition.name}: out has dtype {out.dtype}, but the result is {self.dtype}")
-        if out.shape != shape:
-            raise ShapeError(f"{self.definition.name}: out has shape {out.shape}, but the result has {shape}")
-        if not out.flags.writeable:
-            raise ShapeError(f"{self.definition.name}: out is read-only")
+                    code = MachineCode(self._object("single", emit))
+                    name, ports = self.definition.name, self._arguments.ports
+                    about = f"{self!r}; see kinetree.{name}."
+                    precision = PRECISIONS[self.dtype.name]
+                    self._single = make_builtin(code, name, about, self, self.__call__, tuple(ports), precision)
+                    self.call = self._single or self.__call__
+        return self._single is not None
 
     def _batch_function(self) -> Callable[..., Any]:
         """The function of a batch: a gufunc, or what stands for one where nothing goes in or nothing comes out."""
         with _compiling:
             if self._batch is None:
-                if sum(self._sizes) == 0 or self._output.size == 0:
-                    self._batch = _constant_function(self.program, self.dtype)
+                if not self._has_kernel:
+                    self._batch = _without_motion(self.program, self.dtype)
                 else:
                     from kinetree.codegen import PRECISIONS, MachineCode, emit, make_ufunc
 
                     code = MachineCode(self._object("batch", emit))
-                    self._batch = make_ufunc(
-                        code, self.definition.name, tuple(self._ports), (self._output,), PRECISIONS[self.dtype.name]
-                    )
+                    ports, precision = tuple(self._arguments.ports), PRECISIONS[self.dtype.name]
+                    self._batch = make_ufunc(code, self.definition.name, ports, (self._output,), precision)
             return self._batch
 
     def _object(self, variant: str, emit: Callable[[Program, Precision, Target], str]) -> bytes:
@@ -209,9 +172,7 @@ class CompiledFunction:
         from kinetree.codegen.cache import kept
 
         def compiled() -> bytes:
-            program = self.program
-            _announce(program, self._model_name)
-            return compile_module(emit(program, PRECISIONS[self.dtype.name], host()), host())
+            return compile_module(emit(self.program, PRECISIONS[self.dtype.name], host()), host())
 
         return kept(self._key(variant), compiled)
 
@@ -220,23 +181,10 @@ class CompiledFunction:
         from kinetree.codegen import host
         from kinetree.codegen.identity import toolchain
 
-        tools, robot = toolchain(host(), _IMPORTED), fingerprint(self._model)
+        tools, robot = toolchain(host(), _IMPORTED), fingerprint(self._specialization.model)
         if tools is None or robot is None:
             return None
-        return digest(tools, robot, self.definition, dict(self._options), self._frames, self.dtype.name, variant)
-
-
-F = TypeVar("F", bound=Callable[..., Array])
-
-
-def defined_by(definition: Definition) -> Callable[[F], F]:
-    """Mark a public function with its definition, so that `compile_function` finds it."""
-
-    def mark(function: F) -> F:
-        function.definition = definition  # type: ignore[attr-defined]
-        return function
-
-    return mark
+        return digest(tools, robot, *self._specialization.identity, self.dtype.name, variant)
 
 
 def compile_function(
@@ -245,19 +193,31 @@ def compile_function(
     *,
     dtype: str | np.dtype[Any] = "float64",
     f_ext: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
     **options: Any,
-) -> CompiledFunction:
-    """Compile one of kinetree's functions for a robot now, and return it bare.
+) -> Callable[..., Any]:
+    """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
+
+    It takes the public function's arrays, then those of f_ext, then those of parameters, all by position, and `out=`
+    and `threads=`. One sample in ordinary arrays of the dtype takes well under a microsecond beside the arithmetic;
+    everything else works as in the public function. Code for batches is compiled with the first batch. Its `__self__`
+    is a `CompiledFunction`, whose `program` can be read.
 
     Args:
         robot: the robot.
         function: `kt.aba`, `kt.rnea`, …
         dtype: "float64" or "float32".
         f_ext: the frames on which external forces will act; each becomes an argument (…, 6) after the others.
+        parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
+            each becomes an argument after those of f_ext. See docs/parameters.md.
+        unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than
+            a hundred joints; False loops over the bodies; by default the size decides.
         options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
 
     Raises:
         OptionError: `function` is not kinetree's, or an option or dtype is none it has.
+        NameNotFoundError: the robot has no such frame or parameter.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -273,12 +233,17 @@ def compile_function(
         raise OptionError(f"dtype must be float64 or float32, not {name}")
     if isinstance(f_ext, str):
         raise OptionError(f"f_ext must be a list of frame names, such as [{f_ext!r}], not one name")
-    parameters = inspect.signature(function).parameters
+    if isinstance(parameters, str):
+        raise OptionError(f"parameters must be a list of names, such as [{parameters!r}], not one name")
+    if unroll not in (True, False, None):
+        raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
+    signature = inspect.signature(function).parameters
     for option in definition.options:  # what is not given is as in the function's own signature
-        if parameters[option].default is not inspect.Parameter.empty:
-            options.setdefault(option, parameters[option].default)
+        if signature[option].default is not inspect.Parameter.empty:
+            options.setdefault(option, signature[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
-    return _compiled(definition, robot, {**ordered, **options}, tuple(f_ext), name).prepare()
+    forces, given = tuple(f_ext), tuple(parameters)
+    return _compiled(definition, robot, {**ordered, **options}, forces, given, name, unroll).prepare()
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -294,7 +259,9 @@ def run(
     arguments: Sequence[ArrayLike],
     *,
     f_ext: Mapping[str, ArrayLike] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
     **options: Any,
 ) -> Array:
     """Call a definition on arrays, compiling it first if this robot has not seen it."""
@@ -306,47 +273,43 @@ def run(
             )
         forces = tuple(f_ext)
         arguments = [*arguments, *f_ext.values()]
+    given: tuple[str, ...] = ()
+    if parameters is not None:
+        if not isinstance(parameters, Mapping):
+            raise DTypeError(
+                f"{definition.name}: parameters must be a dict from names such as 'body.hand.mass' to arrays, "
+                f"not {type(parameters).__name__}"
+            )
+        given = tuple(parameters)
+        arguments = [*arguments, *parameters.values()]
     first = arguments[0]
     if type(first) is np.ndarray and first.dtype is _F64:
         dtype = "float64"
     else:
         dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
-    return _compiled(definition, robot, options, forces, dtype)(*arguments, out=out)
+    compiled = _compiled(definition, robot, options, forces, given, dtype)
+    if threads is not None:
+        return compiled(*arguments, out=out, threads=threads)
+    result: Array = compiled.call(*arguments, out=out)
+    return result
 
 
-def flat(pieces: Slots) -> list[Scalar]:
-    """The pieces of a q or v in one row; the opposite of `Tree.split`."""
-    return [x for piece in pieces for x in piece]
-
-
-def check_robot(robot: object) -> Model:
-    """The robot, or an error for whatever else came first."""
-    if not isinstance(robot, Model):
-        raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
-    return robot
-
-
-def real_array(name: str, x: ArrayLike, n: int) -> Array:
-    """x as an array of real numbers."""
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}): {error}") from None
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}), not of dtype {array.dtype}")
-    return array
-
-
-_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], str]
+_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], tuple[str, ...], str, bool | None]
 _kernels: dict[int, dict[_Key, CompiledFunction]] = {}  # by the model's id, as long as the model lives
 _compiling = threading.RLock()
 _stand_ins: weakref.WeakKeyDictionary[Model, Model] = weakref.WeakKeyDictionary()
 
 
 def _compiled(
-    definition: Definition, robot: object, options: Mapping[str, Any], forced: tuple[str, ...], dtype: str
+    definition: Definition,
+    robot: object,
+    options: Mapping[str, Any],
+    forced: tuple[str, ...],
+    parameters: tuple[str, ...],
+    dtype: str,
+    unroll: bool | None = None,
 ) -> CompiledFunction:
-    key = (definition, tuple(options.items()), forced, dtype)
+    key = (definition, tuple(options.items()), forced, parameters, dtype, unroll)
     try:
         return _kernels[id(robot)][key]
     except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
@@ -356,12 +319,14 @@ def _compiled(
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
+    frames = tuple(model.frames[name] for name in forced)
     with _compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _kernels.pop, id(model)).atexit = False
         kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
-            kernels[key] = CompiledFunction(definition, model, resolved, forced, dtype)
+            specialization = Specialization(definition, _stand_in(model), resolved, frames, parameters, unroll)
+            kernels[key] = CompiledFunction(specialization, dtype)
         return kernels[key]
 
 
@@ -375,73 +340,32 @@ def _stand_in(model: Model) -> Model:
     return _stand_ins[model]
 
 
-def _check_sense(definition: Definition, model: Model, forced: Sequence[str]) -> None:
-    """Raise if the robot has no such function, whether or not it was ever compiled."""
-    if definition.divides_by_inertia and model.singular_joints:
-        raise SingularModelError(
-            f"{definition.name}: joint {model.singular_joints[0]!r} of {model.name!r} moves nothing that has mass or "
-            "inertia, or only what another joint moves in the same way, so its acceleration is not defined; give the "
-            "bodies behind it mass and inertia, or the joint an armature "
-            "(kinematics and inverse dynamics work as they are)"
-        )
-    if forced and not definition.takes_forces:
-        raise OptionError(f"{definition.name} takes no external forces")
+def _without_motion(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """For a robot without degrees of freedom, which a gufunc cannot have: the program, sample by sample.
 
+    What comes out depends on the parameters at most, and is the same for all samples without them.
+    """
+    from kinetree.expr import interpret
 
-def _inputs(definition: Definition, model: Model, frames: Sequence[Frame]) -> list[Port]:
-    inputs = [Port(name, (getattr(model, size),)) for name, size in definition.inputs]
-    return inputs + [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in frames]
-
-
-def _output(definition: Definition, model: Model) -> Port:
-    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
-    return Port(definition.name, tuple(sizes[n] if isinstance(n, str) else n for n in definition.output))
-
-
-def _trace(definition: Definition, model: Model, options: Mapping[str, Hashable], frames: Sequence[Frame]) -> Program:
-    def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)]
-        extra: dict[str, Any] = dict(options)
-        if definition.takes_forces:
-            extra["f_ext"] = _forces(frames, flat[len(arguments) :])
-        return [definition.compute(model, *arguments, **extra)]
-
-    return trace(one_sample, _inputs(definition, model, frames), [_output(definition, model)], definition.name)
-
-
-def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
-    """What acts on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
-    forces: dict[int, Force] = {}
-    for frame, w in zip(frames, wrenches, strict=True):
-        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
-        forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
-    return forces
-
-
-def _announce(program: Program, robot: str) -> None:
-    """Say so if compiling will take long."""
-    operations = len(program.body.statements)
-    seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
-    if seconds > _WORTH_SAYING:
-        _log.warning("compiling %s for %r: %d operations, about %.0f s …", program.name, robot, operations, seconds)
-
-
-def _constant_function(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """For a robot without degrees of freedom: a result that depends on nothing, or is empty."""
-    (port,) = program.outputs
-    sample = np.zeros(port.shape, dtype)
-
-    if port.size:
-        from kinetree.expr import interpret
-
-        (values,) = interpret(program, *([] for _ in program.inputs))
-        sample = np.reshape(np.array(values, dtype), port.shape)
+    (port,), inputs = program.outputs, program.inputs
 
     def function(*arrays: Array, out: Array | None = None) -> Array:
-        shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        leading = [a.shape[: a.ndim - len(p.shape)] for p, a in zip(inputs, arrays, strict=True)]
+        shape = np.broadcast_shapes(*leading)
         if out is None:
             out = np.empty((*shape, *port.shape), dtype)
-        out[...] = sample
+        if not out.size:
+            return out
+        varied = shape if program.input_size else ()
+        whole = [
+            np.broadcast_to(a, (*varied, *p.shape)) if p.size else np.zeros((*varied, 0), dtype)
+            for p, a in zip(inputs, arrays, strict=True)
+        ]
+        result = np.empty((*varied, *port.shape), dtype)
+        for index in np.ndindex(varied):
+            (values,) = interpret(program, *(a[index].ravel().tolist() for a in whole))
+            result[index] = np.reshape(values, port.shape)
+        out[...] = result
         return out
 
     return function

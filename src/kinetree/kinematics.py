@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -160,17 +160,21 @@ BODY_ACCELERATIONS = Definition(
 FRAME_JACOBIAN = Definition(
     "frame_jacobian", (_Q,), (6, "nv"), _jacobian, {"frame": _frame, "expressed_in": _expressed_in}
 )
-INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate)
-DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference)
+INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate, takes_parameters=False)
+DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference, takes_parameters=False)
 
 
 @defined_by(FORWARD_KINEMATICS)
-def forward_kinematics(robot: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
+def forward_kinematics(
+    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+) -> Array:
     """Where every body is.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -187,17 +191,26 @@ def forward_kinematics(robot: Model, q: ArrayLike, *, out: Array | None = None) 
     >>> kt.forward_kinematics(robot, robot.neutral()).shape == (len(robot.bodies), 4, 4)
     True
     """
-    return run(FORWARD_KINEMATICS, robot, (q,), out=out)
+    return run(FORWARD_KINEMATICS, robot, (q,), parameters=parameters, out=out)
 
 
 @defined_by(FRAME_PLACEMENT)
-def frame_placement(robot: Model, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
+def frame_placement(
+    robot: Model,
+    q: ArrayLike,
+    frame: str,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+) -> Array:
     """Where one frame is.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         frame: a name in `robot.frames`: any body's, or one that was added.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -214,12 +227,19 @@ def frame_placement(robot: Model, q: ArrayLike, frame: str, *, out: Array | None
     >>> kt.frame_placement(robot, robot.neutral(), robot.root)[:3, 3].tolist()
     [0.0, 0.0, 0.0]
     """
-    return run(FRAME_PLACEMENT, robot, (q,), frame=frame, out=out)
+    return run(FRAME_PLACEMENT, robot, (q,), frame=frame, parameters=parameters, out=out)
 
 
 @defined_by(FRAME_VELOCITY)
 def frame_velocity(
-    robot: Model, q: ArrayLike, v: ArrayLike, frame: str, *, expressed_in: ExpressedIn, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    *,
+    expressed_in: ExpressedIn,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """The twist of one frame.
 
@@ -230,6 +250,8 @@ def frame_velocity(
         frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes and origin), "world" (the world's), or "local_world_aligned" (the
             world's axes at the frame's origin).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -247,7 +269,7 @@ def frame_velocity(
     >>> kt.frame_velocity(robot, [0.3, 0.1], [0.0, 1.0], robot.root, expressed_in="local").tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    return run(FRAME_VELOCITY, robot, (q, v), frame=frame, expressed_in=expressed_in, out=out)
+    return run(FRAME_VELOCITY, robot, (q, v), frame=frame, expressed_in=expressed_in, parameters=parameters, out=out)
 
 
 @defined_by(FRAME_ACCELERATION)
@@ -260,6 +282,7 @@ def frame_acceleration(
     *,
     expressed_in: ExpressedIn,
     kind: Kind = "spatial",
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """The acceleration of one frame; gravity is no part of it.
@@ -273,6 +296,8 @@ def frame_acceleration(
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" (J qdd + Jdot v, in "local" and "world"; "local_world_aligned" shows the local one in the
             world's axes), or "classical" (linear part: the acceleration of the body's point at the origin).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -291,12 +316,27 @@ def frame_acceleration(
     >>> kt.frame_acceleration(robot, q, v, qdd, robot.root, expressed_in="world", kind="classical").tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    return run(FRAME_ACCELERATION, robot, (q, v, qdd), frame=frame, expressed_in=expressed_in, kind=kind, out=out)
+    return run(
+        FRAME_ACCELERATION,
+        robot,
+        (q, v, qdd),
+        frame=frame,
+        expressed_in=expressed_in,
+        kind=kind,
+        parameters=parameters,
+        out=out,
+    )
 
 
 @defined_by(BODY_VELOCITIES)
 def body_velocities(
-    robot: Model, q: ArrayLike, v: ArrayLike, *, expressed_in: ExpressedIn, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    expressed_in: ExpressedIn,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """The twists of all bodies.
 
@@ -305,6 +345,8 @@ def body_velocities(
         q: configuration (…, nq).
         v: velocity (…, nv).
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -321,7 +363,7 @@ def body_velocities(
     >>> kt.body_velocities(robot, [0.3, 0.1], [0.0, 1.0], expressed_in="world").shape == (len(robot.bodies), 6)
     True
     """
-    return run(BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, out=out)
+    return run(BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, parameters=parameters, out=out)
 
 
 @defined_by(BODY_ACCELERATIONS)
@@ -333,6 +375,7 @@ def body_accelerations(
     *,
     expressed_in: ExpressedIn,
     kind: Kind = "spatial",
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """The accelerations of all bodies; gravity is no part of them.
@@ -344,6 +387,8 @@ def body_accelerations(
         qdd: acceleration (…, nv).
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" or "classical", as for `frame_acceleration`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -361,12 +406,20 @@ def body_accelerations(
     >>> a.shape == (len(robot.bodies), 6)
     True
     """
-    return run(BODY_ACCELERATIONS, robot, (q, v, qdd), expressed_in=expressed_in, kind=kind, out=out)
+    return run(
+        BODY_ACCELERATIONS, robot, (q, v, qdd), expressed_in=expressed_in, kind=kind, parameters=parameters, out=out
+    )
 
 
 @defined_by(FRAME_JACOBIAN)
 def frame_jacobian(
-    robot: Model, q: ArrayLike, frame: str, *, expressed_in: ExpressedIn, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    frame: str,
+    *,
+    expressed_in: ExpressedIn,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
 ) -> Array:
     """The matrix that takes v to the twist of one frame: J v = frame_velocity.
 
@@ -375,6 +428,8 @@ def frame_jacobian(
         q: configuration (…, nq).
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
 
     Returns:
@@ -392,7 +447,7 @@ def frame_jacobian(
     >>> kt.frame_jacobian(robot, [0.3, 0.1], robot.root, expressed_in="world").any()
     np.False_
     """
-    return run(FRAME_JACOBIAN, robot, (q,), frame=frame, expressed_in=expressed_in, out=out)
+    return run(FRAME_JACOBIAN, robot, (q,), frame=frame, expressed_in=expressed_in, parameters=parameters, out=out)
 
 
 @defined_by(INTEGRATE)

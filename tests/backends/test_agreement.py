@@ -62,7 +62,7 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
     compiled = kernel(*batch)
     for k in (0, 5):
         sample = [x[k] for x in batch]
-        (interpreted,) = interpret(kernel.program, *sample)
+        (interpreted,) = interpret(kernel.__self__.program, *sample)
         scale = max(1.0, float(np.abs(interpreted).max()))
         np.testing.assert_allclose(compiled[k].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
         np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)

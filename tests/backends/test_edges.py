@@ -45,7 +45,7 @@ def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function
     double = kt.compile(robot, function, **options)
     batch = batch_of(robot, function, state)
     result = double(*batch)
-    (expected,) = interpret(double.program, *(x[0] for x in batch))
+    (expected,) = interpret(double.__self__.program, *(x[0] for x in batch))
     scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
     assert np.isfinite(expected).all()
     np.testing.assert_allclose(result[0].ravel(), expected, rtol=0, atol=1e-12 * scale)
@@ -68,7 +68,7 @@ def test_external_forces_reach_every_backend(function: Any) -> None:
     forces = [rng.normal(size=(5, 6)) for _ in frames]
     result = kernel(*batch, *forces)
     for k in range(5):
-        (expected,) = interpret(kernel.program, *(x[k] for x in (*batch, *forces)))
+        (expected,) = interpret(kernel.__self__.program, *(x[k] for x in (*batch, *forces)))
         scale = max(1.0, float(np.abs(expected).max()))
         np.testing.assert_allclose(result[k], expected, rtol=0, atol=1e-12 * scale)
     free = function(robot, *batch)

@@ -192,7 +192,10 @@ both:
 
 
 def _all(f: _Formulas) -> str:
-    """If any angle was a big one, all are done again one by one; until then what is left of it is zero, lest something overflow."""
+    """If any angle was a big one, all are done again, one by one.
+
+    Before that its remainder, which is worth nothing, is set to zero: its powers could overflow, and be reported.
+    """
     V, B, K = f.V, f.B, f.K
 
     def stores(k: str, sine: str, cosine: str) -> str:

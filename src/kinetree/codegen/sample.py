@@ -7,6 +7,7 @@ ordinary array of numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 from kinetree.codegen.layout import Layout
 from kinetree.codegen.memory import ON_STACK
@@ -52,6 +53,8 @@ class SampleWriter:
         self._entry: list[str] = []
         self._lines: list[str] = []
         self._operations = Operations(lanes, precision, target.fma, self._constant, self._emit)
+        self._pairs: dict[int, int] = {}
+        """Where the sine and cosine of an input stand that were computed first."""
         self._names: list[str] = []
         """Of the values that can be seen now, by their numbers."""
         self._counters: list[str] = []
@@ -68,6 +71,7 @@ class SampleWriter:
     def text(self) -> str:
         program, V, width = self._program, self._V, self._width
         self._memory()
+        self._angles()
         self._inputs()
         if program.results is None and self._zeros:
             for k, port in enumerate(program.outputs):
@@ -150,6 +154,31 @@ class SampleWriter:
                     self._emit(f"  %p{number} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
                     self._emit(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
 
+    def _angles(self) -> None:
+        """Sines and cosines of inputs, all at once and first: each call costs all registers, so there are few."""
+        wanted = {s.args[0] for s in _instructions(self._program.body) if s.op in ("sin", "cos")}
+        number, pairs = 0, 0
+        calls: list[str] = []
+        for k, port in enumerate(self._program.inputs):
+            is_angle = [number + n in wanted for n in range(port.size)]
+            for angles_here, run in groupby(range(port.size), is_angle.__getitem__):
+                if angles_here:
+                    places = list(run)
+                    angles, results = self._new("angles"), self._new("pairs")
+                    calls += [
+                        f"  {angles} = getelementptr {self._V}, ptr %in{k}, i64 {places[0]}",
+                        f"  {results} = getelementptr {self._V}, ptr %pairs, i64 {2 * pairs}",
+                        f"  call void @sincos_all(ptr {angles}, ptr {results}, i64 {len(places)})",
+                    ]
+                    for n in places:
+                        self._pairs[number + n] = pairs
+                        pairs += 1
+            number += port.size
+        if pairs:
+            self._entry.append(f"  %pairs = alloca {self._V}, i64 {2 * pairs}, align {self._width}")
+            for line in calls:
+                self._emit(line)
+
     # Statements.
 
     def _block(self, block: Block) -> None:
@@ -186,7 +215,14 @@ class SampleWriter:
 
         def compute(name: str) -> None:
             V = self._V
-            self._emit(f"  {name} = call {{{V}, {V}}} @sincos({V} {value})")
+            if angle not in self._pairs or not isinstance(angle, int):
+                self._emit(f"  {name} = call {{{V}, {V}}} @sincos({V} {value})")
+                return
+            for k, part in enumerate(("s", "c")):
+                place = self._element("%pairs", 2 * self._pairs[angle] + k)
+                self._emit(f"  {name}_{part} = load {V}, ptr {place}, align {self._width}")
+            self._emit(f"  {name}_h = insertvalue {{{V}, {V}}} poison, {V} {name}_s, 0")
+            self._emit(f"  {name} = insertvalue {{{V}, {V}}} {name}_h, {V} {name}_c, 1")
 
         return self._once(key, "pair", compute)
 
@@ -359,6 +395,17 @@ class SampleWriter:
 def port_names(program: Program) -> list[str]:
     """The parameters of `@sample`, in order."""
     return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
+
+
+def _instructions(block: Block) -> Iterable[Instruction]:
+    for s in block.statements:
+        if isinstance(s, Instruction):
+            yield s
+        elif isinstance(s, Loop):
+            yield from _instructions(s.body)
+        elif isinstance(s, Switch):
+            for case in s.cases:
+                yield from _instructions(case)
 
 
 def _values(block: Block) -> Iterable[int]:

@@ -2,7 +2,8 @@
 
 What a joint's motion never shows of its body's inertia is handed to the parent, tips first. Joint forces, joint
 accelerations and the mass matrix are unchanged (exactly, but for rounding); the wrenches between bodies are not,
-nor is the total mass, so kinematic and energy functions keep the tree as it is.
+nor is the total mass, so kinematic and energy functions keep the tree as it is. A parameter that is an input of the
+function is handed over only where that makes no constant of the parent into one more sum of every sample.
 
 Source: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots" (1990).
 """
@@ -11,7 +12,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kinetree.expr import Symbol
 from kinetree.model.tree import Tree
+from kinetree.spatial import Inertia
 
 __all__ = ["regrouped"]
 
@@ -25,6 +28,14 @@ def _regrouped(tree: Tree) -> Tree:
     inertia = list(tree.I)
     for i, p in tree.inward:
         unseen = tree.joint[i].unseen(inertia[i])
+        handed = tree.X_T[i].back(unseen)
+        if _has_inputs(handed) and not _has_inputs(inertia[p]):
+            continue
         inertia[i] = inertia[i] - unseen
-        inertia[p] = inertia[p] + tree.X_T[i].back(unseen)
+        inertia[p] = inertia[p] + handed
     return replace(tree, I=tuple(inertia))
+
+
+def _has_inputs(inertia: Inertia) -> bool:
+    numbers = (inertia.mass, *inertia.h.components(), *inertia.I.components())
+    return any(isinstance(x, Symbol) for x in numbers)

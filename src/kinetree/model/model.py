@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.model.elements import Body, Frame, Joint, Named
+from kinetree.model.parameters import nominal, parameter_names
 from kinetree.model.text import describe
 from kinetree.model.tree import Tree
 
@@ -56,7 +57,8 @@ class Model:
     @property
     def mass(self) -> float:
         """Total mass, kg; a fixed base's own is part of it."""
-        return sum(float(inertia.mass) for inertia in self.tree.I)
+        # Masses that are inputs are symbols in a trace.
+        return sum((inertia.mass for inertia in self.tree.I), 0.0)  # type: ignore[return-value]
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -91,6 +93,22 @@ class Model:
     def rows(self) -> Rows:
         """An empty result with a row a body."""
         return Rows(len(self.bodies))
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """What may be given as an input in `parameters`: "gravity", "body.NAME.mass" and so on."""
+        return parameter_names(self)
+
+    def parameter(self, name: str) -> NDArray[np.float64]:
+        """The robot's own value of a parameter, such as "gravity" (3,) or "body.NAME.mass" ().
+
+        Raises `NameNotFoundError` for a name that is not among `parameter_names`.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("double_pendulum").parameter("gravity").tolist()
+        [0.0, 0.0, -9.81]
+        """
+        return nominal(self, name)
 
     def neutral(self) -> NDArray[np.float64]:
         """The configuration at which every joint's sides coincide, shape (nq,). It may lie outside the limits."""

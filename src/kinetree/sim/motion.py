@@ -29,7 +29,8 @@ class Motion:
 
     def move(self, q: Array, displacement: Array) -> Array:
         """q after a displacement (nv,)."""
-        return self._integrate(q, displacement)
+        moved: Array = self._integrate(q, displacement)
+        return moved
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
         """What the simulation was given, (nv,)."""

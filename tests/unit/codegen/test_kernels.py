@@ -28,7 +28,7 @@ from kinetree.codegen import (
 from kinetree.expr import Port, Program, trace
 
 ROBOT = kt.zoo.load("arm6")
-PROGRAM = kt.compile(ROBOT, kt.aba).program
+PROGRAM = kt.compile(ROBOT, kt.aba).__self__.program
 
 
 def arguments(count: int, dtype: str = "d") -> list[np.ndarray]:

@@ -100,7 +100,7 @@ def chosen(program: Program, k: int) -> Program:
 @pytest.mark.parametrize("robot", ["arm7", "humanoid"])
 def test_a_single_call_gives_the_same_bits_as_the_batch(robot: str, precision: Precision) -> None:
     model = kt.zoo.load(robot)
-    program = kt.compile(model, kt.aba).program
+    program = kt.compile(model, kt.aba).__self__.program
     batch, rng = batch_function(program, precision), np.random.default_rng(3)
     single = builtin(program, precision, refuse)
     for _ in range(20):

@@ -97,6 +97,7 @@ def test_every_option_of_a_definition_is_an_argument_of_its_function(name: str) 
     definition = function.definition
     parameters = list(inspect.signature(function).parameters)
     named = [n for n, _ in definition.inputs] + list(definition.options) + ["f_ext"] * definition.takes_forces
+    named += ["parameters"] * definition.takes_parameters
     assert sorted(parameters) == sorted(["robot", *named, "out"])
 
 

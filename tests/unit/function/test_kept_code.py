@@ -103,13 +103,13 @@ def test_another_robot_has_kernels_of_its_own(kept: Path) -> None:
 
 
 def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[str]) -> None:
-    program = kt.compile(arm(), kt.crba).program
+    program = kt.compile(arm(), kt.crba).__self__.program
     traces.clear()
     f = kt.compile(arm(), kt.crba)  # its robot is gone already
     gc.collect()
     assert traces == []
-    assert repr(f.program) == repr(program)
-    assert f.program is f.program
+    assert repr(f.__self__.program) == repr(program)
+    assert f.__self__.program is f.__self__.program
     assert traces == ["crba"]
 
 

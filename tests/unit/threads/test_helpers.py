@@ -133,7 +133,7 @@ def test_a_helper_leaves_when_another_caller_comes() -> None:
 
 def test_many_threads_call_at_once_and_all_get_their_own_result() -> None:
     robot = kt.zoo.load("arm6")
-    kernel = batch_function(kt.compile(robot, kt.aba).program)
+    kernel = batch_function(kt.compile(robot, kt.aba).__self__.program)
     rng = np.random.default_rng(1)
     batches = [rng.normal(size=(3, 400 + k, 6)) for k in range(8)]
     expected = [kernel(*batch) for batch in batches]
@@ -250,7 +250,7 @@ def test_a_function_of_the_callers_hears_of_errors_once_a_call() -> None:
 
 def test_a_kernels_bad_samples_warn_as_they_do_in_one_piece() -> None:
     robot = kt.zoo.load("double_pendulum")
-    kernel = batch_function(kt.compile(robot, kt.gravity_forces).program)
+    kernel = batch_function(kt.compile(robot, kt.gravity_forces).__self__.program)
     q = np.ones((100, 2))
     q[70] = np.inf
     messages = []

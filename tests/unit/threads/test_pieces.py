@@ -31,7 +31,7 @@ LARGE = 1.0  # seconds a sample, as the caller says: whatever can be cut is
 
 @cache
 def kernel_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    return batch_function(kt.compile(ROBOT, function).program)
+    return batch_function(kt.compile(ROBOT, function).__self__.program)
 
 
 @st.composite

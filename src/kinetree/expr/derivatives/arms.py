@@ -95,6 +95,6 @@ def common_arm(arms: Iterable[Arm]) -> Arm:
 
 def _common(a: Arm, b: Arm) -> Arm:
     n = 0
-    while n < min(len(a), len(b)) and a[n] == b[n]:
+    while n < min(len(a), len(b)) and repr(a[n]) == repr(b[n]):  # the value 1 is not the number 1.0
         n += 1
     return a[:n]

@@ -24,7 +24,7 @@ class Scope:
     """A body that is being written: its lines, and the operations known in it."""
 
     lines: Lines = field(default_factory=list)
-    known: dict[tuple[str, tuple[Argument, ...]], int] = field(default_factory=dict)
+    known: dict[tuple[str, tuple[int | str, ...]], int] = field(default_factory=dict)
 
 
 class Emitter:
@@ -59,7 +59,7 @@ class Emitter:
             return folded
         if name in _SWAPPED and repr(args[1]) < repr(args[0]):
             args = (args[1], args[0], *args[2:])
-        key = (name, args)
+        key = (name, tuple(a if isinstance(a, int) else repr(a) for a in args))  # the value 1 is not the number 1.0
         for scope in reversed(self.scopes):
             if key in scope.known:
                 return scope.known[key]
@@ -135,17 +135,12 @@ class Emitter:
         return self.op("neg", value) if negated else value
 
     def _chain(self, plain: list[tuple[bool, Argument]], products: list[Product]) -> Argument:
-        first = next((term for term in plain if not term[0]), None)
+        first = next((k for k, term in enumerate(plain) if not term[0]), None)
         if first is not None:
-            plain.remove(first)
-            total = first[1]
+            total = plain.pop(first)[1]
         elif products:
-            positive = next(term for term in products if not term[0])
-            products.remove(positive)
-            if plain:
-                total = self.op("fms", positive[1], positive[2], plain.pop(0)[1])
-            else:
-                total = self.op("mul", positive[1], positive[2])
+            _, a, b = products.pop(next(k for k, term in enumerate(products) if not term[0]))
+            total = self.op("fms", a, b, plain.pop(0)[1]) if plain else self.op("mul", a, b)
         else:
             return 0.0
         for negative, a in plain:

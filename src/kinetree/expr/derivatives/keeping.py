@@ -24,7 +24,7 @@ class _Block:
     kept: dict[int, int] = field(default_factory=dict)
     """By name, which of the array's parts a value has."""
     back: Scope | None = None
-    """The block of the way back, while it is written."""
+    """The block of the way back, once it is begun."""
     loaded: dict[int, int] = field(default_factory=dict)
     """By name, what has been loaded there already."""
 
@@ -52,8 +52,7 @@ class Keeping:
 
     def turn(self, lines: Lines) -> None:
         """The innermost scope that is open is the way back of these lines."""
-        block = self._blocks[self._scopes[id(lines)]]
-        block.back, block.loaded = self._emit.scopes[-1], {}
+        self._blocks[self._scopes[id(lines)]].back = self._emit.scopes[-1]
 
     def reloadable(self, name: int, array: int, at: Index) -> None:
         """A value can be loaded again, as nobody stores into the array."""

@@ -7,7 +7,7 @@ in the bodies of loops and switches add to a cell of memory. An array has an arr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from kinetree.expr.derivatives.activity import Activity, Touched
@@ -15,9 +15,10 @@ from kinetree.expr.derivatives.arms import Arm, Arms, common_arm
 from kinetree.expr.derivatives.backward_loops import Backward, Bounds, bounds
 from kinetree.expr.derivatives.emitter import Emitter, Product, Scope
 from kinetree.expr.derivatives.keeping import Keeping
+from kinetree.expr.derivatives.memory import AdjointMemory
 from kinetree.expr.derivatives.rules import RULES, At, Choice, Local
 from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named
-from kinetree.expr.program import Argument, Array, Call, Index, Instruction, Load, Port, Program, Range, Store, Term
+from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Term
 
 __all__ = ["Reverse"]
 
@@ -50,42 +51,14 @@ class Reverse:
         self._in_memory = source.results is None or any(k in touched.loaded for k in self._wrt)
         """Whether outputs are stored instead of returned: adjoints of arrays can only be summed there."""
 
-        self._inputs = (*program.inputs, *map(_adjoint, program.outputs))
-        self._outputs = (*(program.outputs if outputs else ()), *(_adjoint(program.inputs[k]) for k in self._wrt))
-        self._own: list[Array] = []
-        self._arrays: dict[int, int] = {k: k for k in range(len(program.inputs))}
-        self._adjoint_arrays: dict[int, int] = {}
-        self._lay_out_memory()
+        self._memory = AdjointMemory(source, self._wrt, self._activity, outputs=outputs)
         self._backward = Backward(source.tables)
 
-        self._emit = Emitter(sum(port.size for port in self._inputs))
+        self._emit = Emitter(sum(port.size for port in self._memory.inputs))
         self._value: dict[int, Argument] = {k: k for k in range(source.input_size)}
         self._locals: dict[Line, Local] = {}
-        self._keeping = Keeping(self._emit, self._backward, self._new_array)
+        self._keeping = Keeping(self._emit, self._backward, self._memory.new)
         self._counters: list[Bounds] = []
-        self._cells: dict[int, int] = {}
-        self._cell_array = -1
-
-    def _lay_out_memory(self) -> None:
-        program, n_in = self._source, len(self._source.inputs)
-        first = n_in + (len(program.outputs) if self._with_outputs else 0)
-        bars = len(self._inputs) + (first - n_in)
-        self._adjoint_arrays.update((k, bars + n) for n, k in enumerate(self._wrt))
-        for k, port in enumerate(program.outputs, n_in):
-            if self._with_outputs:
-                self._arrays[k] = len(self._inputs) + k - n_in
-            else:
-                self._arrays[k] = self._new_array(Array(port.name, port.size, clear=True))
-            if k in self._activity.arrays:
-                self._adjoint_arrays[k] = self._new_array(Array(f"bar_{port.name}", port.size, clear=True))
-        for k, array in enumerate(program.arrays, program.first_array):
-            self._arrays[k] = self._new_array(array)
-            if k in self._activity.arrays:
-                self._adjoint_arrays[k] = self._new_array(replace(array, name=f"bar_{array.name}", clear=True))
-
-    def _new_array(self, array: Array) -> int:
-        self._own.append(array)
-        return len(self._inputs) + len(self._outputs) + len(self._own) - 1
 
     def derivative(self) -> NamedProgram:
         source, emit = self._source, self._emit
@@ -96,19 +69,19 @@ class Reverse:
         self._seed(adjoints)
         self._block(source.lines, adjoints)
         results = self._finish(values, adjoints)
-        self._finish_memory()
-        inputs, outputs = self._inputs, self._outputs
+        memory = self._memory
+        memory.resize(self._keeping.sizes())
         lines, tables = emit.top.lines, source.tables
-        return NamedProgram(f"bar_{source.name}", inputs, outputs, lines, results, self._own, tables)
+        return NamedProgram(f"bar_{source.name}", memory.inputs, memory.outputs, lines, results, memory.own, tables)
 
     def _seed(self, adjoints: _Adjoints) -> None:
         """The adjoints of the outputs are given: values, or an array, which is copied as the sweep uses it up."""
         first, ports = self._source.input_size, len(self._source.inputs)
         for n, port in enumerate(self._source.outputs):
-            if self._source.results is None and ports + n in self._adjoint_arrays:
+            if self._source.results is None and ports + n in self._memory.adjoints:
                 scope, _ = self._emit.open()
                 at = Index(0, (Term(0),))
-                self._emit.store(self._adjoint_arrays[ports + n], at, self._emit.load(ports + n, at))
+                self._emit.store(self._memory.adjoints[ports + n], at, self._emit.load(ports + n, at))
                 self._emit.close()
                 self._emit.loop(Range(Index(0), Index(port.size)), scope)
         for n, a in enumerate(self._source.results or ()):
@@ -125,21 +98,14 @@ class Reverse:
         if results:
             places = [(k, n) for k, port in enumerate(self._source.outputs) for n in range(port.size)]
             for (k, n), value in zip(places, results, strict=True):
-                self._emit.store(len(self._inputs) + k, Index(n), value)
+                self._emit.store(len(self._memory.inputs) + k, Index(n), value)
         for k in self._wrt:
-            array = self._adjoint_arrays[k]
+            array = self._memory.adjoints[k]
             for n, name in enumerate(range(first[k], first[k + 1])):
                 if self._has_adjoint(adjoints, name):
                     summed = self._emit.load(array, Index(n)) if k in self._touched.loaded else 0.0
                     self._emit.store(array, Index(n), self._take(adjoints, name, summed))
         return None
-
-    def _finish_memory(self) -> None:
-        ports = len(self._inputs) + len(self._outputs)
-        for k, size in self._keeping.sizes().items():
-            self._own[k - ports] = replace(self._own[k - ports], size=size)
-        if self._cells:
-            self._own[self._cell_array - ports] = Array("cells", len(self._cells), clear=True)
 
     # The forward sweep.
 
@@ -184,11 +150,11 @@ class Reverse:
                 self._locals[line] = RULES[s.op].local(At(emit, args, self._value[name]))
         elif isinstance(s, Load):
             (name,) = line.defines
-            value = self._value[name] = emit.load(self._arrays[s.array], s.at)
+            value = self._value[name] = emit.load(self._memory.arrays[s.array], s.at)
             if s.array in self._never_stored:
-                self._keeping.reloadable(value, self._arrays[s.array], s.at)
+                self._keeping.reloadable(value, self._memory.arrays[s.array], s.at)
         elif isinstance(s, Store):
-            emit.store(self._arrays[s.array], s.at, self._new(s.value))
+            emit.store(self._memory.arrays[s.array], s.at, self._new(s.value))
         else:
             values = emit.call(s.program, [self._new(a) for a in s.args])
             self._value.update(zip(line.defines, values, strict=True))
@@ -212,26 +178,24 @@ class Reverse:
         return value
 
     def _has_adjoint(self, adjoints: _Adjoints, name: int) -> bool:
-        return name in adjoints.terms or name in self._cells
+        return name in adjoints.terms or name in self._memory.cells
 
     def _take(self, adjoints: _Adjoints, name: int, more: Argument = 0.0) -> Argument:
         """The whole adjoint of a value (and more), at the place where it is defined: all users have added to it."""
         terms = [*adjoints.terms.pop(name, []), (False, more, 1.0)]
-        if name in self._cells:
-            at = Index(self._cells[name])
-            terms.append((False, self._emit.load(self._cell_array, at), 1.0))
+        if name in self._memory.cells:
+            array, at = self._memory.cell_array, Index(self._memory.cell(name))
+            terms.append((False, self._emit.load(array, at), 1.0))
             if self._emit.scopes[-1] is not self._emit.top:
-                self._emit.store(self._cell_array, at, 0.0)
+                self._emit.store(array, at, 0.0)
         return self._emit.total(terms)
 
     def _flush(self, adjoints: _Adjoints) -> None:
         """What a body adds to the adjoints of values around it goes into their cells."""
         for name, terms in adjoints.terms.items():
-            if self._cell_array < 0:
-                self._cell_array = self._new_array(Array("cells", 0, clear=True))
-            at = Index(self._cells.setdefault(name, len(self._cells)))
-            before = self._emit.load(self._cell_array, at)
-            self._emit.store(self._cell_array, at, self._emit.total([*terms, (False, before, 1.0)]))
+            array, at = self._memory.cell_array, Index(self._memory.cell(name))
+            before = self._emit.load(array, at)
+            self._emit.store(array, at, self._emit.total([*terms, (False, before, 1.0)]))
 
     # The way back.
 
@@ -285,8 +249,8 @@ class Reverse:
     def _line(self, line: Line, adjoints: _Adjoints) -> None:
         s, emit = line.statement, self._emit
         if isinstance(s, Store):
-            if s.array in self._adjoint_arrays:
-                array, at = self._adjoint_arrays[s.array], self._backward.index(s.at)
+            if s.array in self._memory.adjoints:
+                array, at = self._memory.adjoints[s.array], self._backward.index(s.at)
                 self._add(adjoints, s.value, (), emit.load(array, at), 1.0)
                 emit.store(array, at, 0.0)
         elif isinstance(s, Call):
@@ -298,7 +262,7 @@ class Reverse:
                 self._instruction(s, self._locals[line], line.defines[0], adjoints)
 
     def _load(self, s: Load, name: int, adjoints: _Adjoints) -> None:
-        array, at = self._adjoint_arrays[s.array], self._backward.index(s.at)
+        array, at = self._memory.adjoints[s.array], self._backward.index(s.at)
         arm = adjoints.arms.of(name)
         before = self._emit.load(array, at)
         if arm:
@@ -339,7 +303,3 @@ class Reverse:
         args = [self._keeping.get(self._new(a)) for a in s.args]
         for a, bar in zip(targets, self._emit.call(self._called(s.program, tuple(wrt)), [*args, *bars]), strict=True):
             self._add(adjoints, a, arm, bar, 1.0)
-
-
-def _adjoint(port: Port) -> Port:
-    return Port(f"bar_{port.name}", port.shape)

@@ -54,7 +54,7 @@ class Source:
         return Columns([self.tree.armature[i] for i in self._order])
 
     def pairs_above(self, kinds: frozenset[int]) -> list[Case]:
-        """The kinds of body and parent that can be met on the way from one of these kinds to the root, nearest first."""
+        """The kinds of body and parent that can be met between one of these kinds and the root, nearest first."""
         found: list[Case] = []
         reached = set(kinds)
         while new := [pair for pair in self._pairs if pair not in found and pair[0] <= reached]:

@@ -1,0 +1,135 @@
+"""What a caller passes: shapes, dtypes and leading axes, and the errors that say what was expected instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.definition import Array
+from kinetree.errors import DTypeError, ShapeError
+from kinetree.expr import Port
+from kinetree.model import Model
+from kinetree.model.model import refuse_zero_quaternions
+
+__all__ = ["Arguments", "check_robot", "real_array"]
+
+
+class Arguments:
+    """How the arguments of one function of one robot must look."""
+
+    def __init__(
+        self,
+        function: str,
+        robot: str,
+        ports: Sequence[Port],
+        core: tuple[int, ...],
+        dtype: np.dtype[Any],
+        quaternions: Sequence[tuple[int, Mapping[str, slice]]],
+    ) -> None:
+        self.ports = ports
+        self.core = core
+        self.ranks = [len(port.shape) for port in ports]
+        self._function = function
+        self._robot = robot
+        self._lasts = [port.shape[-1] if port.shape else None for port in ports]
+        self._dtype = dtype
+        self._quaternions = quaternions
+
+    def prepared(self, arguments: Sequence[ArrayLike], out: Array | None) -> Sequence[Array]:
+        """The arguments as arrays that fit, or the error that says why not."""
+        arrays: Sequence[Any] = arguments if self._fit(arguments, out) else self._converted(arguments, out)
+        for k, quaternions in self._quaternions:
+            refuse_zero_quaternions(arrays[k], quaternions, self.ports[k].name)
+        return arrays
+
+    def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
+        """Whether everything is an array of the right dtype and size already: the usual case, told quickly."""
+        if len(arguments) != len(self._lasts):
+            return False
+        dtype = self._dtype
+        batch: tuple[int, ...] | None = None
+        for x, n in zip(arguments, self._lasts, strict=True):
+            if type(x) is not np.ndarray or x.dtype is not dtype:
+                return False
+            if n is not None and (not x.shape or x.shape[-1] != n):
+                return False
+            if out is not None:
+                leading = x.shape if n is None else x.shape[:-1]
+                if batch is not None and leading != batch:
+                    return False
+                batch = leading
+        return out is None or (
+            type(out) is np.ndarray
+            and out.dtype is dtype
+            and out.shape == (*(batch or ()), *self.core)
+            and out.flags.writeable
+        )
+
+    def _converted(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
+        if len(arguments) != len(self.ports):
+            expected = ", ".join(port.name for port in self.ports)
+            raise DTypeError(f"{self._function} takes {len(self.ports)} arrays ({expected}), not {len(arguments)}")
+        arrays = [self._checked(port, x) for port, x in zip(self.ports, arguments, strict=True)]
+        if out is not None:
+            self._check_out(arrays, out)
+        return arrays
+
+    def _checked(self, port: Port, x: ArrayLike) -> Array:
+        shape = _shape_text(port)
+        array = real_array(port.name, x, shape)
+        if array.dtype != self._dtype:
+            array = array.astype(self._dtype)
+        if port.shape and (array.ndim == 0 or array.shape[-1:] != port.shape):
+            raise ShapeError(
+                f"{self._function}: {port.name} has shape {array.shape}, but {self._robot!r} needs {shape}"
+            )
+        return array
+
+    def batch_shape(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+        """What the leading axes broadcast to."""
+        shapes = {a.shape[: a.ndim - rank] for rank, a in zip(self.ranks, arrays, strict=True)}
+        try:
+            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self.ports, arrays, strict=True))
+            raise ShapeError(
+                f"{self._function}: the leading axes do not broadcast together: {listed}; "
+                "they must be equal, or 1, or absent"
+            ) from None
+
+    def _check_out(self, arrays: list[Array], out: Array) -> None:
+        shape = (*self.batch_shape(arrays), *self.core)
+        if not isinstance(out, np.ndarray):
+            raise DTypeError(f"{self._function}: out must be a NumPy array, not {type(out).__name__}")
+        if out.dtype != self._dtype:
+            raise DTypeError(f"{self._function}: out has dtype {out.dtype}, but the result is {self._dtype}")
+        if out.shape != shape:
+            raise ShapeError(f"{self._function}: out has shape {out.shape}, but the result has {shape}")
+        if not out.flags.writeable:
+            raise ShapeError(f"{self._function}: out is read-only")
+
+
+def check_robot(robot: object) -> Model:
+    """The robot, or an error for whatever else came first."""
+    if not isinstance(robot, Model):
+        raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
+    return robot
+
+
+def real_array(name: str, x: ArrayLike, shape: str) -> Array:
+    """x as an array of real numbers; `shape` for the message, as "(…, 7)"."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise DTypeError(f"{name} must be an array of real numbers of shape {shape}: {error}") from None
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise DTypeError(f"{name} must be an array of real numbers of shape {shape}, not of dtype {array.dtype}")
+    return array
+
+
+def _shape_text(port: Port) -> str:
+    """The shape that an argument has: (…, n), or (…) for a number a sample."""
+    return f"({', '.join(('…', *map(str, port.shape)))})"

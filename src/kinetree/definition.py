@@ -1,0 +1,57 @@
+"""What a public function is to the compiler: inputs, output, options, and the algorithm between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from kinetree.expr import Scalar
+from kinetree.model import Model
+
+__all__ = ["Array", "Definition", "Slots", "defined_by", "flat"]
+
+Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+"""A q or v as the algorithms take it: a piece a joint."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
+
+    name: str
+    inputs: tuple[tuple[str, str], ...]
+    """(name, "nq" or "nv") each."""
+    output: tuple[int | str, ...]
+    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
+    compute: Callable[..., Sequence[Scalar]]
+    """compute(model, *inputs slot by slot, **options), flat numbers out."""
+    options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
+    """How the value of each option is checked and resolved; it becomes part of the kernel."""
+    takes_forces: bool = False
+    """Whether external forces may act."""
+    divides_by_inertia: bool = False
+    """Whether it is undefined for a robot with a massless moving subtree."""
+    takes_parameters: bool = True
+    """Whether it depends on the robot's parameters."""
+
+
+F = TypeVar("F", bound=Callable[..., Array])
+
+
+def defined_by(definition: Definition) -> Callable[[F], F]:
+    """Mark a public function with its definition, so that `kinetree.compile` finds it."""
+
+    def mark(function: F) -> F:
+        function.definition = definition  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def flat(pieces: Slots) -> list[Scalar]:
+    """The pieces of a q or v in one row; the opposite of `Tree.split`."""
+    return [x for piece in pieces for x in piece]

@@ -1,0 +1,179 @@
+"""A definition for one robot and one set of options: its ports, whether it makes sense, and its program.
+
+A program is a straight line if it is short enough to compile in a second or two, or else loops over the robot's bodies
+(`kinetree.model.rolled`); both come from the same algorithm files.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from kinetree.definition import Definition
+from kinetree.errors import OptionError, SingularModelError
+from kinetree.expr import Port, Program, Recorder, Scalar, lower, trace
+from kinetree.model import Frame, Model
+from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
+from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSource
+from kinetree.spatial import Force, Vec3
+
+__all__ = ["Specialization"]
+
+_MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
+_STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
+_STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
+_SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
+_WORTH_SAYING = 3.0  # seconds
+_log = logging.getLogger("kinetree")
+
+
+@dataclass(frozen=True, eq=False)
+class Specialization:
+    """What a kernel is made of."""
+
+    definition: Definition
+    model: Model
+    options: Mapping[str, Hashable]
+    """Resolved."""
+    frames: tuple[Frame, ...]
+    """On which external forces act."""
+    parameters: tuple[str, ...]
+    """Of the robot, that are inputs."""
+    unroll: bool | None = None
+    """A straight line, or loops over bodies; None chooses."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells it from others of the same robot."""
+        return self.definition, dict(self.options), list(self.frames), self.parameters, self.unroll
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """The definition's own, then external forces, then parameters."""
+        own = [Port(name, (getattr(self.model, size),)) for name, size in self.definition.inputs]
+        forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
+        return (*own, *forces, *parameter_ports(self.model, self.parameters))
+
+    @cached_property
+    def output(self) -> Port:
+        sizes = {"nq": self.model.nq, "nv": self.model.nv, "bodies": len(self.model.bodies)}
+        shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.definition.output)
+        return Port(self.definition.name, shape)
+
+    @cached_property
+    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
+        """The inputs that hold quaternions, by number, and where in them these stand."""
+        of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
+        of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
+        none: list[dict[str, slice]] = [{}] * len(self.frames)
+        return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
+
+    def check(self) -> None:
+        """Raise if the robot has no such function."""
+        definition, forces, parameters = self.definition, self.frames, self.parameters
+        if parameters and not definition.takes_parameters:
+            raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
+        arrays = len(definition.inputs) + len(forces) + len(parameters) + 1
+        if arrays > _MOST_ARRAYS:
+            raise OptionError(
+                f"{definition.name}: {len(forces)} external forces and {len(parameters)} parameters are "
+                f"{arrays - _MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
+                "numbers"
+            )
+        if definition.divides_by_inertia and (singular := always_singular(self.model, parameters)):
+            raise SingularModelError(
+                f"{definition.name}: joint {singular[0]!r} of {self.model.name!r} moves nothing that has mass or "
+                "inertia, or only what another joint moves in the same way, so its acceleration is not defined; give "
+                "the bodies behind it mass and inertia, or the joint an armature "
+                "(kinematics and inverse dynamics work as they are)"
+            )
+        if forces and not definition.takes_forces:
+            raise OptionError(f"{definition.name} takes no external forces")
+
+    def program(self) -> Program:
+        """Run the algorithm on symbols."""
+        may_be_straight = self.model.nv <= _STRAIGHT_JOINTS or self.model.nv == 0
+        if self.unroll is False or (self.unroll is None and not may_be_straight):
+            return self._rolled()
+        straight = self._straight()
+        if self.unroll is None and len(straight.body.statements) > _STRAIGHT_OPERATIONS:
+            return self._rolled()
+        self._announce(len(straight.body.statements))
+        return straight
+
+    def _announce(self, operations: int) -> None:
+        """Say so if compiling will take long."""
+        seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
+        if seconds > _WORTH_SAYING:
+            _log.warning(
+                "compiling %s for %r: %d operations in a straight line, about %.0f s …",
+                self.definition.name, self.model.name, operations, seconds,
+            )  # fmt: skip
+
+    def _straight(self) -> Program:
+        def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
+            own = len(self.definition.inputs)
+            wrenches, values = flat[own : own + len(self.frames)], flat[own + len(self.frames) :]
+            model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+            arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
+            return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
+
+        return trace(one_sample, self.inputs, [self.output], self.definition.name)
+
+    def _rolled(self) -> Program:
+        knowledge = Knowledge()
+        source = None if self.parameters else RolledSource(self.model)
+        while True:
+            recorder = Recorder(self.inputs, [self.output])
+            knowledge.begin()
+            try:
+                self._record(recorder, knowledge, source)
+            except NotYetKnown:
+                if not knowledge.changed:
+                    raise
+                continue
+            if not knowledge.changed:
+                break
+        return lower(
+            recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays, recorder.tables
+        )
+
+    def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None) -> None:
+        """One trace with loops."""
+        own = len(self.definition.inputs)
+        flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[own:]]
+        wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
+        if source is None:
+            source = RolledSource(with_parameters(self.model, self.parameters, values))
+        rolled = RolledModel(source, recorder, knowledge)
+        arguments = [
+            rolled.tree.pieces(memory, size)
+            for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
+        ]
+        model = cast(Model, rolled)
+        results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
+        for k, x in enumerate(results or ()):
+            recorder.outputs[0][k] = x
+
+    def _options(self, model: Model, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+        """The options for a form of this model: frames are its own."""
+        options: dict[str, Any] = {
+            name: model.frames[value.name] if isinstance(value, Frame) else value
+            for name, value in self.options.items()
+        }
+        if self.definition.takes_forces:
+            forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
+            options["f_ext"] = model.tree.of_some(forces, Force.zero())
+        return options
+
+
+def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
+    """What acts on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
+    forces: dict[int, Force] = {}
+    for frame, w in zip(frames, wrenches, strict=True):
+        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
+        forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
+    return forces

@@ -1,0 +1,63 @@
+"""float32 results are those of float64 but for a few roundings; docs/float32.md tells users how few."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+ROUNDING = 2.0**-24
+LARGEST: dict[Callable[..., Any], float] = {
+    kt.rnea: 100,
+    kt.bias_forces: 100,
+    kt.gravity_forces: 40,
+    kt.crba: 40,
+    kt.aba: 200,
+    kt.forward_kinematics: 30,
+    kt.frame_jacobian: 40,
+    kt.frame_velocity: 40,
+    kt.kinetic_energy: 40,
+    kt.potential_energy: 15,
+    kt.center_of_mass: 30,
+    kt.integrate: 15,
+    kt.difference: 15,
+}
+"""The largest error in roundings; about four times what the worst of the robots has."""
+STATES = 2000
+
+
+def errors_of(name: str, function: Callable[..., Any]) -> np.ndarray:
+    """Each sample's largest error, in roundings of its largest entry (of all samples', if it has only one)."""
+    robot = kt.zoo.load(name)
+    options = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned"}
+    definition = function.definition  # type: ignore[attr-defined]
+    options = {option: options[option] for option in definition.options}
+    rng = np.random.default_rng(32)
+    single = [
+        np.stack([robot.random(rng) for _ in range(STATES)]) if size == "nq" else rng.normal(size=(STATES, robot.nv))
+        for _, size in definition.inputs
+    ]
+    single = [x.astype(np.float32) for x in single]
+    result = function(robot, *single, **options).reshape(STATES, -1)
+    assert result.dtype == np.float32
+    exact = function(robot, *(x.astype(np.float64) for x in single), **options).reshape(STATES, -1)
+    size = np.abs(exact).max(axis=1) if exact.shape[1] > 1 else np.abs(exact).max()
+    return np.abs(result - exact).max(axis=1) / size / ROUNDING  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", kt.zoo.names())
+@pytest.mark.parametrize("function", LARGEST, ids=lambda f: f.__name__)
+def test_float32_is_float64_but_for_a_few_roundings(name: str, function: Callable[..., Any]) -> None:
+    errors = errors_of(name, function)
+    assert np.median(errors) < 5
+    assert errors.max() < LARGEST[function]
+
+
+@pytest.mark.parametrize("name", kt.zoo.names())
+def test_float32_results_are_computed_in_float32(name: str) -> None:
+    """A kernel that went through float64 on the way would be exact to half a rounding."""
+    assert errors_of(name, kt.aba).max() > 0.6
