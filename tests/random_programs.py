@@ -83,7 +83,6 @@ class _Writer:
     def __init__(self, random: Random) -> None:
         self._random = random
         self._called = random_line(random, 3)
-        self._folds = 0
 
     def write(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -139,8 +138,6 @@ class _Writer:
 
     def _nested(self, kind: int, values: list[Any], depth: int) -> list[Any]:
         random, recorder = self._random, self._recorder
-        if self._folds and kind in (7, 9):
-            return []
         if kind == 6:
             with recorder.loop(self._over()) as k:
                 self._counters.append(k)
@@ -151,9 +148,7 @@ class _Writer:
 
             def step(k: Index, state: list[Any]) -> list[Any]:
                 self._counters.append(k)
-                self._folds += 1
                 inside = self._body([*values, *state], depth)
-                self._folds -= 1
                 self._counters.pop()
                 return [
                     sin(self._pick(inside)),

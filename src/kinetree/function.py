@@ -105,7 +105,7 @@ class CompiledFunction:
             assert self._single is not None
             self._declined.now = True  # what it does not take comes here again
             try:
-                result: Array = self._single(*map(np.ascontiguousarray, arrays), out=out)
+                result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
             finally:
                 del self._declined.now
             return result

@@ -6,7 +6,7 @@ ordinary array of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import groupby
 
 from kinetree.codegen.layout import Layout
@@ -73,7 +73,7 @@ class SampleWriter:
         self._memory()
         self._angles()
         self._inputs()
-        if program.results is None and self._zeros:
+        if program.results is None and (self._zeros or _reads(program.body, self._output_arrays)):
             for k, port in enumerate(program.outputs):
                 self._clear(f"%out{k}", port.size * width)
         self._block(program.body)
@@ -91,6 +91,11 @@ class SampleWriter:
         body = "\n".join((*self._entry, *self._lines))
         function = f"define internal void @{self._name}({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
         return "\n".join((*self._called_functions(), self._tables(), function))
+
+    @property
+    def _output_arrays(self) -> range:
+        inputs = len(self._program.inputs)
+        return range(inputs, inputs + len(self._program.outputs))
 
     @property
     def _kept(self) -> str:
@@ -406,6 +411,16 @@ def _instructions(block: Block) -> Iterable[Instruction]:
         elif isinstance(s, Switch):
             for case in s.cases:
                 yield from _instructions(case)
+
+
+def _reads(block: Block, arrays: Container[int]) -> bool:
+    """Whether one of these arrays is loaded from."""
+    return any(
+        (isinstance(s, Load) and s.array in arrays)
+        or (isinstance(s, Loop) and _reads(s.body, arrays))
+        or (isinstance(s, Switch) and any(_reads(case, arrays) for case in s.cases))
+        for s in block.statements
+    )
 
 
 def _values(block: Block) -> Iterable[int]:

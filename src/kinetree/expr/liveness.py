@@ -53,7 +53,7 @@ class Needs:
                 outside.append(s)
             elif s.op == "load":
                 self.arrays.add(s.args[0])
-            elif s in results_of and results_of[s] not in self._reads:
+            elif s in results_of and results_of[s] not in kept:
                 effect = results_of[s]
                 kept.append(effect)
                 self._reads[effect] = list(self._of_results(effect))

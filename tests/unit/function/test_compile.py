@@ -20,7 +20,7 @@ Q, V, QDD = RNG.normal(size=(3, 9, 6))
 @pytest.mark.parametrize("dtype", ["float64", "float32", np.float32, np.dtype("f8"), float])
 def test_any_name_of_the_two_dtypes_is_taken(dtype: Any) -> None:
     f = kt.compile(ARM, kt.crba, dtype=dtype)
-    assert f.dtype == np.dtype(dtype)
+    assert f.__self__.dtype == np.dtype(dtype)
     assert f(Q).dtype == np.dtype(dtype)
 
 
@@ -74,7 +74,7 @@ def test_an_alias_is_the_same_kernel() -> None:
 
 
 def test_it_says_what_it_is() -> None:
-    assert repr(kt.compile(ARM, kt.aba)) == "<aba(q[6], v[6], tau[6]) compiled for 'arm6', float64>"
+    assert repr(kt.compile(ARM, kt.aba).__self__) == "<aba(q[6], v[6], tau[6]) compiled for 'arm6', float64>"
 
 
 def test_a_failed_compilation_leaves_nothing_behind() -> None:

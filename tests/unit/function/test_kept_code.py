@@ -17,10 +17,13 @@ import pytest
 
 import kinetree as kt
 from kinetree import function as module
+from kinetree import specialization
 from kinetree.codegen import cache
-from kinetree.function import Definition
+from kinetree.definition import Definition
+from kinetree.expr import Program
 from kinetree.model import regrouped
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.specialization import Specialization
 
 RNG = np.random.default_rng(11)
 Q, V, TAU = RNG.normal(size=(3, 13, 6))
@@ -39,13 +42,13 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the functions that are traced from now on."""
     names: list[str] = []
-    real = module._trace
+    real = Specialization.program
 
-    def trace(definition: Definition, *arguments: Any) -> Any:
-        names.append(definition.name)
-        return real(definition, *arguments)
+    def trace(self: Specialization) -> Program:
+        names.append(self.definition.name)
+        return real(self)
 
-    monkeypatch.setattr(module, "_trace", trace)
+    monkeypatch.setattr(Specialization, "program", trace)
     return names
 
 
@@ -116,11 +119,11 @@ def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[
 def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
     f = kt.compile(arm(), kt.crba)
     batch = (entry := next(kept.iterdir())).read_bytes()
-    other = f._object("other", lambda *_: "define i32 @other() { ret i32 7 }")
+    other = f.__self__._object("other", lambda *_: "define i32 @other() { ret i32 7 }")
     assert not batch.endswith(other)
     assert entry.read_bytes() == batch
     assert len(list(kept.iterdir())) == 2
-    assert kt.compile(arm(), kt.crba)._object("other", lambda *_: "never read") == other
+    assert kt.compile(arm(), kt.crba).__self__._object("other", lambda *_: "never read") == other
     assert traces == ["crba"]
 
 
@@ -226,7 +229,7 @@ def test_a_folder_that_cannot_be_written_changes_nothing(
 def test_what_takes_long_is_said_only_when_it_does(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "_WORTH_SAYING", 0.0)
+    monkeypatch.setattr(specialization, "_WORTH_SAYING", 0.0)
     caplog.set_level(logging.WARNING, "kinetree")
     kt.gravity_forces(pendulum(), [[0.0]])
     assert [message.split(":")[0] for message in caplog.messages] == ["compiling gravity_forces for 'pendulum'"]
@@ -240,10 +243,10 @@ import hashlib, sys
 import numpy as np
 import kinetree as kt
 import kinetree.codegen.identity as identity
-from kinetree import function
+from kinetree.specialization import Specialization
 identity.toolchain = lambda *_: bytes(32)
-traced, real = [], function._trace
-function._trace = lambda definition, *rest: traced.append(definition.name) or real(definition, *rest)
+traced, real = [], Specialization.program
+Specialization.program = lambda self: traced.append(self.definition.name) or real(self)
 robot = kt.zoo.load("quadruped")
 q = np.tile(robot.neutral(), (5, 1)) + np.linspace(0, 1, 5)[:, None]
 v = np.ones((5, robot.nv))
@@ -296,7 +299,9 @@ def test_robots_that_are_dropped_leave_no_memory_behind(
             half = _resident()
     gc.collect()
     assert _resident() - half < 2_000_000
-    assert not any(f._model.name == "pendulum" for known in module._kernels.values() for f in known.values())
+    assert not any(
+        f._specialization.model.name == "pendulum" for known in module._kernels.values() for f in known.values()
+    )
 
 
 def _resident() -> int:

@@ -52,7 +52,7 @@ def test_a_compiled_function_takes_them_last_in_the_order_given(robot: kt.Model)
     np.testing.assert_allclose(
         out, kt.aba(robot, q, v, tau, {"tool": push}, parameters={"gravity": g, MASS: mass}), rtol=1e-10
     )
-    assert "body.hand.mass[]" in repr(f)
+    assert "body.hand.mass[]" in repr(f.__self__)
 
 
 def test_float32_in_gives_float32_out(robot: kt.Model) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,7 +38,9 @@ class OneAxisJoint(JointKind):
 
     def aligned(self) -> tuple[JointKind, Transform]:
         """About, or along, z."""
-        return type(self)((0.0, 0.0, 1.0)), Transform(_rows_ending_in(self.axis), Vec3.zero())
+        turned = copy(self)
+        turned.axis = Vec3(0.0, 0.0, 1.0)
+        return turned, Transform(_rows_ending_in(self.axis), Vec3.zero())
 
     @property
     def description(self) -> str:

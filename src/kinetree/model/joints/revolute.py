@@ -46,8 +46,8 @@ class Continuous(Revolute):
     word: ClassVar[str] = "continuous about"
 
     def aligned(self) -> tuple[JointKind, Transform]:
-        _, turn = super().aligned()
-        return Revolute((0.0, 0.0, 1.0)), turn  # they move alike
+        kind, turn = super().aligned()
+        return (Revolute((0.0, 0.0, 1.0)) if type(self) is Continuous else kind), turn  # they move alike
 
 
 def _turn(axis: Vec3, angle: Scalar) -> Transform:
