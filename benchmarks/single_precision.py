@@ -6,7 +6,7 @@ Both get the same random states, which are exact in float32: configurations as `
 standard normal. The error of a sample is its largest difference, relative to the largest entry of its float64 result;
 for energies, which may be zero, to the largest of all samples. Printed are the median and the largest over the samples.
 Below ABA stand the entry of q̈ that is worst relative to its own root mean square, and the condition number of the mass
-matrix H.
+matrix H: as it is, and in units that make its diagonal one.
 """
 
 from __future__ import annotations
@@ -78,6 +78,12 @@ def cell(error: np.ndarray) -> str:
     return f"{np.median(error):.0e}, {error.max():.0e}".replace("e-0", "e-").replace("e+0", "e")
 
 
+def scaled(H: np.ndarray) -> np.ndarray:
+    """Mass matrices (…, nv, nv) in units that make their diagonals one."""
+    d = np.sqrt(np.einsum("...ii->...i", H))
+    return H / d[..., :, None] / d[..., None, :]  # type: ignore[no-any-return]
+
+
 def row(name: str, cells: list[str]) -> None:
     print(f"| {name} | {' | '.join(cells)} |")
 
@@ -93,8 +99,10 @@ def main() -> None:
         row(f"`{function.__name__}`", [cell(errors(robot, function, count)) for robot in robots])
         if function is kt.aba:
             row("· its worst entry", [cell(entry_errors(robot, function, count)) for robot in robots])
-            exact = [states(robot, kt.crba, count)[0].astype(np.float64) for robot in robots]
-            row("· condition of H", [cell(np.linalg.cond(kt.crba(*x))) for x in zip(robots, exact, strict=True)])
+            exact = [states(robot, function, count)[0].astype(np.float64) for robot in robots]
+            inertias = [kt.crba(*x) for x in zip(robots, exact, strict=True)]
+            row("· condition of H", [cell(np.linalg.cond(H)) for H in inertias])
+            row("· the same, scaled", [cell(np.linalg.cond(scaled(H))) for H in inertias])
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ def aba(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
 
@@ -84,6 +85,7 @@ def aba(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Accelerations (…, nv); rad/s², m/s². For a free joint: the derivative of v, which is the body's spatial
@@ -102,7 +104,7 @@ def aba(
     >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
     (100, 2)
     """
-    return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out)
+    return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(RNEA)
@@ -115,6 +117,7 @@ def rnea(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """Inverse dynamics by the recursive Newton-Euler algorithm: the joint forces that give accelerations.
 
@@ -127,6 +130,7 @@ def rnea(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes.
@@ -142,12 +146,17 @@ def rnea(
     >>> kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], qdd).round(9).tolist()
     [2.0, 0.5]
     """
-    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out)
+    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(CRBA)
 def crba(
-    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The mass matrix by the composite-rigid-body algorithm, full and symmetric.
 
@@ -157,6 +166,7 @@ def crba(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         H (…, nv, nv), rotor inertias included: kg·m² between angles, kg between displacements.
@@ -171,7 +181,7 @@ def crba(
     >>> kt.crba(robot, [0.3, 0.1]).shape
     (2, 2)
     """
-    return run(CRBA, robot, (q,), parameters=parameters, out=out)
+    return run(CRBA, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(BIAS_FORCES)
@@ -183,6 +193,7 @@ def bias_forces(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, less external forces.
 
@@ -194,6 +205,7 @@ def bias_forces(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         C (…, nv) of H q̈ + C = τ; N·m, N.
@@ -208,12 +220,17 @@ def bias_forces(
     >>> kt.bias_forces(robot, [0.3, 0.1], [0.0, 1.0]).shape
     (2,)
     """
-    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out)
+    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(GRAVITY_FORCES)
 def gravity_forces(
-    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The joint forces that hold the robot still against gravity.
 
@@ -223,6 +240,7 @@ def gravity_forces(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         g (…, nv), the gradient of the potential energy; N·m, N.
@@ -237,7 +255,7 @@ def gravity_forces(
     >>> kt.gravity_forces(robot, [0.0, 0.0]).round(12).tolist()
     [0.0, 0.0]
     """
-    return run(GRAVITY_FORCES, robot, (q,), parameters=parameters, out=out)
+    return run(GRAVITY_FORCES, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
 forward_dynamics = aba

@@ -42,6 +42,7 @@ def kinetic_energy(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The kinetic energy, vᵀ H v / 2, rotors included.
 
@@ -52,6 +53,7 @@ def kinetic_energy(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Energy (…); J.
@@ -66,12 +68,17 @@ def kinetic_energy(
     >>> float(kt.kinetic_energy(robot, [0.3, 0.1], [0.0, 0.0]))
     0.0
     """
-    return run(KINETIC_ENERGY, robot, (q, v), parameters=parameters, out=out)
+    return run(KINETIC_ENERGY, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(POTENTIAL_ENERGY)
 def potential_energy(
-    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The potential energy in gravity, zero with the centre of mass at the world's origin.
 
@@ -81,6 +88,7 @@ def potential_energy(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Energy (…); J. A fixed base's own mass counts.
@@ -95,12 +103,17 @@ def potential_energy(
     >>> bool(kt.potential_energy(robot, [3.14, 0.0]) > kt.potential_energy(robot, [0.0, 0.0]))
     True
     """
-    return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out)
+    return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(CENTER_OF_MASS)
 def center_of_mass(
-    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """Where the centre of mass is, a fixed base's own mass included.
 
@@ -110,6 +123,7 @@ def center_of_mass(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 3), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Position (…, 3) in the world; m.
@@ -125,4 +139,4 @@ def center_of_mass(
     >>> kt.center_of_mass(robot, robot.neutral()).shape
     (3,)
     """
-    return run(CENTER_OF_MASS, robot, (q,), parameters=parameters, out=out)
+    return run(CENTER_OF_MASS, robot, (q,), parameters=parameters, out=out, threads=threads)

@@ -166,7 +166,12 @@ DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _di
 
 @defined_by(FORWARD_KINEMATICS)
 def forward_kinematics(
-    robot: Model, q: ArrayLike, *, parameters: Mapping[str, ArrayLike] | None = None, out: Array | None = None
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """Where every body is.
 
@@ -176,6 +181,7 @@ def forward_kinematics(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Homogeneous matrices (…, B, 4, 4) that take points of each body to the world, metres; B = len(robot.bodies),
@@ -191,7 +197,7 @@ def forward_kinematics(
     >>> kt.forward_kinematics(robot, robot.neutral()).shape == (len(robot.bodies), 4, 4)
     True
     """
-    return run(FORWARD_KINEMATICS, robot, (q,), parameters=parameters, out=out)
+    return run(FORWARD_KINEMATICS, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(FRAME_PLACEMENT)
@@ -202,6 +208,7 @@ def frame_placement(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """Where one frame is.
 
@@ -212,6 +219,7 @@ def frame_placement(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Homogeneous matrix (…, 4, 4) that takes points of the frame to the world, metres.
@@ -227,7 +235,7 @@ def frame_placement(
     >>> kt.frame_placement(robot, robot.neutral(), robot.root)[:3, 3].tolist()
     [0.0, 0.0, 0.0]
     """
-    return run(FRAME_PLACEMENT, robot, (q,), frame=frame, parameters=parameters, out=out)
+    return run(FRAME_PLACEMENT, robot, (q,), frame=frame, parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(FRAME_VELOCITY)
@@ -240,6 +248,7 @@ def frame_velocity(
     expressed_in: ExpressedIn,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The twist of one frame.
 
@@ -253,6 +262,7 @@ def frame_velocity(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [v; ω] (…, 6); m/s, rad/s.
@@ -269,7 +279,17 @@ def frame_velocity(
     >>> kt.frame_velocity(robot, [0.3, 0.1], [0.0, 1.0], robot.root, expressed_in="local").tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    return run(FRAME_VELOCITY, robot, (q, v), frame=frame, expressed_in=expressed_in, parameters=parameters, out=out)
+    return run(
+        FRAME_VELOCITY,
+        robot,
+        (q, v),
+        frame=frame,
+        expressed_in=expressed_in,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+        threads=threads,
+    )
 
 
 @defined_by(FRAME_ACCELERATION)
@@ -284,6 +304,7 @@ def frame_acceleration(
     kind: Kind = "spatial",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The acceleration of one frame; gravity is no part of it.
 
@@ -299,6 +320,7 @@ def frame_acceleration(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [a; α] (…, 6); m/s², rad/s².
@@ -325,6 +347,7 @@ def frame_acceleration(
         kind=kind,
         parameters=parameters,
         out=out,
+        threads=threads,
     )
 
 
@@ -337,6 +360,7 @@ def body_velocities(
     expressed_in: ExpressedIn,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The twists of all bodies.
 
@@ -348,6 +372,7 @@ def body_velocities(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [v; ω] (…, B, 6) in the order of `robot.bodies`; m/s, rad/s.
@@ -363,7 +388,9 @@ def body_velocities(
     >>> kt.body_velocities(robot, [0.3, 0.1], [0.0, 1.0], expressed_in="world").shape == (len(robot.bodies), 6)
     True
     """
-    return run(BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, parameters=parameters, out=out)
+    return run(
+        BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, parameters=parameters, out=out, threads=threads
+    )
 
 
 @defined_by(BODY_ACCELERATIONS)
@@ -377,6 +404,7 @@ def body_accelerations(
     kind: Kind = "spatial",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The accelerations of all bodies; gravity is no part of them.
 
@@ -390,6 +418,7 @@ def body_accelerations(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         [a; α] (…, B, 6) in the order of `robot.bodies`; m/s², rad/s².
@@ -407,7 +436,14 @@ def body_accelerations(
     True
     """
     return run(
-        BODY_ACCELERATIONS, robot, (q, v, qdd), expressed_in=expressed_in, kind=kind, parameters=parameters, out=out
+        BODY_ACCELERATIONS,
+        robot,
+        (q, v, qdd),
+        expressed_in=expressed_in,
+        kind=kind,
+        parameters=parameters,
+        out=out,
+        threads=threads,
     )
 
 
@@ -420,6 +456,7 @@ def frame_jacobian(
     expressed_in: ExpressedIn,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
+    threads: int | None = None,
 ) -> Array:
     """The matrix that takes v to the twist of one frame: J v = frame_velocity.
 
@@ -431,6 +468,7 @@ def frame_jacobian(
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         J (…, 6, nv), linear rows first.
@@ -447,11 +485,23 @@ def frame_jacobian(
     >>> kt.frame_jacobian(robot, [0.3, 0.1], robot.root, expressed_in="world").any()
     np.False_
     """
-    return run(FRAME_JACOBIAN, robot, (q,), frame=frame, expressed_in=expressed_in, parameters=parameters, out=out)
+    return run(
+        FRAME_JACOBIAN,
+        robot,
+        (q,),
+        frame=frame,
+        expressed_in=expressed_in,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+        threads=threads,
+    )
 
 
 @defined_by(INTEGRATE)
-def integrate(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+def integrate(
+    robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
+) -> Array:
     """Where q goes in unit time at the constant velocity v: `robot.integrate`, compiled.
 
     Args:
@@ -459,6 +509,7 @@ def integrate(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = N
         q: configuration (…, nq).
         v: velocity (…, nv); pass `v * dt` for a step of dt seconds.
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Configuration (…, nq), quaternions of length one.
@@ -473,11 +524,13 @@ def integrate(robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = N
     >>> kt.integrate(robot, [0.5, 0.0], [0.25, 1.0]).tolist()
     [0.75, 1.0]
     """
-    return run(INTEGRATE, robot, (q, v), out=out)
+    return run(INTEGRATE, robot, (q, v), out=out, threads=threads)
 
 
 @defined_by(DIFFERENCE)
-def difference(robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
+def difference(
+    robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None, threads: int | None = None
+) -> Array:
     """The constant velocity that takes q0 to q1 in unit time: `robot.difference`, compiled.
 
     Args:
@@ -485,6 +538,7 @@ def difference(robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None 
         q0: configuration (…, nq).
         q1: configuration (…, nq).
         out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         Velocity (…, nv); angles of rotation are at most pi.
@@ -499,4 +553,4 @@ def difference(robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None 
     >>> kt.difference(robot, [0.5, 0.0], [0.75, 1.0]).tolist()
     [0.25, 1.0]
     """
-    return run(DIFFERENCE, robot, (q0, q1), out=out)
+    return run(DIFFERENCE, robot, (q0, q1), out=out, threads=threads)

@@ -28,7 +28,7 @@ __all__ = ["call_in_pieces", "thread_count", "worth_splitting"]
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
 _MOST_THREADS = 1024  # more is a slip of the keyboard, and would start as many threads
-_PIECE = 1e-4  # seconds; a helper takes some 20 µs to wake and to be waited for
+_PIECE = 1e-4  # seconds; about as long after the call a helper begins, and 10 µs go by between two pieces
 _GROUP = 64  # samples: a multiple of every number of lanes
 
 

@@ -12,21 +12,23 @@ import kinetree as kt
 
 ROUNDING = 2.0**-24
 LARGEST: dict[Callable[..., Any], float] = {
-    kt.rnea: 100,
-    kt.bias_forces: 100,
-    kt.gravity_forces: 40,
-    kt.crba: 40,
-    kt.aba: 200,
-    kt.forward_kinematics: 30,
-    kt.frame_jacobian: 40,
-    kt.frame_velocity: 40,
-    kt.kinetic_energy: 40,
-    kt.potential_energy: 15,
-    kt.center_of_mass: 30,
-    kt.integrate: 15,
-    kt.difference: 15,
+    kt.rnea: 60,
+    kt.bias_forces: 50,
+    kt.gravity_forces: 30,
+    kt.crba: 20,
+    kt.aba: 250,
+    kt.forward_kinematics: 25,
+    kt.frame_jacobian: 30,
+    kt.frame_velocity: 35,
+    kt.kinetic_energy: 15,
+    kt.potential_energy: 12,
+    kt.center_of_mass: 25,
+    kt.integrate: 20,
+    kt.difference: 20,
 }
-"""The largest error in roundings; about four times what the worst of the robots has."""
+"""The largest error in roundings; three to four times that of the worst robot of the zoo."""
+ILL_CONDITIONED = {("humanoid", kt.aba): 1600}
+"""In units that make its diagonal one, its mass matrix has a condition of 800; those of the others 20 or less."""
 STATES = 2000
 
 
@@ -53,8 +55,8 @@ def errors_of(name: str, function: Callable[..., Any]) -> np.ndarray:
 @pytest.mark.parametrize("function", LARGEST, ids=lambda f: f.__name__)
 def test_float32_is_float64_but_for_a_few_roundings(name: str, function: Callable[..., Any]) -> None:
     errors = errors_of(name, function)
-    assert np.median(errors) < 5
-    assert errors.max() < LARGEST[function]
+    assert np.median(errors) < (20 if (name, function) in ILL_CONDITIONED else 6)
+    assert errors.max() < ILL_CONDITIONED.get((name, function), LARGEST[function])
 
 
 @pytest.mark.parametrize("name", kt.zoo.names())

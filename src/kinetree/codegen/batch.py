@@ -12,7 +12,11 @@ from kinetree.codegen.precision import Precision
 from kinetree.codegen.sample import port_names
 from kinetree.expr import Program
 
-__all__ = ["batch_kernel"]
+__all__ = ["MEMORY", "batch_kernel", "needs_heap"]
+
+MEMORY = "kernel_memory"
+"""Where `@kernel` keeps large lane buffers between calls."""
+_ON_STACK = 1 << 18  # bytes
 
 
 def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
@@ -23,10 +27,25 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
     pointers: list[str] = []
     gathers: list[str] = []
     scatters: list[str] = []
+    place, on_heap = 0, needs_heap(program, precision, lanes)
+    if on_heap:
+        size = width * sum(port.size for port in ports)
+        buffers += [
+            f"  %memory = call ptr @take(ptr @{MEMORY}, i64 {size})",
+            "  %no_memory = icmp eq ptr %memory, null",
+            "  br i1 %no_memory, label %nothing, label %work",
+            "nothing:",
+            "  ret void",
+            "work:",
+        ]
     step = len(ports)  # the steps of the core axes follow those of the batch
     for k, (port, buffer) in enumerate(zip(ports, port_names(program), strict=True)):
         is_input = k < len(program.inputs)
-        buffers.append(f"  %{buffer} = alloca {V}, i64 {max(port.size, 1)}, align {width}")
+        if on_heap:
+            buffers.append(f"  %{buffer} = getelementptr {V}, ptr %memory, i64 {place}")
+        else:
+            buffers.append(f"  %{buffer} = alloca {V}, i64 {max(port.size, 1)}, align {width}")
+        place += port.size
         if not is_input:  # what is always zero is written here, not by `@sample`
             size = port.size * width
             buffers.append(f"  call void @llvm.memset.p0.i64(ptr align {width} %{buffer}, i8 0, i64 {size}, i1 false)")
@@ -55,9 +74,11 @@ start:
 {new_line.join(buffers)}
   %count = load i64, ptr %dimensions
 {new_line.join(pointers)}
+  br label %first
+first:
   br label %loop
 loop:
-  %sample = phi i64 [0, %start], [%next, %group]
+  %sample = phi i64 [0, %first], [%next, %group]
   %more = icmp slt i64 %sample, %count
   br i1 %more, label %group, label %end
 group:
@@ -70,6 +91,13 @@ group:
   %next = add i64 %sample, {lanes}
   br label %loop
 end:
+{f"  call void @give(ptr @{MEMORY}, ptr %memory)" if on_heap else ""}
   ret void
 }}
 """
+
+
+def needs_heap(program: Program, precision: Precision, lanes: int) -> bool:
+    """Whether the lane buffers are too large for the stack."""
+    ports = (*program.inputs, *program.outputs)
+    return lanes * precision.bytes * sum(port.size for port in ports) > _ON_STACK

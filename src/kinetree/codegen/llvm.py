@@ -7,7 +7,9 @@ full runs through the same code, so a sample's result does not depend on where i
 
 from __future__ import annotations
 
-from kinetree.codegen.batch import batch_kernel
+from collections.abc import Sequence
+
+from kinetree.codegen.batch import MEMORY, batch_kernel, needs_heap
 from kinetree.codegen.elementary import sincos
 from kinetree.codegen.lanes import lane_copies
 from kinetree.codegen.memory import memory_functions
@@ -22,19 +24,25 @@ __all__ = ["emit", "sample_module"]
 def emit(program: Program, precision: Precision, target: Target) -> str:
     """A module, as text, that holds `@kernel` for this program."""
     lanes = target.lanes(precision)
-    sample = sample_module(program, precision, target, lanes, zeros=False)
+    kept = [MEMORY] if needs_heap(program, precision, lanes) else []
+    sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept)
     return "\n".join((sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes)))
 
 
-def sample_module(program: Program, precision: Precision, target: Target, lanes: int, *, zeros: bool) -> str:
-    """What every module of this program holds: `@sample` and what it calls; `zeros` as for `SampleWriter`."""
+def sample_module(
+    program: Program, precision: Precision, target: Target, lanes: int, *, zeros: bool, kept: Sequence[str] = ()
+) -> str:
+    """What every module of this program holds: `@sample` and what it calls.
+
+    `zeros` as for `SampleWriter`; `kept`: further places where memory is kept between calls.
+    """
     writer = SampleWriter(program, precision, target, lanes, zeros=zeros)
     sample = writer.text()
     parts = [
         f'target triple = "{target.triple}"',
         _declarations(lanes, precision),
         sincos(lanes, precision) if "@sincos" in sample else "",
-        memory_functions(*writer.kept) if writer.kept else "",
+        memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
         sample,
         "!1 = !{}",
         'attributes #1 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }',
