@@ -288,7 +288,6 @@ def frame_velocity(
         parameters=parameters,
         out=out,
         threads=threads,
-        threads=threads,
     )
 
 
@@ -493,7 +492,6 @@ def frame_jacobian(
         expressed_in=expressed_in,
         parameters=parameters,
         out=out,
-        threads=threads,
         threads=threads,
     )
 
