@@ -34,7 +34,7 @@ class Arguments:
         self.ranks = [len(port.shape) for port in ports]
         self._function = function
         self._robot = robot
-        self._lasts = [port.shape[-1] if port.shape else None for port in ports]
+        self._shapes = [port.shape for port in ports]
         self._dtype = dtype
         self._quaternions = quaternions
 
@@ -47,17 +47,18 @@ class Arguments:
 
     def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
         """Whether everything is an array of the right dtype and size already: the usual case, told quickly."""
-        if len(arguments) != len(self._lasts):
+        if len(arguments) != len(self._shapes):
             return False
         dtype = self._dtype
         batch: tuple[int, ...] | None = None
-        for x, n in zip(arguments, self._lasts, strict=True):
+        for x, core in zip(arguments, self._shapes, strict=True):
             if type(x) is not np.ndarray or x.dtype is not dtype:
                 return False
-            if n is not None and (not x.shape or x.shape[-1] != n):
+            shape = x.shape
+            if core and shape[-len(core) :] != core:
                 return False
             if out is not None:
-                leading = x.shape if n is None else x.shape[:-1]
+                leading = shape[: len(shape) - len(core)]
                 if batch is not None and leading != batch:
                     return False
                 batch = leading
@@ -82,7 +83,7 @@ class Arguments:
         array = real_array(port.name, x, shape)
         if array.dtype != self._dtype:
             array = array.astype(self._dtype)
-        if port.shape and (array.ndim == 0 or array.shape[-1:] != port.shape):
+        if port.shape and array.shape[-len(port.shape) :] != port.shape:
             raise ShapeError(
                 f"{self._function}: {port.name} has shape {array.shape}, but {self._robot!r} needs {shape}"
             )

@@ -27,7 +27,7 @@ class Definition:
     """(name, "nq" or "nv") each."""
     output: tuple[int | str, ...]
     """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
-    compute: Callable[..., Sequence[Scalar]]
+    compute: Callable[..., Any]
     """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
@@ -35,6 +35,9 @@ class Definition:
     """Whether external forces may act."""
     divides_by_inertia: bool = False
     """Whether it is undefined for a robot with a massless moving subtree."""
+    is_step: bool = False
+    """Whether it is one step of time that a kernel repeats, by the option `steps`: compute gives the next q and v in
+    pieces, takes dt as well, and the inputs after q and v have a row a step."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
 

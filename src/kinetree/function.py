@@ -8,6 +8,7 @@ on several threads.
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 import time
 import weakref
@@ -43,7 +44,7 @@ __all__ = [
 ]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
-_SECONDS_A_NUMBER = 3e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
+_SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _IMPORTED = time.time()
 
 
@@ -239,7 +240,7 @@ def compile_function(
         raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
     signature = inspect.signature(function).parameters
     for option in definition.options:  # what is not given is as in the function's own signature
-        if signature[option].default is not inspect.Parameter.empty:
+        if option in signature and signature[option].default is not inspect.Parameter.empty:
             options.setdefault(option, signature[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
     forces, given = tuple(f_ext), tuple(parameters)
@@ -286,7 +287,8 @@ def run(
     if type(first) is np.ndarray and first.dtype is _F64:
         dtype = "float64"
     else:
-        dtype = "float32" if all(getattr(x, "dtype", None) == _F32 for x in arguments) else "float64"
+        dtypes = [getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float)]
+        dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
     compiled = _compiled(definition, robot, options, forces, given, dtype)
     if threads is not None:
         return compiled(*arguments, out=out, threads=threads)
@@ -297,6 +299,10 @@ def run(
 _Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], tuple[str, ...], str, bool | None]
 _kernels: dict[int, dict[_Key, CompiledFunction]] = {}  # by the model's id, as long as the model lives
 _compiling = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not the thread that would open them
+    os.register_at_fork(
+        before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
+    )
 _stand_ins: weakref.WeakKeyDictionary[Model, Model] = weakref.WeakKeyDictionary()
 
 

@@ -14,11 +14,12 @@ from typing import Any, cast
 
 from kinetree.definition import Definition
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Port, Program, Recorder, Scalar, lower, trace
+from kinetree.expr import Block, Loop, Port, Program, Recorder, Scalar, Switch, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
-from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSource
+from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSource, RolledTree
 from kinetree.spatial import Force, Vec3
+from kinetree.stepping import Steps
 
 __all__ = ["Specialization"]
 
@@ -54,21 +55,38 @@ class Specialization:
     def inputs(self) -> tuple[Port, ...]:
         """The definition's own, then external forces, then parameters."""
         own = [Port(name, (getattr(self.model, size),)) for name, size in self.definition.inputs]
+        if self.definition.is_step:
+            own[2:] = [Port(port.name, (self.steps, *port.shape)) for port in own[2:]]
+            own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
         return (*own, *forces, *parameter_ports(self.model, self.parameters))
 
     @cached_property
     def output(self) -> Port:
+        if self.definition.is_step:
+            return Port(self.definition.name, (self.steps, self.model.nq + self.model.nv))
         sizes = {"nq": self.model.nq, "nv": self.model.nv, "bodies": len(self.model.bodies)}
         shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.definition.output)
         return Port(self.definition.name, shape)
+
+    @property
+    def steps(self) -> int:
+        """How often a step is repeated."""
+        steps = self.options["steps"]
+        assert isinstance(steps, int)
+        return steps
+
+    @property
+    def _own(self) -> int:
+        """How many inputs are the definition's own."""
+        return len(self.definition.inputs) + self.definition.is_step
 
     @cached_property
     def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
         """The inputs that hold quaternions, by number, and where in them these stand."""
         of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
-        none: list[dict[str, slice]] = [{}] * len(self.frames)
+        none: list[dict[str, slice]] = [{}] * (len(self.frames) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
 
     def check(self) -> None:
@@ -76,7 +94,7 @@ class Specialization:
         definition, forces, parameters = self.definition, self.frames, self.parameters
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
-        arrays = len(definition.inputs) + len(forces) + len(parameters) + 1
+        arrays = self._own + len(forces) + len(parameters) + 1
         if arrays > _MOST_ARRAYS:
             raise OptionError(
                 f"{definition.name}: {len(forces)} external forces and {len(parameters)} parameters are "
@@ -97,11 +115,11 @@ class Specialization:
         """Run the algorithm on symbols."""
         may_be_straight = self.model.nv <= _STRAIGHT_JOINTS or self.model.nv == 0
         if self.unroll is False or (self.unroll is None and not may_be_straight):
-            return self._rolled()
-        straight = self._straight()
-        if self.unroll is None and len(straight.body.statements) > _STRAIGHT_OPERATIONS:
-            return self._rolled()
-        self._announce(len(straight.body.statements))
+            return self._recorded(rolled=True)
+        straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
+        if self.unroll is None and _length(straight.body) > _STRAIGHT_OPERATIONS:
+            return self._recorded(rolled=True)
+        self._announce(_length(straight.body))
         return straight
 
     def _announce(self, operations: int) -> None:
@@ -115,22 +133,23 @@ class Specialization:
 
     def _straight(self) -> Program:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-            own = len(self.definition.inputs)
-            wrenches, values = flat[own : own + len(self.frames)], flat[own + len(self.frames) :]
+            first = self._own + len(self.frames)
+            wrenches, values = flat[self._own : first], flat[first:]
             model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
             arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
             return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
 
         return trace(one_sample, self.inputs, [self.output], self.definition.name)
 
-    def _rolled(self) -> Program:
+    def _recorded(self, *, rolled: bool) -> Program:
+        """With loops: over bodies, if it is to be rolled, and over time, if it is a step."""
         knowledge = Knowledge()
-        source = None if self.parameters else RolledSource(self.model)
+        source = RolledSource(self.model) if rolled and not self.parameters else None
         while True:
             recorder = Recorder(self.inputs, [self.output])
             knowledge.begin()
             try:
-                self._record(recorder, knowledge, source)
+                self._record(recorder, knowledge, source, rolled)
             except NotYetKnown:
                 if not knowledge.changed:
                     raise
@@ -141,19 +160,23 @@ class Specialization:
             recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays, recorder.tables
         )
 
-    def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None) -> None:
+    def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
         """One trace with loops."""
-        own = len(self.definition.inputs)
-        flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[own:]]
+        flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
         wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
-        if source is None:
-            source = RolledSource(with_parameters(self.model, self.parameters, values))
-        rolled = RolledModel(source, recorder, knowledge)
+        model: Model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+        if rolled:
+            model = cast(Model, RolledModel(source or RolledSource(model), recorder, knowledge))
+        if self.definition.is_step:
+            steps = Steps(recorder, model, self._own, self.steps, rolled=rolled)
+            for arguments, dt in steps:
+                steps.state = self.definition.compute(model, *arguments, dt, **self._options(model, wrenches))
+            return
+        tree = cast(RolledTree, model.tree)
         arguments = [
-            rolled.tree.pieces(memory, size)
+            tree.pieces(memory, size)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
-        model = cast(Model, rolled)
         results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
@@ -163,6 +186,7 @@ class Specialization:
         options: dict[str, Any] = {
             name: model.frames[value.name] if isinstance(value, Frame) else value
             for name, value in self.options.items()
+            if name != "steps" or not self.definition.is_step
         }
         if self.definition.takes_forces:
             forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
@@ -177,3 +201,14 @@ def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> di
         force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
         forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
     return forces
+
+
+def _length(block: Block) -> int:
+    """How many statements there are to compile."""
+    total = len(block.statements)
+    for s in block.statements:
+        if isinstance(s, Loop):
+            total += _length(s.body)
+        elif isinstance(s, Switch):
+            total += sum(map(_length, s.cases))
+    return total

@@ -7,6 +7,7 @@ from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential
 from kinetree.algorithms.jacobian import body_jacobian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
 from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.stepping import rk4, semi_implicit_euler
 
 __all__ = [
     "aba",
@@ -19,6 +20,8 @@ __all__ = [
     "kinetic_energy",
     "placements",
     "potential_energy",
+    "rk4",
     "rnea",
+    "semi_implicit_euler",
     "velocities",
 ]

@@ -24,7 +24,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +35,8 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-_ENTRY = re.compile(r"[0-9a-f]{64}\.code")
-_TEMPORARY = re.compile(r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp")
+_ENTRY = r"[0-9a-f]{64}\.code"
+_TEMPORARY = r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 _STALE = 3600.0
 """Seconds after which whoever wrote a temporary file is taken for dead."""
 _MEGABYTE = 1_000_000
@@ -47,8 +46,7 @@ _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, 
 _OFF, _ON = ("off", "0", "no", "false"), ("", "on", "1", "yes", "true")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What the environment says."""
 
     directory: Path | None
@@ -230,8 +228,8 @@ class Cache:
         """Our files: (path, what the system says of it, whether it is an entry or a temporary file)."""
         with suppress(OSError), os.scandir(self.directory) as folder:
             for item in folder:
-                is_entry = _ENTRY.fullmatch(item.name) is not None
-                if not is_entry and not _TEMPORARY.fullmatch(item.name):
+                is_entry = re.fullmatch(_ENTRY, item.name) is not None
+                if not is_entry and not re.fullmatch(_TEMPORARY, item.name):
                     continue
                 with suppress(OSError):  # another process may have removed it
                     found = item.stat(follow_symlinks=False)

@@ -7,6 +7,7 @@ import hashlib
 import os
 import struct
 import sys
+from collections.abc import Iterator
 from dataclasses import astuple
 from pathlib import Path
 
@@ -20,6 +21,8 @@ __all__ = ["source_hash", "toolchain"]
 _PACKAGE = Path(__file__).parents[1]
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree had been imported, in which a module that was already imported may have been changed."""
+_PIECE = 1 << 16
+"""Bytes read at once."""
 
 
 @functools.cache
@@ -47,20 +50,42 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: what
     runs in this process may then be older than what stands in the files.
     """
-    total = hashlib.sha256()
-    names = sorted(
-        os.path.join(folder, file) for folder, _, files in os.walk(package) for file in files if file.endswith(".py")
-    )
+    total, count, root = hashlib.sha256(), 0, os.fspath(package)
     try:
-        for name in names:
-            with open(name, "rb", buffering=0) as file:
-                text = file.read()
-                stat = os.fstat(file.fileno())
-            # An installer may give a file the time it was built at; its change of status is what it cannot set.
-            if max(stat.st_mtime, stat.st_ctime) > imported - _WHILE_IMPORTING:
+        for name in sorted(_source_files(root)):
+            text, changed = _read(os.path.join(root, name))
+            if changed > imported - _WHILE_IMPORTING:
                 return None
-            path = os.path.relpath(name, package).encode("utf-8", "surrogateescape")
+            path = name.encode("utf-8", "surrogateescape")
             total.update(struct.pack("<QQ", len(path), len(text)) + path + text)
+            count += 1
     except OSError:
         return None
-    return total.digest() if names else None
+    return total.digest() if count else None
+
+
+def _source_files(root: str) -> Iterator[str]:
+    """Their paths from there. Each process waits for this: `os.walk` and `os.path.relpath` would take as long again."""
+    folders = [""]
+    for folder in folders:
+        with os.scandir(os.path.join(root, folder)) as items:
+            for item in items:
+                name = os.path.join(folder, item.name)
+                if item.name.endswith(".py"):
+                    yield name
+                elif item.name != "__pycache__" and item.is_dir(follow_symlinks=False):
+                    folders.append(name)
+
+
+def _read(path: str) -> tuple[bytes, float]:
+    """What a file holds, and when it was changed last, in seconds since the epoch."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        pieces = []
+        while piece := os.read(file, _PIECE):
+            pieces.append(piece)
+        found = os.fstat(file)
+    finally:
+        os.close(file)
+    # An installer may give a file the time it was built at; its change of status is what it cannot set.
+    return b"".join(pieces), max(found.st_mtime, found.st_ctime)

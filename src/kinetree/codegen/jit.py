@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 import sys
 import weakref
+from contextlib import suppress
 
 import llvmlite.binding as llvm
 
@@ -27,7 +27,10 @@ class MachineCode:
 
     def __init__(self, object_code: bytes, target: Target | None = None) -> None:
         _bind_c_library()
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), (target or host()).machine())
+        # An engine must be made with a module; compiling that, empty as it is, would take longer than loading the code.
+        nothing = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(nothing, (target or host()).machine())
+        self._engine.remove_module(nothing)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
         if free := self.address("free_memory"):
@@ -58,7 +61,17 @@ def assemble(text: str, target: Target) -> str:
 @functools.cache
 def _bind_c_library() -> None:
     """Make the C library's functions known to the linker, wherever this platform keeps them."""
-    name = "msvcrt" if sys.platform == "win32" else ctypes.util.find_library("m")
-    library = ctypes.CDLL(name)
+    library = _mathematical_library()
     for function in (*LIBM.values(), "fma", "fmaf"):
         llvm.add_symbol(function, ctypes.cast(getattr(library, function), ctypes.c_void_p).value)
+
+
+def _mathematical_library() -> ctypes.CDLL:
+    if sys.platform == "linux":
+        with suppress(OSError):  # another C library than GNU's has another name for it
+            return ctypes.CDLL("libm.so.6")
+    if sys.platform == "win32":
+        return ctypes.CDLL("msvcrt")
+    from ctypes.util import find_library  # it may run other programs to find it
+
+    return ctypes.CDLL(find_library("m"))

@@ -67,6 +67,10 @@ class Tree:
         """A matrix with a column a degree of freedom, zero at first."""
         return JointColumns([kind.nv for kind in self.joint], rows)
 
+    def in_slots(self, pieces: Sequence[T]) -> Sequence[T | None]:
+        """What an algorithm returned, from slot 1 on, as an array with slot 0."""
+        return [None, *pieces]
+
     def at_rest(self) -> list[list[Scalar]]:
         """A v of zeros, a piece a slot."""
         return [[0.0] * kind.nv for kind in self.joint]

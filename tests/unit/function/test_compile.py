@@ -98,7 +98,7 @@ def test_every_option_of_a_definition_is_an_argument_of_its_function(name: str) 
     parameters = list(inspect.signature(function).parameters)
     named = [n for n, _ in definition.inputs] + list(definition.options) + ["f_ext"] * definition.takes_forces
     named += ["parameters"] * definition.takes_parameters
-    assert sorted(parameters) == sorted(["robot", *named, "out"])
+    assert sorted(parameters) == sorted(["robot", *named, "out", "threads"])
 
 
 def test_many_threads_at_once_each_get_their_own_answer() -> None:

@@ -2,5 +2,6 @@
 
 from kinetree.model.rolled.memory import Knowledge, NotYetKnown
 from kinetree.model.rolled.model import RolledModel, RolledSource
+from kinetree.model.rolled.tree import RolledTree
 
-__all__ = ["Knowledge", "NotYetKnown", "RolledModel", "RolledSource"]
+__all__ = ["Knowledge", "NotYetKnown", "RolledModel", "RolledSource", "RolledTree"]

@@ -85,20 +85,28 @@ class RolledTree:
     def columns(self, rows: int) -> JointColumns:
         return JointColumns(self._recorder, self._bodies, self._source, rows)
 
+    def in_slots(self, pieces: Any) -> Any:
+        return pieces
+
     def at_rest(self) -> _Rest:
         return _Rest(self)
 
-    def pieces(self, memory: Memory, space: str) -> _Pieces:
-        """A q ("nq") or v ("nv") that stands in memory, a piece a joint."""
-        return _Pieces(self, memory, space)
+    def pieces(self, memory: Memory, space: str, first: Index | int = 0) -> _Pieces:
+        """A q ("nq") or v ("nv") that stands in memory from `first` on, a piece a joint."""
+        return _Pieces(self, memory, space, first)
 
     def joined(self, pieces: Any, space: str) -> None:
         """Write pieces into the result."""
         (output,) = self._recorder.outputs
+        self.write(pieces, space, (output, 0))
+
+    def write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
+        """Write pieces into memory, as one q or v from each of the places on."""
         for i, _ in self.outward:
             start = self.start(space, i)
             for k, x in enumerate(pieces[i]):
-                output[start + k] = x
+                for memory, first in places:
+                    memory[start + first + k] = x
 
     def of_some(self, values: Mapping[int, Any], zero: Any) -> Any:
         """Values that a few bodies have."""
@@ -145,13 +153,14 @@ class _Rest:
 class _Pieces:
     """A flat array of q or v, a piece a joint."""
 
-    def __init__(self, tree: RolledTree, memory: Memory, space: str) -> None:
+    def __init__(self, tree: RolledTree, memory: Memory, space: str, first: Index | int) -> None:
         self._tree = tree
         self._memory = memory
         self._space = space
+        self._first = first
 
     def __getitem__(self, i: int | Slot) -> list[Scalar]:
-        start = self._tree.start(self._space, i)
+        start = self._tree.start(self._space, i) + self._first
         return [self._memory[start + k] for k in range(getattr(self._tree.joint[i], self._space))]
 
 

@@ -1,0 +1,70 @@
+"""One step of time, on the configuration manifold.
+
+Sources: semi-implicit Euler, the new velocity first; and the method of order four of Celledoni, Marthinsen and Owren,
+"Commutator-free Lie group methods", Future Generation Computer Systems 19 (2003), with displacements applied on the
+right because v is in the bodies' own axes. Where displacements commute that is the classical Runge-Kutta formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinetree.algorithms.aba import aba
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import Force
+
+__all__ = ["rk4", "semi_implicit_euler"]
+
+Slots = Sequence[Sequence[Scalar]]
+State = tuple[Slots, Slots]
+"""q and v from slot 1 on."""
+
+
+def semi_implicit_euler(
+    tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None
+) -> State:
+    """The state after dt, to order one."""
+    a = tree.in_slots(aba(tree, q, v, tau, f_ext))
+    v_next = _sum(tree, (1.0, v), (dt, a))
+    return _moved(tree, q, (dt, v_next))[1:], v_next[1:]
+
+
+def rk4(tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None) -> State:
+    """The state after dt, to order four; tau and the forces are held over the step."""
+    h = dt
+    a1 = tree.in_slots(aba(tree, q, v, tau, f_ext))
+    q2, v2 = _moved(tree, q, (0.5 * h, v)), _sum(tree, (1.0, v), (0.5 * h, a1))
+    a2 = tree.in_slots(aba(tree, q2, v2, tau, f_ext))
+    q3, v3 = _moved(tree, q, (0.5 * h, v2)), _sum(tree, (1.0, v), (0.5 * h, a2))
+    a3 = tree.in_slots(aba(tree, q3, v3, tau, f_ext))
+    q4, v4 = _moved(tree, q2, (h, v3), (-0.5 * h, v)), _sum(tree, (1.0, v), (h, a3))
+    a4 = tree.in_slots(aba(tree, q4, v4, tau, f_ext))
+
+    t = h * (1.0 / 12.0)
+    half_way = _moved(tree, q, (3.0 * t, v), (2.0 * t, v2), (2.0 * t, v3), (-t, v4))
+    q_next = _moved(tree, half_way, (-t, v), (2.0 * t, v2), (2.0 * t, v3), (3.0 * t, v4))
+    v_next = _sum(tree, (1.0, v), (2.0 * t, a1), (4.0 * t, a2), (4.0 * t, a3), (2.0 * t, a4))
+    return q_next[1:], v_next[1:]
+
+
+def _sum(tree: Tree, *terms: tuple[Scalar, Any]) -> Any:
+    """Σ coefficient · v."""
+    (total,) = tree.slots(1)
+    for i, _ in tree.outward:
+        total[i] = _combined(i, terms)
+    return total
+
+
+def _moved(tree: Tree, q: Any, *terms: tuple[Scalar, Any]) -> Any:
+    """q after a displacement Σ coefficient · v."""
+    (moved,) = tree.slots(1)
+    for i, _ in tree.outward:
+        moved[i] = tree.joint[i].integrate(q[i], _combined(i, terms))
+    return moved
+
+
+def _combined(i: int, terms: Sequence[tuple[Scalar, Any]]) -> list[Scalar]:
+    first, *rest = ([c * x for x in v[i]] for c, v in terms)
+    return [sum(others, x) for x, *others in zip(first, *rest, strict=True)]
