@@ -85,6 +85,12 @@ class Memory:
             value = float(value)
         graph.effects.append(StoreEffect(graph.tick(), self.number, self._place(at), value))
 
+    def rounds(self, start: Index | int, stop: Index | int, step: int = 1) -> Iterator[Index]:
+        """A loop of the trace, as `for k in memory.rounds(0, n)`."""
+        bounds = [Index(x) if isinstance(x, int) else x for x in (start, stop)]
+        with self._recorder.loop(Range(bounds[0], bounds[1], step)) as k:
+            yield k
+
     def _place(self, at: Index | int) -> Index:
         if isinstance(at, int):
             if not 0 <= at < self.size:
