@@ -3,8 +3,9 @@
     python benchmarks/throughput.py [--batch 4096] [--rounds 60]
 
 Both get ordinary arrays in their own natural order, (N, n) row by row here and one column a sample there, float64,
-one thread, results written into an array made before. The figure that counts is the ratio of the medians; absolute
-times depend on the machine and on who else uses it.
+one thread, results written into an array made before. Pinocchio has no batched mass matrix: a Python loop calls it and
+keeps each result. The figure that counts is the ratio of the medians; absolute times depend on the machine and on who
+else uses it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import pinocchio as pin
 import kinetree as kt
 from robots import ROBOTS, Robot
 
-GOALS = {("aba", "UR5"): 25, ("aba", "Panda"): 25, ("aba", "ANYmal"): 12, ("aba", "Talos"): 12}
-GOALS |= {("rnea", "UR5"): 15, ("rnea", "Panda"): 15}
+GOALS = {("aba", "UR5"): 38, ("aba", "Panda"): 38, ("aba", "ANYmal"): 18, ("aba", "Talos"): 16}
+GOALS |= {("rnea", "UR5"): 25, ("rnea", "Panda"): 25, ("rnea", "ANYmal"): 15, ("rnea", "Talos"): 12}
+GOALS |= {("crba", robot.name): 20 for robot in ROBOTS}
 
 
 def medians(a: Callable[[], object], b: Callable[[], object], rounds: int) -> tuple[float, float]:
@@ -45,14 +47,30 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
         np.stack([pin.randomConfiguration(peer, -np.ones(peer.nq), np.ones(peer.nq)) for _ in range(batch)], 1)
     )
     peer_v, peer_x = np.asfortranarray(v.T), np.asfortranarray(x.T)
+    data = peer.createData()
+    samples = [np.ascontiguousarray(column) for column in peer_q.T]
     out, peer_out = np.empty((batch, model.nv)), np.empty((peer.nv, batch), order="F")
-    for name, ours, theirs in (("aba", kt.aba, pin.abaInParallel), ("rnea", kt.rnea, pin.rneaInParallel)):
-        program = kt.compile(model, ours).__self__.program
-        here, there = medians(
-            lambda f=ours: f(model, q, v, x, out=out),
-            lambda f=theirs: f(1, pool, peer_q, peer_v, peer_x, peer_out),
-            rounds,
-        )
+    H, peer_H = np.empty((2, batch, model.nv, model.nv))
+
+    def crba_loop() -> None:
+        for k, sample in enumerate(samples):
+            peer_H[k] = pin.crba(peer, data, sample)
+
+    calls: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "aba": (
+            lambda: kt.aba(model, q, v, x, out=out, threads=1),
+            lambda: pin.abaInParallel(1, pool, peer_q, peer_v, peer_x, peer_out),
+        ),
+        "rnea": (
+            lambda: kt.rnea(model, q, v, x, out=out, threads=1),
+            lambda: pin.rneaInParallel(1, pool, peer_q, peer_v, peer_x, peer_out),
+        ),
+        "crba": (lambda: kt.crba(model, q, out=H, threads=1), crba_loop),
+    }
+    for name, (ours, theirs) in calls.items():
+        program = kt.compile(model, getattr(kt, name)).__self__.program
+        ours()
+        here, there = medians(ours, theirs, rounds)
         goal = GOALS.get((name, robot.name))
         print(
             f"{robot.name:8} {name:5} {model.nv:3} dof {len(program.body.statements):6} operations"

@@ -1,12 +1,16 @@
-"""Programs to code. It sees programs only, and knows no robots."""
+"""Programs to code. It sees programs only, and knows no robots.
+
+Code that comes from the disk is loaded without what writes code, so that is imported when it is called.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinetree.codegen.builtin import layout_is_known, make_builtin
 from kinetree.codegen.jit import MachineCode, assemble, compile_module
-from kinetree.codegen.llvm import emit
 from kinetree.codegen.precision import F32, F64, PRECISIONS, Precision
-from kinetree.codegen.single import emit_single
 from kinetree.codegen.target import Target, host
-from kinetree.codegen.ufunc import batch_function, make_ufunc
+from kinetree.expr import Port, Program
 
 __all__ = [
     "F32",
@@ -25,3 +29,35 @@ __all__ = [
     "make_builtin",
     "make_ufunc",
 ]
+
+
+def emit(program: Program, precision: Precision, target: Target) -> str:
+    """A module for batches, as text: `kinetree.codegen.llvm.emit`."""
+    from kinetree.codegen import llvm
+
+    return llvm.emit(program, precision, target)
+
+
+def emit_single(
+    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+) -> str:
+    """A module for one sample, as text: `kinetree.codegen.single.emit_single`."""
+    from kinetree.codegen import single
+
+    return single.emit_single(program, precision, target, quaternions)
+
+
+def make_ufunc(
+    code: MachineCode, name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], precision: Precision
+) -> Callable[..., Any]:
+    """A gufunc of a module for batches: `kinetree.codegen.ufunc.make_ufunc`."""
+    from kinetree.codegen import ufunc
+
+    return ufunc.make_ufunc(code, name, inputs, outputs, precision)
+
+
+def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:
+    """A program as a gufunc, compiled here and now: `kinetree.codegen.ufunc.batch_function`."""
+    from kinetree.codegen import ufunc
+
+    return ufunc.batch_function(program, precision, target)

@@ -37,6 +37,7 @@ _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
 _ENTRY = r"[0-9a-f]{64}\.code"
 _TEMPORARY = r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
+"""Not compiled yet: a process that only reads has no use for them."""
 _STALE = 3600.0
 """Seconds after which whoever wrote a temporary file is taken for dead."""
 _MEGABYTE = 1_000_000
