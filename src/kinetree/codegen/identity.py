@@ -21,8 +21,6 @@ __all__ = ["source_hash", "toolchain"]
 _PACKAGE = Path(__file__).parents[1]
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree had been imported, in which a module that was already imported may have been changed."""
-_PIECE = 1 << 16
-"""Bytes read at once."""
 
 
 @functools.cache
@@ -50,42 +48,41 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: what
     runs in this process may then be older than what stands in the files.
     """
-    total, count, root = hashlib.sha256(), 0, os.fspath(package)
+    root = os.fspath(package)
+    parts = []
     try:
-        for name in sorted(_source_files(root)):
-            text, changed = _read(os.path.join(root, name))
+        for path in sorted(_source_files(root)):
+            text, changed = _read(path)
             if changed > imported - _WHILE_IMPORTING:
                 return None
-            path = name.encode("utf-8", "surrogateescape")
-            total.update(struct.pack("<QQ", len(path), len(text)) + path + text)
-            count += 1
+            name = os.fsencode(path[len(root) :])
+            parts += (struct.pack("<QQ", len(name), len(text)), name, text)
     except OSError:
         return None
-    return total.digest() if count else None
+    return hashlib.sha256(b"".join(parts)).digest() if parts else None
 
 
 def _source_files(root: str) -> Iterator[str]:
-    """Their paths from there. Each process waits for this: `os.walk` and `os.path.relpath` would take as long again."""
-    folders = [""]
+    """Every process waits for this; `os.walk` takes longer."""
+    folders = [root]
     for folder in folders:
-        with os.scandir(os.path.join(root, folder)) as items:
+        with os.scandir(folder) as items:
             for item in items:
-                name = os.path.join(folder, item.name)
                 if item.name.endswith(".py"):
-                    yield name
+                    yield item.path
                 elif item.name != "__pycache__" and item.is_dir(follow_symlinks=False):
-                    folders.append(name)
+                    folders.append(item.path)
 
 
 def _read(path: str) -> tuple[bytes, float]:
     """What a file holds, and when it was changed last, in seconds since the epoch."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
-        pieces = []
-        while piece := os.read(file, _PIECE):
-            pieces.append(piece)
+        text = os.read(file, os.fstat(file).st_size)
         found = os.fstat(file)
     finally:
         os.close(file)
+    if len(text) != found.st_size:
+        raise OSError(f"{path} is being written")
     # An installer may give a file the time it was built at; its change of status is what it cannot set.
-    return b"".join(pieces), max(found.st_mtime, found.st_ctime)
+    return text, max(found.st_mtime, found.st_ctime)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from kinetree.codegen.batch import MEMORY, batch_kernel, needs_heap
 from kinetree.codegen.elementary import sincos
 from kinetree.codegen.lanes import lane_copies
+from kinetree.codegen.layout import Layout
 from kinetree.codegen.memory import memory_functions
 from kinetree.codegen.precision import Precision
 from kinetree.codegen.sample import SampleWriter
@@ -20,13 +21,24 @@ from kinetree.expr import Program
 
 __all__ = ["emit", "sample_module"]
 
+_CACHE = 1 << 24  # bytes: what a core can expect of a last-level cache
+
 
 def emit(program: Program, precision: Precision, target: Target) -> str:
     """A module, as text, that holds `@kernel` for this program."""
-    lanes = target.lanes(precision)
+    lanes = _lanes(program, precision, target)
     kept = [MEMORY] if needs_heap(program, precision, lanes) else []
     sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept)
     return "\n".join((sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes)))
+
+
+def _lanes(program: Program, precision: Precision, target: Target) -> int:
+    """As many as a register holds, or fewer where that many samples' memory would overflow the processor's caches."""
+    lanes = target.lanes(precision)
+    scratch = Layout(program).scratch * precision.bytes
+    while lanes > 2 and lanes * scratch > _CACHE:
+        lanes //= 2
+    return lanes
 
 
 def sample_module(

@@ -80,5 +80,9 @@ class Source:
     def changed(self, change: Callable[[Tree], Tree]) -> Source:
         """Of another tree; made once."""
         if change not in self._changed:
-            self._changed[change] = Source(change(self.tree))
+            source = self._changed[change] = Source(change(self.tree))
+            if source.tree.X_T is self.tree.X_T:
+                source.X_T = self.X_T
+            if source.tree.armature is self.tree.armature:
+                source.armature = self.armature
         return self._changed[change]
