@@ -44,7 +44,7 @@ from kinetree.kinematics import (
     integrate,
 )
 from kinetree.model import Continuous, Fixed, Free, Limits, Mimic, Model, ModelBuilder, Prismatic, Revolute
-from kinetree.rollout import rollout
+from kinetree.rollouts import rollout
 from kinetree.sim import Trajectory, simulate
 
 __version__ = "0.1.0"

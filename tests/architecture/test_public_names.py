@@ -57,6 +57,7 @@ NAMES = [
     "mass_matrix",
     "potential_energy",
     "rnea",
+    "rollout",
     "simulate",
     "zoo",
 ]

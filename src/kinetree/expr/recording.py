@@ -70,19 +70,15 @@ class Memory:
         return self.size
 
     def __getitem__(self, at: Index | int) -> Scalar:
+        place = self._place(at)
         if isinstance(at, int) and self.values is not None:
             return self.values[at]
-        return self._recorder.graph.new("load", self.number, self._place(at))
+        return self._recorder.graph.new("load", self.number, place)
 
     def __setitem__(self, at: Index | int, value: Scalar) -> None:
         if self.values is not None:
             raise ValueError("a table of constants cannot be changed")
-        graph = self._recorder.graph
-        if isinstance(value, Symbol):
-            if not graph.is_inside(value.graph):
-                raise ValueError("symbols of two traces, or of two blocks, do not mix")
-        else:
-            value = float(value)
+        graph, value = self._recorder.graph, self._recorder.checked(value)
         graph.effects.append(StoreEffect(graph.tick(), self.number, self._place(at), value))
 
     def rounds(self, start: Index | int, stop: Index | int, step: int = 1) -> Iterator[Index]:
@@ -96,7 +92,7 @@ class Memory:
             if not 0 <= at < self.size:
                 raise IndexError(f"place {at} of an array of {self.size} numbers")
             return Index(at)
-        return at
+        return self._recorder.checked_index(at)
 
 
 class Recorder:
@@ -148,6 +144,7 @@ class Recorder:
     @contextmanager
     def loop(self, over: Range | Walk) -> Iterator[Index]:
         """Record the body of a loop; the context is its counter."""
+        over = self._checked_rounds(over)
         with self._block() as graph:
             self._loops += 1
             try:
@@ -163,21 +160,23 @@ class Recorder:
         step: Callable[[Index, list[Symbol]], Sequence[Scalar]],
     ) -> list[Symbol]:
         """A loop that carries values from round to round: `step(counter, values)` gives the next ones."""
-        outer = self.graph
+        outer, start = self.graph, tuple(map(self.checked, state))
+        over = self._checked_rounds(over)
         with self._block() as graph:
-            inside = tuple(graph.new("carried") for _ in state)
+            inside = tuple(graph.new("carried") for _ in start)
             self._loops += 1
-            following = tuple(step(Index(0, (Term(self._loops - 1),)), list(inside)))
+            following = tuple(map(self.checked, step(Index(0, (Term(self._loops - 1),)), list(inside))))
             self._loops -= 1
         if len(following) != len(inside):
             raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")
-        results = tuple(outer.new("result") for _ in state)
-        outer.effects.append(LoopEffect(outer.tick(), over, graph, tuple(state), inside, following, results))
+        results = tuple(outer.new("result") for _ in start)
+        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results))
         return list(results)
 
     @contextmanager
     def switch(self, on: Index) -> Iterator[Callable[[], AbstractContextManager[None]]]:
         """Record the cases of a switch, one after the other, each in `with case():`."""
+        on = self.checked_index(on)
         graphs: list[Graph] = []
 
         @contextmanager
@@ -187,14 +186,17 @@ class Recorder:
             graphs.append(graph)
 
         yield case
+        if not graphs:
+            raise ValueError("a switch needs at least one case")
         self.graph.effects.append(SwitchEffect(self.graph.tick(), on, tuple(graphs)))
 
     def call(self, program: Program, *args: Scalar) -> list[Symbol]:
         """Another program on values, flat; its outputs, flat."""
         if len(args) != program.input_size:
             raise ValueError(f"{program.name} takes {program.input_size} numbers, not {len(args)}")
+        values = tuple(map(self.checked, args))
         results = tuple(self.graph.new("result") for _ in range(program.output_size))
-        self.graph.effects.append(CallEffect(self.graph.tick(), program, tuple(args), results))
+        self.graph.effects.append(CallEffect(self.graph.tick(), program, values, results))
         return list(results)
 
     @contextmanager
@@ -204,6 +206,25 @@ class Recorder:
         self.graph, self._loops = self.root, 0
         yield
         self.graph, self._loops = graph, loops
+
+    def checked(self, value: Scalar) -> Scalar:
+        """A value as a statement of the current block may take it: an integer would be taken for a value's number."""
+        if not isinstance(value, Symbol):
+            return float(value)
+        if not self.graph.is_inside(value.graph):
+            raise ValueError("symbols of two traces, or of two blocks, do not mix")
+        return value
+
+    def checked_index(self, at: Index) -> Index:
+        """An index as the current block may use it."""
+        if any(t.loop >= self._loops for t in at.terms):
+            raise ValueError("the counter of a loop is used outside of it")
+        return at
+
+    def _checked_rounds(self, over: Range | Walk) -> Range | Walk:
+        for bound in (over.start, over.stop) if isinstance(over, Range) else (over.start,):
+            self.checked_index(bound)
+        return over
 
     @contextmanager
     def _block(self) -> Iterator[Graph]:

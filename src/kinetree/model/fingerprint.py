@@ -7,13 +7,15 @@ last place makes another robot.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import struct
 import weakref
 from array import array
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
+from itertools import chain, compress
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
@@ -23,7 +25,6 @@ import numpy as np
 from kinetree.model.elements import Body, Named
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
-from kinetree.spatial import Inertia, Transform, Vec3
 
 __all__ = ["digest", "fingerprint"]
 
@@ -65,16 +66,17 @@ def digest(*values: object) -> bytes | None:
     """
     writer = _Writer()
     try:
-        writer.put(values)
-        numbers = array("d", writer.numbers).tobytes()
+        writer.put((values,))
     except (_CannotTellError, RecursionError):
         return None
     words = "\n".join(writer.words).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(struct.pack("<QQ", len(words), len(numbers)) + words + numbers).digest()
+    total = hashlib.sha256(struct.pack("<QQ", len(words), len(writer.numbers)) + words)
+    total.update(writer.numbers)
+    return total.digest()
 
 
 class _Writer:
-    """Values as words and floats.
+    """Values as words and floats, column by column: what 10,000 joints hold of one sort is one word or one run of floats.
 
     The words alone tell what each float is, and none can be taken for one of another sort: strings and numbers stand
     as Python writes them, so no word has a line break in it.
@@ -82,119 +84,88 @@ class _Writer:
 
     def __init__(self) -> None:
         self.words: list[str] = []
-        self.numbers: list[float] = []
+        self.numbers = array("d")
 
-    def put(self, x: Any) -> None:
-        kind = type(x)
+    def put(self, values: Sequence[Any]) -> None:
+        """Values whose number is known: which are of one kind, and then each kind by itself."""
+        kinds = dict.fromkeys(map(type, values))
+        if len(kinds) == 1:
+            self._alike(type(values[0]), values)
+            return
+        order = {kind: k for k, kind in enumerate(kinds)}
+        self.words.append(f"kinds {[order[type(x)] for x in values]}")
+        for kind in kinds:
+            self._alike(kind, [x for x in values if type(x) is kind])
+
+    def _alike(self, kind: type, values: Sequence[Any]) -> None:
         if kind is float:
-            self.words.append(".")
-            self.numbers.append(x)
-        elif kind in _FLOATS:
-            self._floats(kind, x)
+            self.words.append(f"float {len(values)}")
+            self.numbers.fromlist([*values])
         elif kind in _PLAIN:
-            self.words.append(repr(x))
-        elif kind is tuple or kind is list:
-            self._row(kind, x)
-        elif kind is dict or kind is Named:
+            self.words.append(f"{kind.__name__} {list(values)}")
+        elif kind is tuple or kind is Named:
+            self.words.append(f"{kind.__name__} {_sizes(values)}")
+            self.put([*chain.from_iterable(values)])
+            if kind is Named:
+                self.put([part for named in values for part in named.values()])
+        elif (parts := _parts(kind)) is not None:
+            self._fields(kind, parts, values)
+        elif issubclass(kind, JointKind) and _is_ours(kind):
+            # A kind of joint is what its instances hold: what the code of another's kind reads, nobody knows.
+            for names in dict.fromkeys(map(tuple, map(vars, values))):
+                which = [tuple(vars(x)) == names for x in values]
+                self.words.append("all" if all(which) else repr(which))
+                self._fields(kind, names, [*compress(values, which)])
+        else:
+            for x in values:
+                self._single(kind, x)
+
+    def _fields(self, kind: type, names: tuple[str, ...], values: Sequence[Any]) -> None:
+        self.words.append(f"{_full_name(kind)} {names} {len(values)}")
+        for name in names:
+            self.put([*map(attrgetter(name), values)])
+
+    def _single(self, kind: type, x: Any) -> None:
+        """What can contain itself is gone through one by one, so that this ends soon with a `RecursionError`."""
+        if kind is list or kind is dict:
             self.words.append(f"{kind.__name__} {len(x)}")
-            for name, part in x.items():
-                self.put(name)
-                self.put(part)
-        elif (record := _record(kind)) is not None:
-            name, parts = record
-            self.words.append(name)
-            for part in parts(x):
-                self.put(part)
-        elif kind is FunctionType:
-            self._function(x)
+            self.put([*x])
+            if kind is dict:
+                self.put([*x.values()])
+        elif kind is FunctionType and _is_ours(x):
+            # Functions without a name of their own are told apart by where they stand and what they do.
+            code = x.__code__
+            self.words.append(f"function {_full_name(x)} {code.co_firstlineno} {code.co_code.hex()}")
+            held = tuple(cell.cell_contents for cell in x.__closure__ or ())
+            self.put((x.__defaults__, x.__kwdefaults__, held))
         elif kind is partial:
             self.words.append("partial")
-            for part in (x.func, x.args, x.keywords):
-                self.put(part)
+            self.put((x.func, x.args, x.keywords))
         elif isinstance(x, np.generic) and x.dtype.kind in "fiub":
             self.words.append(f"np {x.dtype.str} {x.tobytes().hex()}")
         else:
             raise _CannotTellError
 
-    def _row(self, kind: type, x: Any) -> None:
-        if set(map(type, x)) == _FLOAT:
-            self.words.append(f"{kind.__name__} {len(x)} .")
-            self.numbers.extend(x)
-            return
-        self.words.append(f"{kind.__name__} {len(x)}")
-        for item in x:
-            self.put(item)
 
-    def _floats(self, kind: type, x: Any) -> None:
-        """The quantities there are thousands of, quicker than part by part."""
-        word, split = _FLOATS[kind]
-        numbers, rest = split(x)
-        if set(map(type, numbers)) == _FLOAT:
-            self.words.append(word)
-            self.numbers.extend(numbers)
-        else:
-            self.words.append(word + " of")
-            self.put(numbers)
-        for part in rest:
-            self.put(part)
-
-    def _function(self, f: FunctionType) -> None:
-        if not _is_ours(f):
-            raise _CannotTellError
-        # Functions without a name of their own are told apart by where they stand and what they do.
-        code = f.__code__
-        self.words.append(f"function {f.__module__}.{f.__qualname__} {code.co_firstlineno} {code.co_code.hex()}")
-        self.put(f.__defaults__)
-        self.put(f.__kwdefaults__)
-        self.put(tuple(cell.cell_contents for cell in f.__closure__ or ()))
+def _sizes(rows: Sequence[Any]) -> str:
+    sizes = [*map(len, rows)]
+    return f"{len(sizes)} of {sizes[0]}" if len(set(sizes)) == 1 else repr(sizes)
 
 
-def _vec3(a: Vec3) -> tuple[tuple[Any, ...], tuple[object, ...]]:
-    return (a.x, a.y, a.z), ()
-
-
-def _transform(X: Transform) -> tuple[tuple[Any, ...], tuple[object, ...]]:
-    E, r = X.E, X.r
-    a, b, c = E.x, E.y, E.z
-    return (a.x, a.y, a.z, b.x, b.y, b.z, c.x, c.y, c.z, r.x, r.y, r.z), (X.turns, X.before)
-
-
-def _inertia(inertia: Inertia) -> tuple[tuple[Any, ...], tuple[object, ...]]:
-    I, h = inertia.I, inertia.h
-    return (inertia.mass, h.x, h.y, h.z, I.xx, I.yy, I.zz, I.xy, I.xz, I.yz), ()
-
-
-_FLOAT = {float}
-_FLOATS: dict[type, tuple[str, Any]] = {
-    Vec3: ("Vec3", _vec3),
-    Transform: ("Transform", _transform),
-    Inertia: ("Inertia", _inertia),
-}
 _PLAIN = frozenset({str, int, bool, bytes, type(None)})
 
 
-_Record = tuple[str, Callable[[Any], tuple[Any, ...]]] | None
-_RECORDS: dict[type, _Record] = {}
-
-
-def _record(kind: type) -> _Record:
-    """(the full name of a class of ours, what gets the parts that count from one of it); None for any other."""
-    if kind not in _RECORDS:
-        _RECORDS[kind] = _find_record(kind) if _is_ours(kind) else None
-    return _RECORDS[kind]
-
-
-def _find_record(kind: type) -> _Record:
-    """A kind of joint is what its instance holds: what the code of another's kind reads, nobody knows."""
-    name = f"{kind.__module__}.{kind.__qualname__}"
-    if issubclass(kind, JointKind):
-        return name, lambda joint: (vars(joint),)
-    if not is_dataclass(kind):
+@functools.cache
+def _parts(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields that count, of a record of ours; None for any other class."""
+    if not is_dataclass(kind) or not _is_ours(kind):
         return None
-    names = [f.name for f in fields(kind) if f.name not in _LEFT_OUT.get(kind, ())]
-    if len(names) > 1:
-        return name, attrgetter(*names)
-    return name, lambda x: tuple(getattr(x, part) for part in names)
+    left_out = _LEFT_OUT.get(kind, ())
+    return tuple(f.name for f in fields(kind) if f.name not in left_out)
+
+
+def _full_name(thing: type | FunctionType) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def _is_ours(thing: type | FunctionType) -> bool:

@@ -29,6 +29,7 @@ class RolledSource:
         self.frames = Named(
             "frame", {name: replace(f, slot=self.tree.number[f.slot]) for name, f in turned.frames.items()}
         )
+        self.name = model.name
         self.mass = model.mass
 
 
@@ -39,6 +40,7 @@ class RolledModel:
         self._source = source
         self._recorder = recorder
         self.tree = RolledTree(source.tree, recorder, knowledge)
+        self.name = source.name
         self.mass = source.mass
         self.frames: Named[Frame] = source.frames
 

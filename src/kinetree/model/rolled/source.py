@@ -8,6 +8,7 @@ from functools import cached_property
 from kinetree.model.joints import JointKind
 from kinetree.model.rolled.tables import Columns
 from kinetree.model.tree import Tree
+from kinetree.spatial import LDLT
 
 __all__ = ["Source"]
 
@@ -52,6 +53,28 @@ class Source:
     @cached_property
     def armature(self) -> Columns:
         return Columns([self.tree.armature[i] for i in self._order])
+
+    @cached_property
+    def light(self) -> frozenset[int]:
+        """The kinds whose bodies all need others on top of them to be accelerated: alone they have D = Sᵀ I S = 0.
+
+        Their inertia is looked up also where it is one constant: an algorithm would divide by that zero before a trace
+        has found out that it does not stay one.
+        """
+        heavy: set[int] = set()
+        for slot, kind in zip(self._order[1:], self.kind_of[1:], strict=True):
+            if kind not in heavy and not self._is_light(slot):
+                heavy.add(kind)
+        return frozenset(range(1, len(self.kinds))) - heavy
+
+    def _is_light(self, slot: int) -> bool:
+        joint = self.tree.joint[slot]
+        S = joint.calc(joint.neutral(), [0.0] * joint.nv).S
+        try:
+            LDLT(S.inertia(S.carried_by(self.tree.I[slot]), self.tree.armature[slot]))
+        except ZeroDivisionError:
+            return True
+        return False
 
     def pairs_above(self, kinds: frozenset[int]) -> list[Case]:
         """The kinds of body and parent that can be met between one of these kinds and the root, nearest first."""

@@ -48,17 +48,28 @@ class Columns:
 class QuantityTable:
     """`table[i]` as in a list of the quantities, for a number or for where a loop stands."""
 
-    def __init__(self, recorder: Recorder, bodies: Bodies, columns: Columns, record: str = "bodies") -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        bodies: Bodies,
+        columns: Columns,
+        record: str = "bodies",
+        varying: frozenset[int] = frozenset(),
+    ) -> None:
+        """`varying`: kinds for which no component counts as a constant."""
         self._recorder = recorder
         self._bodies = bodies
         self._columns = columns
         self._record = record
+        self._varying = varying
         self._arrays: dict[int, Memory] = {}
 
     def __getitem__(self, i: int | Slot) -> Any:
         if isinstance(i, int):
             return self._columns.quantity(i)
         form, constants = self._columns.common(i.kinds, self._bodies.kind_of)
+        if i.kinds <= self._varying:
+            constants = [None] * len(constants)
         return rebuilt(form, [self._array(k)[i.index] if x is None else x for k, x in enumerate(constants)])
 
     def _array(self, k: int) -> Memory:

@@ -29,7 +29,7 @@ class RolledTree:
         self._knowledge = knowledge
         self._bodies = Bodies(source.kind_of, source.parent)
         self.X_T = QuantityTable(recorder, self._bodies, source.X_T)
-        self.I = QuantityTable(recorder, self._bodies, source.I)
+        self.I = QuantityTable(recorder, self._bodies, source.I, varying=source.light)
         self.armature = QuantityTable(recorder, self._bodies, source.armature)
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
