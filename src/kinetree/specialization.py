@@ -7,7 +7,7 @@ A program is a straight line if it is short enough to compile in a second or two
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -16,6 +16,7 @@ from kinetree.definition import Definition
 from kinetree.errors import OptionError, SingularModelError
 from kinetree.expr import Block, Loop, Port, Program, Recorder, Scalar, Switch, lower, trace
 from kinetree.model import Frame, Model
+from kinetree.model.aligned import aligned
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSource, RolledTree
 from kinetree.spatial import Force, Vec3
@@ -132,10 +133,17 @@ class Specialization:
             )  # fmt: skip
 
     def _straight(self) -> Program:
+        """In the robot's own axes, or in those that suit its joints: whichever takes fewer operations."""
+        own = self._written_out(lambda model: model)
+        if aligned(self.model) is self.model:
+            return own
+        return min(own, self._written_out(aligned), key=lambda program: program.operation_counts().total())
+
+    def _written_out(self, form: Callable[[Model], Model]) -> Program:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
             first = self._own + len(self.frames)
             wrenches, values = flat[self._own : first], flat[first:]
-            model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+            model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
             arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
             return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
 

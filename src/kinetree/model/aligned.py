@@ -11,20 +11,27 @@ from typing import TypeVar
 
 from kinetree.model.elements import Body, Frame, Named
 from kinetree.model.model import Model
+from kinetree.spatial import Transform
 
 __all__ = ["aligned"]
 
 T = TypeVar("T", Body, Frame)
+_NO_TURN = Transform.identity()
 
 
 def aligned(model: Model) -> Model:
-    """The robot with each body's axes turned as its joint's `aligned` has them; frames stay where they are."""
+    """The robot with each body's axes turned as its joint's `aligned` has them; frames stay where they are.
+
+    The robot itself, if its axes are so already.
+    """
     tree = model.tree
     kinds, turns = zip(*(kind.aligned() for kind in tree.joint), strict=True)
+    if all(turn == _NO_TURN for turn in turns):
+        return model
     back = [turn.inverse for turn in turns]
     X_T, inertia = list(tree.X_T), list(tree.I)
     for i, p in tree.outward:
-        X_T[i] = turns[i] @ tree.X_T[i] @ back[p]
+        X_T[i] = (turns[i] @ tree.X_T[i] @ back[p]).factored()
         inertia[i] = back[i].back(tree.I[i])
 
     def turned(part: T) -> T:
