@@ -135,7 +135,7 @@ class Specialization:
     def _straight(self) -> Program:
         """In the robot's own axes, or in those that suit its joints: whichever takes fewer operations."""
         own = self._written_out(lambda model: model)
-        if aligned(self.model) is self.model:
+        if aligned(self.model).tree.X_T is self.model.tree.X_T:
             return own
         return min(own, self._written_out(aligned), key=lambda program: program.operation_counts().total())
 

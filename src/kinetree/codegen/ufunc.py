@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from kinetree.codegen.jit import MachineCode, compile_module
-from kinetree.codegen.llvm import emit
 from kinetree.codegen.precision import F64, Precision
 from kinetree.codegen.target import Target, host
 from kinetree.expr import Port, Program
@@ -42,6 +41,8 @@ def make_ufunc(
 
 def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:
     """A program as a gufunc, compiled here and now."""
+    from kinetree.codegen.llvm import emit  # code from the disk is loaded without it
+
     target = target or host()
     code = MachineCode(compile_module(emit(program, precision, target), target), target)
     return make_ufunc(code, program.name, program.inputs, program.outputs, precision)

@@ -22,12 +22,12 @@ _NO_TURN = Transform.identity()
 def aligned(model: Model) -> Model:
     """The robot with each body's axes turned as its joint's `aligned` has them; frames stay where they are.
 
-    The robot itself, if its axes are so already.
+    The very same constants, if its axes are so already.
     """
     tree = model.tree
     kinds, turns = zip(*(kind.aligned() for kind in tree.joint), strict=True)
     if all(turn == _NO_TURN for turn in turns):
-        return model
+        return replace(model, tree=replace(tree, joint=tuple(kinds)))
     back = [turn.inverse for turn in turns]
     X_T, inertia = list(tree.X_T), list(tree.I)
     for i, p in tree.outward:

@@ -76,7 +76,7 @@ def digest(*values: object) -> bytes | None:
 
 
 class _Writer:
-    """Values as words and floats, column by column: what 10,000 joints hold of one sort is one word or one run of floats.
+    """Values as words and floats, column by column: each field of 10,000 joints is one word, or one run of floats.
 
     The words alone tell what each float is, and none can be taken for one of another sort: strings and numbers stand
     as Python writes them, so no word has a line break in it.
@@ -121,9 +121,10 @@ class _Writer:
                 self._single(kind, x)
 
     def _fields(self, kind: type, names: tuple[str, ...], values: Sequence[Any]) -> None:
-        self.words.append(f"{_full_name(kind)} {names} {len(values)}")
-        for name in names:
-            self.put([*map(attrgetter(name), values)])
+        word, getters = _getters(kind, names)
+        self.words.append(f"{word} {len(values)}")
+        for get in getters:
+            self.put([*map(get, values)])
 
     def _single(self, kind: type, x: Any) -> None:
         """What can contain itself is gone through one by one, so that this ends soon with a `RecursionError`."""
@@ -162,6 +163,12 @@ def _parts(kind: type) -> tuple[str, ...] | None:
         return None
     left_out = _LEFT_OUT.get(kind, ())
     return tuple(f.name for f in fields(kind) if f.name not in left_out)
+
+
+@functools.cache
+def _getters(kind: type, names: tuple[str, ...]) -> tuple[str, tuple[attrgetter[Any], ...]]:
+    """A word for a class and some of its attributes, and what gets each from an instance."""
+    return f"{_full_name(kind)} {names}", tuple(map(attrgetter, names))
 
 
 def _full_name(thing: type | FunctionType) -> str:
