@@ -7,10 +7,15 @@ through the same code, so a sample's result does not depend on where in the batc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from kinetree.codegen.blocks import PACKED
 from kinetree.codegen.lanes import port_copies, port_copy
+from kinetree.codegen.packing import Packing, packings
 from kinetree.codegen.precision import Precision
 from kinetree.codegen.sample import port_names
-from kinetree.expr import Program
+from kinetree.codegen.streaming import STREAMED_FROM, can_stream, stream_declarations
+from kinetree.expr import Port, Program
 
 __all__ = ["MEMORY", "batch_kernel", "needs_heap"]
 
@@ -27,9 +32,12 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
     pointers: list[str] = []
     gathers: list[str] = []
     scatters: list[str] = []
+    tables: list[str] = []
+    shapes: dict[str, list[tuple[int, ...]]] = {"gather": [], "scatter": [], PACKED: []}
+    sizes, packed = _registers(program), packings(program)
     place, on_heap = 0, needs_heap(program, precision, lanes)
     if on_heap:
-        size = width * sum(port.size for port in ports)
+        size = width * sum(sizes)
         buffers += [
             f"  %memory = call ptr @take(ptr @{MEMORY}, i64 {size})",
             "  %no_memory = icmp eq ptr %memory, null",
@@ -44,9 +52,12 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
         if on_heap:
             buffers.append(f"  %{buffer} = getelementptr {V}, ptr %memory, i64 {place}")
         else:
-            buffers.append(f"  %{buffer} = alloca {V}, i64 {max(port.size, 1)}, align {width}")
-        place += port.size
-        if not is_input:  # what is always zero is written here, not by `@sample`
+            buffers.append(f"  %{buffer} = alloca {V}, i64 {max(sizes[k], 1)}, align {width}")
+        place += sizes[k]
+        packing = None if is_input or packed is None else packed[k - len(program.inputs)]
+        if packing is not None:
+            buffers += _constants(packing, buffer, precision, lanes)
+        elif not is_input:  # what is always zero is written here, not by `@sample`
             size = port.size * width
             buffers.append(f"  call void @llvm.memset.p0.i64(ptr align {width} %{buffer}, i8 0, i64 {size}, i1 false)")
         pointers += [
@@ -58,17 +69,27 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
         ]
         step += len(port.shape)
         if port.size:
-            function = port_copy("gather" if is_input else "scatter", port.shape)
+            name, table = "gather" if is_input else "scatter", ""
+            if packing is not None and not packing.is_plain:
+                name, table = PACKED, f", ptr @places{k}"
+                tables.append(f"@places{k} = internal constant {_table(packing.places)}")
+            if not is_input and can_stream(port.shape, lanes, precision):
+                table += f", i1 %stream{k}"
+                pointers += _is_streamed(k, port, precision)
+            shapes[name].append(port.shape)
             copies = gathers if is_input else scatters
             copies += [
                 f"  %b{k}_o = mul i64 %sample, %s{k}",
                 f"  %b{k} = getelementptr i8, ptr %a{k}, i64 %b{k}_o",
-                f"  call void {function}(ptr %b{k}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer})",
+                f"  call void {port_copy(name, port.shape)}("
+                f"ptr %b{k}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
+    streams = any(can_stream(port.shape, lanes, precision) for port in program.outputs)
     new_line = "\n"
     return f"""
-{port_copies("gather", (port.shape for port in program.inputs), lanes, precision)}
-{port_copies("scatter", (port.shape for port in program.outputs), lanes, precision)}
+{new_line.join(port_copies(name, of_ports, lanes, precision) for name, of_ports in shapes.items())}
+{new_line.join(tables)}
+{stream_declarations(lanes, precision) if streams else ""}
 define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 start:
 {new_line.join(buffers)}
@@ -91,6 +112,7 @@ group:
   %next = add i64 %sample, {lanes}
   br label %loop
 end:
+{"  call void @llvm.x86.sse.sfence()" if streams else ""}
 {f"  call void @give(ptr @{MEMORY}, ptr %memory)" if on_heap else ""}
   ret void
 }}
@@ -99,5 +121,39 @@ end:
 
 def needs_heap(program: Program, precision: Precision, lanes: int) -> bool:
     """Whether the lane buffers are too large for the stack."""
-    ports = (*program.inputs, *program.outputs)
-    return lanes * precision.bytes * sum(port.size for port in ports) > _ON_STACK
+    return lanes * precision.bytes * sum(_registers(program)) > _ON_STACK
+
+
+def _registers(program: Program) -> list[int]:
+    """How many registers the buffer of each port holds."""
+    packed = packings(program)
+    outputs = [port.size for port in program.outputs] if packed is None else [len(p.values) for p in packed]
+    return [port.size for port in program.inputs] + outputs
+
+
+def _constants(packing: Packing, buffer: str, precision: Precision, lanes: int) -> list[str]:
+    """What is the same for all samples is stored once."""
+    V, lines = f"<{lanes} x {precision.type}>", []
+    for n, value in enumerate(packing.values):
+        if not isinstance(value, int):
+            place = f"%{buffer}_{n}"
+            lines.append(f"  {place} = getelementptr {V}, ptr %{buffer}, i64 {n}")
+            lines.append(f"  store {V} splat ({precision.type} {precision.literal(value)}), ptr {place}")
+    return lines
+
+
+def _is_streamed(k: int, port: Port, precision: Precision) -> list[str]:
+    """Whether a result is too large for the caches, and every number of it stands aligned."""
+    size = precision.bytes
+    return [
+        f"  %large{k} = icmp uge i64 %count, {-(-STREAMED_FROM // (port.size * size))}",
+        f"  %address{k} = ptrtoint ptr %a{k} to i64",
+        f"  %either{k} = or i64 %address{k}, %s{k}",
+        f"  %odd{k} = and i64 %either{k}, {size - 1}",
+        f"  %aligned{k} = icmp eq i64 %odd{k}, 0",
+        f"  %stream{k} = and i1 %large{k}, %aligned{k}",
+    ]
+
+
+def _table(numbers: Sequence[int]) -> str:
+    return f"[{len(numbers)} x i32] [{', '.join(f'i32 {n}' for n in numbers)}]"

@@ -2,8 +2,8 @@
 
 A block is as many rows as there are lanes and `width` columns, a power of two. The rows `i`, `i + width`,
 `i + 2 width`, … of it are laid side by side in register `i`, while they are loaded; then the squares that stand side
-by side in the registers are transposed, all at once. The wider a block, the fewer loads and the more shuffles: half
-the lanes is best.
+by side in the registers are transposed, all at once. The wider a block, the fewer loads or stores and the more
+shuffles: half the lanes is best to gather, all the lanes to scatter, where what counts is the number of stores.
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from collections.abc import Iterator
 
 from kinetree.codegen.precision import Precision
 
-__all__ = ["row_copies"]
+__all__ = ["PACKED", "Blocks", "rest_of_row", "row_copies"]
+
+PACKED = "scatter_packed"
+"""The name of what scatters a packed result; it has one argument more, the table of registers as `i32`."""
 
 
 def row_copies(name: str, columns: int, lanes: int, precision: Precision) -> str:
     """`@gather_row_6(array, row_stride, buffer)`: a full group of rows of six numbers; or `@scatter_row_6`.
 
-    Nothing outside the rows is read or written.
+    `@scatter_packed_row_6` has a fourth argument: of each column, the number of its register in the buffer. Nothing
+    outside the rows is read or written.
     """
-    width = 1 << (min(columns, max(lanes // 2, min(lanes, 2))).bit_length() - 1)
+    widest = max(lanes // 2, min(lanes, 2)) if name == "gather" else lanes
+    width = 1 << (min(columns, widest).bit_length() - 1)
     whole = columns // width * width
-    block = _Block(name, lanes, precision)
-    rest = "\n".join(block.text(f"{at}", part) for at, part in _rest(columns, width))
+    block = Blocks(name, lanes, precision)
+    rest = "\n".join(block.text(f"{at}", part) for at, part in rest_of_row(columns, width))
     return f"""
-define internal void @{name}_row_{columns}(ptr %array, i64 %row_stride, ptr %buffer) #0 {{
+define internal void @{name}_row_{columns}(
+    ptr %array, i64 %row_stride, ptr %buffer{", ptr %places" if name == PACKED else ""}) #0 {{
 start:
   %two_rows = shl i64 %row_stride, 1
   br label %block
@@ -42,7 +48,7 @@ rest:
 """
 
 
-def _rest(columns: int, width: int) -> Iterator[tuple[int, int]]:
+def rest_of_row(columns: int, width: int) -> Iterator[tuple[int, int]]:
     """Where the blocks stand that hold the columns left over by blocks of `width`, and their widths."""
     left = columns % width
     if left == 0:
@@ -53,11 +59,12 @@ def _rest(columns: int, width: int) -> Iterator[tuple[int, int]]:
         yield columns - width, width
 
 
-class _Block:
+class Blocks:
     """Writes blocks of one function; no two of its values have one name."""
 
     def __init__(self, name: str, lanes: int, precision: Precision) -> None:
         self._gather = name == "gather"
+        self._packed = name == PACKED
         self._lanes = lanes
         self._type = precision.type
         self._width_in_bytes = lanes * precision.bytes
@@ -75,13 +82,23 @@ class _Block:
             for column, register in zip(self._column_pointers(first, width), registers, strict=True):
                 self._lines.append(f"  store {self._V} {register}, ptr {column}, align {self._width_in_bytes}")
         else:
-            columns = self._column_pointers(first, width)
-            registers = [self._new(f"load {self._V}, ptr {c}, align {self._width_in_bytes}") for c in columns]
-            registers = self._transpose(registers)
+            registers = self._registers(first, width)
             for k, row in enumerate(rows):
                 part = self._cut_out(registers[k % width], k // width * width, width)
                 self._lines.append(f"  store {self._part(width)} {part}, ptr {row}, align 1")
         return "\n".join(self._lines)
+
+    def square(self, first: str) -> tuple[str, list[str]]:
+        """As many columns as rows from the lanes: the text, and a register for each row."""
+        self._lines = []
+        rows = self._registers(first, self._lanes)
+        return "\n".join(self._lines), rows
+
+    def _registers(self, first: str, width: int) -> list[str]:
+        columns = self._column_pointers(first, width)
+        if width == self._lanes > 2:
+            return self._transpose(self._halves_swapped(columns), width // 2)
+        return self._transpose([self._new(f"load {self._V}, ptr {c}, align {self._width_in_bytes}") for c in columns])
 
     def _new(self, value: str) -> str:
         self._count += 1
@@ -101,8 +118,16 @@ class _Block:
         return rows
 
     def _column_pointers(self, first: str, width: int) -> list[str]:
+        if self._packed:
+            return [self._packed_pointer(first, k) for k in range(width)]
         start = self._new(f"getelementptr {self._V}, ptr %buffer, i64 {first}")
         return [self._new(f"getelementptr {self._V}, ptr {start}, i64 {k}") for k in range(width)]
+
+    def _packed_pointer(self, first: str, k: int) -> str:
+        entry = self._new(f"getelementptr i32, ptr %places, i64 {first}")
+        entry = self._new(f"getelementptr i32, ptr {entry}, i64 {k}")
+        place = self._new(f"zext i32 {self._new(f'load i32, ptr {entry}, !invariant.load !1')} to i64")
+        return self._new(f"getelementptr {self._V}, ptr %buffer, i64 {place}")
 
     def _side_by_side(self, parts: list[str], width: int) -> str:
         """One register of the parts, in order."""
@@ -126,11 +151,29 @@ class _Block:
         places = ", ".join(f"i32 {first + k}" for k in range(width))
         return self._new(f"shufflevector {self._V} {register}, {self._V} poison, <{width} x i32> <{places}>")
 
-    def _transpose(self, names: list[str]) -> list[str]:
-        """Transpose the squares side by side: swap off-diagonal squares of 1, 2, 4, … elements (Eklundh)."""
+    def _halves_swapped(self, columns: list[str]) -> list[str]:
+        """The registers of a square as if the step with its largest squares were done: loads can do that alone."""
+        half = self._lanes // 2
+        part = self._part(half)
+        low: list[str] = []
+        high: list[str] = []
+        for k in range(half):
+            for half_registers, offset in ((low, 0), (high, half)):
+                parts = []
+                for column in (columns[k], columns[k + half]):
+                    place = self._new(f"getelementptr {self._type}, ptr {column}, i64 {offset}")
+                    parts.append(self._new(f"load {part}, ptr {place}, align {self._width_in_bytes // 2}"))
+                half_registers.append(self._side_by_side(parts, half))
+        return low + high
+
+    def _transpose(self, names: list[str], below: int = 0) -> list[str]:
+        """Transpose the squares side by side: swap off-diagonal squares of 1, 2, 4, … elements (Eklundh).
+
+        `below`: of how many elements the squares are that need no swapping any more, nor do larger ones.
+        """
         n, V = self._lanes, self._V
         distance = 1
-        while distance < len(names):
+        while distance < (below or len(names)):
             low = ", ".join(f"i32 {e if e & distance == 0 else n + e - distance}" for e in range(n))
             high = ", ".join(f"i32 {e + distance if e & distance == 0 else n + e}" for e in range(n))
             swapped = list(names)

@@ -1,6 +1,7 @@
 """Between the user's arrays and lanes, in LLVM's language.
 
-A lane buffer holds, for each number of a sample, one register with that number of every sample of a group. How a
+A lane buffer holds, for each number of a sample, one register with that number of every sample of a group. That of
+a packed result (packing.py) holds each distinct number once, and a table says which register an entry is in. How a
 group gets there and back depends on where its numbers stand, and is found out for every group and argument:
 
 - Numbers that are contiguous in a sample, all or those of its last axis, are moved in blocks (blocks.py).
@@ -14,10 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from kinetree.codegen.blocks import row_copies
+from kinetree.codegen.blocks import PACKED, row_copies
 from kinetree.codegen.precision import Precision
+from kinetree.codegen.streaming import can_stream, stream_row
 
-__all__ = ["lane_copies", "port_copies", "port_copy"]
+__all__ = ["PACKED", "lane_copies", "port_copies", "port_copy"]
 
 Shape = tuple[int, ...]
 
@@ -29,7 +31,8 @@ def port_copy(name: str, shape: Shape) -> str:
         '@gather_6x7'
 
     Its arguments are `(array, row_stride, steps, rows, buffer)`: the group's first sample, the bytes from a sample to
-    the next, a pointer to those of each core axis, the number of samples up to that of the lanes, the lane buffer.
+    the next, a pointer to those of each core axis, the number of samples up to that of the lanes, the lane buffer;
+    then the table of registers if the result is packed, and whether to stream if it can be (streaming.py).
     """
     return f"@{name}_" + ("x".join(map(str, shape)) or "scalar")
 
@@ -39,7 +42,12 @@ def port_copies(name: str, shapes: Iterable[Shape], lanes: int, precision: Preci
     shapes = sorted({shape for shape in shapes if math.prod(shape)})
     rows = {size for shape in shapes for size in (math.prod(shape), *shape[-1:])}
     texts = [row_copies(name, columns, lanes, precision) for columns in sorted(rows)]
+    if name != "gather":
+        streamed = {math.prod(shape) for shape in shapes if can_stream(shape, lanes, precision)}
+        texts += [stream_row(name, columns, lanes, precision) for columns in sorted(streamed)]
     texts += [_port_copy(name, shape, lanes, precision) for shape in shapes]
+    if name == PACKED and shapes:
+        texts.append(_any_strides(PACKED, lanes, precision))
     return "".join(texts)
 
 
@@ -69,9 +77,24 @@ def _port_copy(name: str, shape: Shape, lanes: int, precision: Precision) -> str
   %offset_{axis} = mul i64 %index_{axis}, %s_{axis}
   %row_{axis} = getelementptr i8, ptr %{f"row_{axis + 1}" if axis < len(shape) - 2 else "array"}, i64 %offset_{axis}"""
     row = "%row_0" if len(shape) > 1 else "%array"
+    if name == PACKED:
+        places, of_row = ", ptr %places", "ptr %buffer, ptr %row_places"
+        at_row = "%row_places = getelementptr i32, ptr %places, i64 %number"
+    else:
+        places, of_row = "", "ptr %row_buffer"
+        at_row = f"%row_buffer = getelementptr <{lanes} x {precision.type}>, ptr %buffer, i64 %number"
+    arguments, stream, streamed = f"ptr %array, i64 %row_stride, ptr %buffer{places}", "", ""
+    if name != "gather" and can_stream(shape, lanes, precision):
+        stream = ", i1 %stream"
+        streamed = f"""
+  br i1 %stream, label %past_caches, label %as_usual
+past_caches:
+  call void @{name.replace("scatter", "stream")}_row_{size}({arguments})
+  ret void
+as_usual:"""
     return f"""
 define internal void {port_copy(name, shape)}(
-    ptr %array, i64 %row_stride, ptr %steps, i64 %rows, ptr %buffer) #0 {{
+    ptr %array, i64 %row_stride, ptr %steps, i64 %rows, ptr %buffer{places}{stream}) #0 {{
 start:{strides}
   %full = icmp eq i64 %rows, {lanes}
   %apart = icmp ne i64 %row_stride, {precision.bytes}
@@ -79,20 +102,20 @@ start:{strides}
   %row_in_blocks = and i1 %blocks, {fits[max(len(shape) - 1, 0)]}
   %all_in_blocks = and i1 %blocks, {fits[0]}
   br i1 %all_in_blocks, label %at_once, label %by_row
-at_once:
-  call void @{name}_row_{size}(ptr %array, i64 %row_stride, ptr %buffer)
+at_once:{streamed}
+  call void @{name}_row_{size}({arguments})
   ret void
 by_row:
   %r = phi i64 [0, %start], [%r_next, %next]{offset}
   %number = mul i64 %r, {columns}
-  %row_buffer = getelementptr <{lanes} x {precision.type}>, ptr %buffer, i64 %number
+  {at_row}
   br i1 %row_in_blocks, label %in_blocks, label %in_numbers
 in_blocks:
-  call void @{name}_row_{columns}(ptr {row}, i64 %row_stride, ptr %row_buffer)
+  call void @{name}_row_{columns}(ptr {row}, i64 %row_stride, {of_row})
   br label %next
 in_numbers:
   call void @{name}(ptr {row}, i64 %row_stride, i64 {f"%s_{len(shape) - 1}" if shape else "0"}, i64 {columns},
-      i64 %rows, ptr %row_buffer)
+      i64 %rows, {of_row})
   br label %next
 next:
   %r_next = add i64 %r, 1
@@ -107,9 +130,10 @@ end:
 def _any_strides(name: str, lanes: int, precision: Precision) -> str:
     n, size, V = lanes, precision.bytes, f"<{lanes} x {precision.type}>"
     lane_count = n if name == "gather" else "%rows"
+    of_register, of_column, places = ("%g", "%c", "") if name != PACKED else ("%g_place", "%c_place", ", ptr %places")
     return f"""
 define internal void @{name}(
-    ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer) #0 {{
+    ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer{places}) #0 {{
 start:
   %full = icmp eq i64 %rows, {n}
   %adjacent = icmp eq i64 %row_stride, {size}
@@ -117,16 +141,16 @@ start:
   %last_row = sub i64 %rows, 1
   br i1 %whole, label %registers_loop, label %columns_loop
 registers_loop:
-  %g = phi i64 [0, %start], [%g_next, %registers_loop]
+  %g = phi i64 [0, %start], [%g_next, %registers_loop]{_place(name, "%g")}
   %register_offset = mul i64 %g, %column_stride
   %register_in_array = getelementptr i8, ptr %array, i64 %register_offset
-  %register_in_buffer = getelementptr {V}, ptr %buffer, i64 %g
+  %register_in_buffer = getelementptr {V}, ptr %buffer, i64 {of_register}
 {_move(name, V, "%register_in_array", "%register_in_buffer")}
   %g_next = add i64 %g, 1
   %g_done = icmp eq i64 %g_next, %columns
   br i1 %g_done, label %end, label %registers_loop
 columns_loop:
-  %c = phi i64 [0, %start], [%c_next, %columns_next]
+  %c = phi i64 [0, %start], [%c_next, %columns_next]{_place(name, "%c")}
   br label %lanes_loop
 lanes_loop:
   %l = phi i64 [0, %columns_loop], [%l_next, %lanes_loop]
@@ -136,7 +160,7 @@ lanes_loop:
   %column_offset = mul i64 %c, %column_stride
   %offset = add i64 %row_offset, %column_offset
   %in_array = getelementptr i8, ptr %array, i64 %offset
-  %in_row = mul i64 %c, {n}
+  %in_row = mul i64 {of_column}, {n}
   %in_lane = add i64 %in_row, %l
   %in_buffer = getelementptr {precision.type}, ptr %buffer, i64 %in_lane
 {_move(name, precision.type, "%in_array", "%in_buffer")}
@@ -151,6 +175,16 @@ end:
   ret void
 }}
 """
+
+
+def _place(name: str, column: str) -> str:
+    """The register of a column of a packed result, as `column`_place."""
+    if name != PACKED:
+        return ""
+    return f"""
+  {column}_entry = getelementptr i32, ptr %places, i64 {column}
+  {column}_i32 = load i32, ptr {column}_entry, !invariant.load !1
+  {column}_place = zext i32 {column}_i32 to i64"""
 
 
 def _move(name: str, what: str, in_array: str, in_buffer: str) -> str:

@@ -12,6 +12,7 @@ from itertools import groupby
 from kinetree.codegen.layout import Layout
 from kinetree.codegen.memory import ON_STACK
 from kinetree.codegen.operations import Operations
+from kinetree.codegen.packing import packings
 from kinetree.codegen.precision import Precision
 from kinetree.codegen.target import Target
 from kinetree.expr import Argument, Block, Call, Index, Instruction, Load, Loop, Program, Range, Store, Switch, Walk
@@ -36,7 +37,8 @@ class SampleWriter:
         name: str = "sample",
         called: dict[int, tuple[Program, str]] | None = None,
     ) -> None:
-        """`zeros`: whether results that are always zero are stored too, or whoever calls has cleared them before."""
+        """`zeros`: whether every result is stored where it belongs, or packed, and whoever calls has stored what is
+        constant before."""
         self._program = program
         self._precision = precision
         self._target = target
@@ -77,14 +79,11 @@ class SampleWriter:
             for k, port in enumerate(program.outputs):
                 self._clear(f"%out{k}", port.size * width)
         self._block(program.body)
-        results = iter(program.results or ())
-        for k, port in enumerate(program.outputs if program.results is not None else ()):
-            for n in range(port.size):
-                result = next(results)
-                if result == 0.0 and isinstance(result, float) and not self._zeros:
-                    continue
-                self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
-                self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
+        for k, results in enumerate(self._results()):
+            for n, result in enumerate(results):
+                if self._zeros or isinstance(result, int):
+                    self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
+                    self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
         if self.needs_heap:
             self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
         pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
@@ -129,6 +128,11 @@ class SampleWriter:
             entries = ", ".join(f"i32 {n}" for n in table)
             lines.append(f"@{self._name}_table{k} = internal constant [{len(table)} x i32] [{entries}]")
         return "\n".join(lines)
+
+    def _results(self) -> Iterable[Sequence[Argument]]:
+        """What each output's buffer holds in the end, if it is not the body that stores it."""
+        packed = packings(self._program) or ()
+        return [[p.values[place] for place in p.places] if self._zeros else p.values for p in packed]
 
     # What stands before the first statement.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import logging
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from kinetree.codegen import cache as module
+from kinetree.codegen import compile_module, jit
 from kinetree.codegen.cache import Cache, Contents, folder_problem, kept, settings, user_cache
 from kinetree.codegen.identity import source_hash, toolchain
 from kinetree.codegen.target import Target, host
@@ -479,6 +481,56 @@ def test_any_change_of_the_source_is_seen(tmp_path: Path) -> None:
     assert len(set(seen)) == 5
     (tmp_path / "notes.txt").write_text("no code")
     assert now() == seen[-1]
+
+
+def test_source_that_cannot_be_read_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert source_hash(tmp_path / "nowhere", time.time() + 10) is None
+    (tmp_path / "a.py").write_text("x = 1")
+    monkeypatch.setattr(os, "read", lambda *_: b"x =")  # somebody is writing it
+    assert source_hash(tmp_path, time.time() + 10) is None
+
+
+def test_python_keeps_its_bytecode_beside_the_source_and_it_does_not_count(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1")
+    before = source_hash(tmp_path, time.time() + 10)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.cpython-311.pyc").write_bytes(b"anything")
+    assert source_hash(tmp_path, time.time() + 11) == before is not None
+
+
+def test_code_is_loaded_without_what_writes_code(cache: Cache) -> None:
+    """It would take longer to import than the code to load."""
+    cache.write(KEY, compile_module("define i32 @seven() { ret i32 7 }"))
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from kinetree.codegen import MachineCode, emit, emit_single, layout_is_known, make_builtin, make_ufunc\n"
+        "from kinetree.codegen.cache import Cache\n"
+        "assert MachineCode(Cache(Path(sys.argv[1])).read(bytes.fromhex(sys.argv[2]))).address('seven')\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('kinetree.codegen.')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(cache.directory), KEY.hex()], capture_output=True, text=True, check=True
+    )
+    loaded = {name.removeprefix("kinetree.codegen.") for name in done.stdout.split()}
+    assert loaded >= {"builtin", "cache", "jit"}
+    assert not loaded & {"batch", "elementary", "lanes", "llvm", "sample", "single"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is always looked for")
+def test_the_mathematical_library_is_looked_for_where_it_has_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str | None] = []
+
+    def other_system(name: str | None) -> str:
+        opened.append(name)
+        if name == "libm.so.6":
+            raise OSError(name)
+        return f"opened {name}"
+
+    monkeypatch.setattr(ctypes, "CDLL", other_system)
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: f"libc.{name}usl")
+    assert jit._mathematical_library() == "opened libc.musl"
+    assert opened == ["libm.so.6", "libc.musl"]
 
 
 def test_source_that_was_changed_after_it_was_imported_is_not_what_runs(tmp_path: Path) -> None:
