@@ -176,7 +176,7 @@ def test_a_robot_without_joints_answers_every_function() -> None:
     robot = rock()
     for name in kt.__all__:
         definition = getattr(getattr(kt, name), "definition", None)
-        if definition is None:
+        if definition is None or definition.is_step:
             continue
         values = {"frame": "rock", "expressed_in": "world", "kind": "spatial"}
         f = kt.compile(robot, getattr(kt, name), **{option: values[option] for option in definition.options})

@@ -106,6 +106,40 @@ def test_what_is_grouped_in_another_way_is_another() -> None:
     assert len({digest(*row) for row in rows}) == len(rows)
 
 
+LEAVES = st.sampled_from([0.0, -0.0, 1.0, 1, True, None, "", "1", "a\nb", b"1", Vec3(0.0, 1.0, 0.0)])
+NESTED = st.recursive(
+    LEAVES,
+    lambda part: (
+        st.lists(part, max_size=3)
+        | st.lists(part, max_size=3).map(tuple)
+        | st.dictionaries(st.sampled_from("ab"), part, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@law(300)
+@given(NESTED, NESTED)
+def test_two_values_share_a_digest_exactly_if_they_are_written_alike(one: object, other: object) -> None:
+    assert (digest(one) == digest(other)) == (repr(one) == repr(other))
+    assert digest(one) == digest(copy.deepcopy(one)) is not None
+
+
+def test_the_order_of_values_of_several_kinds_counts() -> None:
+    rows = [(1.0, "a", 2.0), (1.0, 2.0, "a"), ("a", 1.0, 2.0), ((1.0, 2.0), (3.0,)), ((1.0,), (2.0, 3.0))]
+    assert len({digest(row) for row in rows}) == len(rows)
+
+
+def test_kinds_of_joints_with_other_attributes_are_told_apart() -> None:
+    plain, more, other = (kt.Revolute([0, 0, 1]) for _ in range(3))
+    vars(more)["lead"] = 1.0
+    vars(other)["pitch"] = 1.0
+    rows = [(plain, more), (more, plain), (plain, plain), (more, other), (other, more), (more, more)]
+    prints = {digest(row) for row in rows}
+    assert len(prints) == len(rows)
+    assert None not in prints
+
+
 def test_a_turn_that_a_transform_knows_counts() -> None:
     """It does not change the transform, but the code that is made of it."""
     X = shift(1.0)
@@ -149,6 +183,9 @@ def test_what_contains_itself_has_none() -> None:
     endless: list[object] = []
     endless.append(endless)
     assert digest(endless) is None
+    doubled: list[object] = []
+    doubled += [(doubled, doubled), {"itself": doubled}]
+    assert digest(doubled, (doubled, doubled)) is None
 
 
 def test_functions_of_ours_are_told_apart_by_what_they_hold() -> None:

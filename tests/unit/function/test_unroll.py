@@ -1,0 +1,139 @@
+"""`unroll=`: every body's arithmetic in a straight line, or loops over the bodies; the same function either way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.expr import Block, Loop, Switch
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+
+ROBOT = kt.zoo.load("quadruped")
+RNG = np.random.default_rng(21)
+OPTIONS: dict[str, Any] = {
+    "frame": "front_left_foot",
+    "expressed_in": "local_world_aligned",
+    "kind": "classical",
+    "integrator": "rk4",
+    "steps": 2,
+}
+FUNCTIONS = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "definition")]
+FUNCTIONS = list(dict.fromkeys(FUNCTIONS))  # without aliases
+
+
+def statements(block: Block) -> Iterator[Any]:
+    for s in block.statements:
+        yield s
+        for inner in (s.body,) if isinstance(s, Loop) else s.cases if isinstance(s, Switch) else ():
+            yield from statements(inner)
+
+
+def loops(f: Callable[..., Any]) -> int:
+    return sum(isinstance(s, Loop) for s in statements(f.__self__.program.body))  # type: ignore[attr-defined]
+
+
+def chain(links: int) -> kt.Model:
+    """Pendulums, one below the other."""
+    builder = kt.ModelBuilder(f"chain of {links}")
+    builder.add_body("body0")
+    for k in range(1, links + 1):
+        builder.add_body(f"body{k}", Inertia.from_com(1.0, Vec3(0.0, 0.0, -0.1), Sym3.scalar(0.01)))
+        place = Transform(Mat3.identity(), Vec3(0.0, 0.0, -0.2))
+        axis = [[1, 0, 0], [0, 1, 0]][k % 2]
+        builder.add_joint(f"joint{k}", kt.Revolute(axis), f"body{k - 1}", f"body{k}", place)
+    return builder.build()
+
+
+def arguments(f: Callable[..., Any], robot: kt.Model, count: int) -> list[np.ndarray]:
+    inputs = f.__self__.program.inputs  # type: ignore[attr-defined]
+    values = [RNG.normal(size=(count, *port.shape)) for port in inputs]
+    qs = [k for k, port in enumerate(inputs) if port.name in ("q", "q0", "q1")]
+    for k in qs:
+        values[k] = np.stack([robot.random(RNG) for _ in range(count)])
+    return [0.01 * abs(x) if port.name == "dt" else x for port, x in zip(inputs, values, strict=True)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_every_function_is_the_same_in_loops(function: Any) -> None:
+    options = {name: OPTIONS[name] for name in function.definition.options}
+    rolled = kt.compile(ROBOT, function, unroll=False, **options)
+    straight = kt.compile(ROBOT, function, unroll=True, **options)
+    given = arguments(straight, ROBOT, 11)
+    expected = straight(*given)
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(rolled(*given), expected, rtol=1e-9, atol=1e-11 * scale)
+    single = [np.array(x[3]) for x in given]
+    assert np.array_equal(rolled(*single), rolled(*given)[3])
+    assert loops(rolled) > 0
+    assert loops(straight) == (2 + 1 if function is kt.rollout else 0)  # q and v are copied, then the steps
+
+
+@pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.gravity_forces])
+def test_forces_and_parameters_are_taken_in_loops(function: Any) -> None:
+    named: dict[str, Any] = {"parameters": ["gravity", "body.trunk.mass"]}
+    if function.definition.takes_forces:
+        named["f_ext"] = ["front_left_foot", "trunk"]
+    straight, rolled = (kt.compile(ROBOT, function, unroll=unroll, **named) for unroll in (True, False))
+    given = arguments(straight, ROBOT, 5)
+    given[-1] = abs(given[-1])
+    expected = straight(*given)
+    np.testing.assert_allclose(rolled(*given), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_float32_stays_float32_in_loops() -> None:
+    f = kt.compile(ROBOT, kt.aba, unroll=False, dtype="float32")
+    given = arguments(f, ROBOT, 5)
+    result = f(*(x.astype(np.float32) for x in given))
+    assert result.dtype == np.float32
+    expected = kt.aba(ROBOT, *given)
+    np.testing.assert_allclose(result, expected, rtol=2e-2, atol=2e-3 * np.abs(expected).max())
+
+
+def test_the_size_of_the_robot_decides_where_nothing_is_said() -> None:
+    small, large = chain(5), chain(170)
+    assert loops(kt.compile(small, kt.rnea)) == 0
+    assert loops(kt.compile(large, kt.rnea)) > 0
+    q, v, a = RNG.normal(size=(3, 4, 170))
+    tau = kt.rnea(large, q, v, a)
+    np.testing.assert_allclose(kt.aba(large, q, v, tau), a, rtol=1e-5, atol=1e-5 * np.abs(a).max())
+
+
+def test_a_large_robot_has_no_longer_a_program_than_one_half_its_size() -> None:
+    lengths = [
+        sum(1 for _ in statements(kt.compile(chain(n), kt.aba, unroll=False).__self__.program.body)) for n in (40, 80)
+    ]
+    assert lengths[0] == lengths[1] < 2000
+
+
+def test_the_two_ways_are_two_functions_and_each_is_compiled_once() -> None:
+    robot = chain(3)
+    straight, rolled = (kt.compile(robot, kt.aba, unroll=unroll) for unroll in (True, False))
+    assert straight is not rolled
+    assert kt.compile(robot, kt.aba, unroll=False) is rolled
+    assert kt.compile(robot, kt.aba, unroll=True) is straight
+    assert kt.compile(robot, kt.aba) is kt.compile(robot, kt.aba, unroll=None)
+
+
+@pytest.mark.parametrize("value", [0, 1, "yes", 1.0, [True], np.ones(2), "auto"])
+def test_anything_but_yes_no_or_nothing_is_refused(value: Any) -> None:
+    robot = chain(1)
+    for unroll in (True, False):
+        kt.compile(robot, kt.crba, unroll=unroll)
+    with pytest.raises(kt.OptionError, match="unroll must be True, False or None, not "):
+        kt.compile(robot, kt.crba, unroll=value)
+
+
+@pytest.mark.parametrize("unroll", [True, False])
+def test_a_robot_of_one_joint_or_of_none_is_taken(unroll: bool) -> None:
+    one = chain(1)
+    assert np.isfinite(kt.compile(one, kt.aba, unroll=unroll)([0.3], [0.1], [0.2])).all()
+    builder = kt.ModelBuilder("rock")
+    builder.add_body("rock", Inertia.from_com(2.0, Vec3(0.0, 0.0, 1.0), Sym3.scalar(1.0)))
+    rock = builder.build()
+    nothing = np.zeros((3, 0))
+    assert kt.compile(rock, kt.aba, unroll=unroll)(nothing, nothing, nothing).shape == (3, 0)
+    assert kt.compile(rock, kt.center_of_mass, unroll=unroll)(nothing).tolist() == [[0.0, 0.0, 1.0]] * 3
