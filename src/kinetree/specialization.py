@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from kinetree.definition import Definition
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Block, Loop, Port, Program, Recorder, Scalar, Switch, lower, trace
+from kinetree.expr import Port, Program, Recorder, Scalar, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.aligned import aligned
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
@@ -118,9 +118,10 @@ class Specialization:
         if self.unroll is False or (self.unroll is None and not may_be_straight):
             return self._recorded(rolled=True)
         straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
-        if self.unroll is None and _length(straight.body) > _STRAIGHT_OPERATIONS:
+        length = sum(1 for _ in straight.body.all_statements())
+        if self.unroll is None and length > _STRAIGHT_OPERATIONS:
             return self._recorded(rolled=True)
-        self._announce(_length(straight.body))
+        self._announce(length)
         return straight
 
     def _announce(self, operations: int) -> None:
@@ -209,14 +210,3 @@ def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> di
         force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
         forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
     return forces
-
-
-def _length(block: Block) -> int:
-    """How many statements there are to compile."""
-    total = len(block.statements)
-    for s in block.statements:
-        if isinstance(s, Loop):
-            total += _length(s.body)
-        elif isinstance(s, Switch):
-            total += sum(map(_length, s.cases))
-    return total

@@ -6,7 +6,7 @@ ordinary array of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from kinetree.codegen.layout import Layout
@@ -75,7 +75,7 @@ class SampleWriter:
         self._memory()
         self._angles()
         self._inputs()
-        if program.results is None and (self._zeros or _reads(program.body, self._output_arrays)):
+        if program.results is None and (self._zeros or self._reads_outputs):
             for k, port in enumerate(program.outputs):
                 self._clear(f"%out{k}", port.size * width)
         self._block(program.body)
@@ -92,9 +92,10 @@ class SampleWriter:
         return "\n".join((*self._called_functions(), self._tables(), function))
 
     @property
-    def _output_arrays(self) -> range:
+    def _reads_outputs(self) -> bool:
         inputs = len(self._program.inputs)
-        return range(inputs, inputs + len(self._program.outputs))
+        outputs = range(inputs, inputs + len(self._program.outputs))
+        return any(isinstance(s, Load) and s.array in outputs for s in self._program.body.all_statements())
 
     @property
     def _kept(self) -> str:
@@ -165,7 +166,8 @@ class SampleWriter:
 
     def _angles(self) -> None:
         """Sines and cosines of inputs, all at once and first: each call costs all registers, so there are few."""
-        wanted = {s.args[0] for s in _instructions(self._program.body) if s.op in ("sin", "cos")}
+        statements = self._program.body.all_statements()
+        wanted = {s.args[0] for s in statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
         number, pairs = 0, 0
         calls: list[str] = []
         for k, port in enumerate(self._program.inputs):
@@ -406,40 +408,14 @@ def port_names(program: Program) -> list[str]:
     return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
 
 
-def _instructions(block: Block) -> Iterable[Instruction]:
-    for s in block.statements:
-        if isinstance(s, Instruction):
-            yield s
-        elif isinstance(s, Loop):
-            yield from _instructions(s.body)
-        elif isinstance(s, Switch):
-            for case in s.cases:
-                yield from _instructions(case)
-
-
-def _reads(block: Block, arrays: Container[int]) -> bool:
-    """Whether one of these arrays is loaded from."""
-    return any(
-        (isinstance(s, Load) and s.array in arrays)
-        or (isinstance(s, Loop) and _reads(s.body, arrays))
-        or (isinstance(s, Switch) and any(_reads(case, arrays) for case in s.cases))
-        for s in block.statements
-    )
-
-
 def _values(block: Block) -> Iterable[int]:
     """The numbers of the values that a block's statements take."""
-    for s in block.statements:
+    for s in block.all_statements():
+        arguments: tuple[Argument, ...] = ()
         if isinstance(s, Instruction | Call):
-            arguments: tuple[Argument, ...] = s.args
+            arguments = s.args
         elif isinstance(s, Store):
             arguments = (s.value,)
         elif isinstance(s, Loop):
             arguments = (*s.carried, *s.next)
-            yield from _values(s.body)
-        else:
-            arguments = ()
-            if isinstance(s, Switch):
-                for case in s.cases:
-                    yield from _values(case)
         yield from (a for a in arguments if isinstance(a, int))

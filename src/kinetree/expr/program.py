@@ -219,6 +219,13 @@ class Block:
 
     statements: tuple[Statement, ...]
 
+    def all_statements(self) -> Iterator[Statement]:
+        """Its own, and those of the blocks inside."""
+        for s in self.statements:
+            yield s
+            for block in (s.body,) if isinstance(s, Loop) else s.cases if isinstance(s, Switch) else ():
+                yield from block.all_statements()
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
