@@ -1,11 +1,12 @@
 """How long a new process waits: importing kinetree, and the first call of forward dynamics.
 
-The first call is measured without machine code on disk, and with it. With it, most is the import of llvmlite; so what
-the call takes when llvmlite is imported already is measured too.
+The first call is measured without machine code on disk, and with it: for one sample and for a batch, which are modules
+of their own. Without it, LLVM is imported and compiles; with it, LLVM is not even imported, where our own loader can do
+without. The memory is what the process holds after the call (Linux only).
 
     python benchmarks/startup.py [--rounds 7]
 
-Each round is a process of its own; the medians are printed.
+Each round is a process of its own, with Python's bytecode at hand, as after an installation; the medians are printed.
 """
 
 from __future__ import annotations
@@ -16,52 +17,78 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
-from robots import ROBOTS
+from kinetree.codegen.loader import has_loader
+from robots import ROBOTS, Robot
 
 _IMPORT = "import time; t = time.perf_counter(); import kinetree; print(time.perf_counter() - t)"
 _FIRST_USE = """
-import sys, time, warnings
+import mmap, sys, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np, kinetree as kt
-robot = kt.load(sys.argv[1], floating_base=sys.argv[2] == "True")
-if sys.argv[3] == "llvmlite":
-    import llvmlite.binding
+path, floating, samples, expected = sys.argv[1:]
+robot = kt.load(path, floating_base=floating == "True")
+q = robot.neutral() if samples == "1" else np.tile(robot.neutral(), (int(samples), 1))
+v = tau = np.zeros(robot.nv)
 t = time.perf_counter()
-kt.aba(robot, robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+kt.aba(robot, q, v, tau)
 print(time.perf_counter() - t)
+if expected == "without LLVM" and "llvmlite" in sys.modules:
+    sys.exit("LLVM was imported")
+try:
+    print(int(open("/proc/self/statm").read().split()[1]) * mmap.PAGESIZE / 1e6)
+except OSError:
+    print("nan")
 """
 
 
-def median_seconds(rounds: int, code: str, *arguments: str, **environment: str) -> float:
-    """Of what `code` prints, each time in a new process."""
+def medians(rounds: int, environment: Mapping[str, str], code: str, *arguments: str) -> list[float]:
+    """Of each number that `code` prints, each time in a new process, after one that nobody counts."""
     command = [sys.executable, "-c", code, *arguments]
-    env = {**os.environ, **environment}
-    times = [
-        float(subprocess.run(command, check=True, capture_output=True, text=True, env=env).stdout)
-        for _ in range(rounds)
-    ]
-    return statistics.median(times)
+
+    def numbers() -> list[float]:
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
+        return [float(word) for word in done.stdout.split()]
+
+    numbers()
+    return [statistics.median(found) for found in zip(*(numbers() for _ in range(rounds)), strict=True)]
+
+
+@contextmanager
+def bytecode() -> Iterator[dict[str, str]]:
+    """An environment in which Python finds what it compiled before, whatever the user's own says."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
+
+
+def first_use(robot: Robot, samples: int, rounds: int, environment: Mapping[str, str]) -> None:
+    """Print a line on a new process that calls aba of this robot with so many samples."""
+    what = (robot.path, str(robot.floating), str(samples))
+    name = f"first use of aba, {robot.name}, {'one sample' if samples == 1 else f'{samples} samples'}"
+    cold, with_llvm = medians(rounds, {**environment, "KINETREE_CACHE": "off"}, _FIRST_USE, *what, "")
+    with tempfile.TemporaryDirectory() as folder:
+        on = {**environment, "KINETREE_CACHE": "on", "KINETREE_CACHE_DIR": str(Path(folder, "kinetree"))}
+        medians(1, on, _FIRST_USE, *what, "")
+        if not os.listdir(on["KINETREE_CACHE_DIR"]):
+            raise SystemExit("nothing was kept on disk; was a file of kinetree changed in the last second?")
+        warm, without = medians(rounds, on, _FIRST_USE, *what, "without LLVM" if has_loader() else "")
+    goal = " (goal 1.5 s)" if robot.name == "Panda" else ""
+    print(f"{name}: {cold:.2f} s{goal}, {with_llvm:.0f} MB")
+    print(f"  with machine code on disk: {1e3 * warm:.1f} ms (goal 20 ms), {without:.0f} MB")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
-    print(f"import kinetree: {median_seconds(rounds, _IMPORT):.3f} s (goal 0.4)")
-    for robot in ROBOTS:
-        what = (robot.path, str(robot.floating))
-        goal = " (goal 1.5)" if robot.name == "Panda" else ""
-        seconds = median_seconds(rounds, _FIRST_USE, *what, "", KINETREE_CACHE="off")
-        print(f"first use of aba, {robot.name}: {seconds:.2f} s{goal}")
-        with tempfile.TemporaryDirectory() as folder:
-            on = {"KINETREE_CACHE": "on", "KINETREE_CACHE_DIR": folder}
-            median_seconds(1, _FIRST_USE, *what, "", **on)
-            if not os.listdir(folder):
-                raise SystemExit("nothing was kept on disk; was a file of kinetree changed in the last second?")
-            seconds = median_seconds(rounds, _FIRST_USE, *what, "", **on)
-            without = median_seconds(rounds, _FIRST_USE, *what, "llvmlite", **on)
-        print(f"  with machine code on disk: {1e3 * seconds:.0f} ms, {1e3 * without:.0f} ms beyond imports (goal 20)")
+    with bytecode() as environment:
+        print(f"import kinetree: {medians(rounds, environment, _IMPORT)[0]:.3f} s (goal 0.4 s)")
+        for robot in ROBOTS:
+            for samples in (1, 16):
+                first_use(robot, samples, rounds, environment)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from kinetree.expr import Port
 from kinetree.model import Model
 from kinetree.model.model import refuse_zero_quaternions
 
-__all__ = ["Arguments", "check_robot", "real_array"]
+__all__ = ["Arguments", "check_out", "check_robot", "real_array"]
 
 
 class Arguments:
@@ -103,14 +103,19 @@ class Arguments:
 
     def _check_out(self, arrays: list[Array], out: Array) -> None:
         shape = (*self.batch_shape(arrays), *self.core)
-        if not isinstance(out, np.ndarray):
-            raise DTypeError(f"{self._function}: out must be a NumPy array, not {type(out).__name__}")
-        if out.dtype != self._dtype:
-            raise DTypeError(f"{self._function}: out has dtype {out.dtype}, but the result is {self._dtype}")
-        if out.shape != shape:
-            raise ShapeError(f"{self._function}: out has shape {out.shape}, but the result has {shape}")
-        if not out.flags.writeable:
-            raise ShapeError(f"{self._function}: out is read-only")
+        check_out(self._function, out, shape, self._dtype)
+
+
+def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise if a result of this shape and dtype cannot go into `out`."""
+    if not isinstance(out, np.ndarray):
+        raise DTypeError(f"{function}: out must be a NumPy array, not {type(out).__name__}")
+    if out.dtype != dtype:
+        raise DTypeError(f"{function}: out has dtype {out.dtype}, but the result is {dtype}")
+    if out.shape != shape:
+        raise ShapeError(f"{function}: out has shape {out.shape}, but the result has {shape}")
+    if not out.flags.writeable:
+        raise ShapeError(f"{function}: out is read-only")
 
 
 def check_robot(robot: object) -> Model:

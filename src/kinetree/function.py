@@ -67,6 +67,7 @@ class CompiledFunction:
         )
         self._sizes = [max(port.size, 1) for port in ports]
         self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
+        self._may_be_single = self._has_kernel
         self._seconds = _SECONDS_A_NUMBER * sum(port.size for port in (*ports, self._output))
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
@@ -128,27 +129,28 @@ class CompiledFunction:
 
     def _has_single(self) -> bool:
         """Whether there is a builtin for one sample; it is made if it can be."""
-        if self._single is None and self._has_kernel:
-            from kinetree.codegen import PRECISIONS, MachineCode, emit_single, layout_is_known, make_builtin
-
-            if not layout_is_known():
-                return False
+        if self._single is None and self._may_be_single:
             with _compiling:
                 if self._single is None:
-                    places = [
-                        (k, part.start) for k, found in self._specialization.quaternions for part in found.values()
-                    ]
-
-                    def emit(program: Program, precision: Precision, target: Target) -> str:
-                        return emit_single(program, precision, target, places)
-
-                    code = MachineCode(self._object("single", emit))
-                    name, ports = self.definition.name, self._arguments.ports
-                    about = f"{self!r}; see kinetree.{name}."
-                    precision = PRECISIONS[self.dtype.name]
-                    self._single = make_builtin(code, name, about, self, self.__call__, tuple(ports), precision)
+                    self._single = self._make_single()
+                    self._may_be_single = self._single is not None
                     self.call = self._single or self.__call__
         return self._single is not None
+
+    def _make_single(self) -> Callable[..., Any] | None:
+        from kinetree.codegen import PRECISIONS, MachineCode, emit_single, layout_is_known, make_builtin
+
+        if not layout_is_known():
+            return None
+        places = [(k, part.start) for k, found in self._specialization.quaternions for part in found.values()]
+
+        def emit(program: Program, precision: Precision, target: Target) -> str:
+            return emit_single(program, precision, target, places)
+
+        code = MachineCode(self._object("single", emit))
+        name, ports = self.definition.name, tuple(self._arguments.ports)
+        about = f"{self!r}; see kinetree.{name}."
+        return make_builtin(code, name, about, self, self.__call__, ports, PRECISIONS[self.dtype.name])
 
     def _batch_function(self) -> Callable[..., Any]:
         """The function of a batch: a gufunc, or what stands for one where nothing goes in or nothing comes out."""
@@ -179,10 +181,10 @@ class CompiledFunction:
 
     def _key(self, variant: str) -> bytes | None:
         """What the code of a variant is kept under: all that it depends on. None if that is not known."""
-        from kinetree.codegen import host
         from kinetree.codegen.identity import toolchain
+        from kinetree.codegen.processor import processor
 
-        tools, robot = toolchain(host(), _IMPORTED), fingerprint(self._specialization.model)
+        tools, robot = toolchain(processor(), _IMPORTED), fingerprint(self._specialization.model)
         if tools is None or robot is None:
             return None
         return digest(tools, robot, *self._specialization.identity, self.dtype.name, variant)
@@ -236,7 +238,7 @@ def compile_function(
         raise OptionError(f"f_ext must be a list of frame names, such as [{f_ext!r}], not one name")
     if isinstance(parameters, str):
         raise OptionError(f"parameters must be a list of names, such as [{parameters!r}], not one name")
-    if unroll not in (True, False, None):
+    if unroll is not None and not isinstance(unroll, bool):
         raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
     signature = inspect.signature(function).parameters
     for option in definition.options:  # what is not given is as in the function's own signature
@@ -244,7 +246,7 @@ def compile_function(
             options.setdefault(option, signature[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
     forces, given = tuple(f_ext), tuple(parameters)
-    return _compiled(definition, robot, {**ordered, **options}, forces, given, name, unroll).prepare()
+    return _checked(definition, robot, {**ordered, **options}, forces, given, name, unroll).prepare()
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -266,6 +268,14 @@ def run(
     **options: Any,
 ) -> Array:
     """Call a definition on arrays, compiling it first if this robot has not seen it."""
+    result: Array
+    first = arguments[0]
+    is_double = type(first) is np.ndarray and first.dtype is _F64
+    if is_double and f_ext is None and parameters is None and threads is None and not options:  # the usual call
+        plain = _kernels.get(id(robot), _NONE).get(definition)
+        if plain is not None:
+            result = plain.call(*arguments, out=out)
+            return result
     forces: tuple[str, ...] = ()
     if f_ext is not None:
         if not isinstance(f_ext, Mapping):
@@ -283,22 +293,22 @@ def run(
             )
         given = tuple(parameters)
         arguments = [*arguments, *parameters.values()]
-    first = arguments[0]
-    if type(first) is np.ndarray and first.dtype is _F64:
-        dtype = "float64"
-    else:
+    dtype = "float64"
+    if not is_double:
         dtypes = [getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float)]
         dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
     compiled = _compiled(definition, robot, options, forces, given, dtype)
     if threads is not None:
         return compiled(*arguments, out=out, threads=threads)
-    result: Array = compiled.call(*arguments, out=out)
+    result = compiled.call(*arguments, out=out)
     return result
 
 
 _Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], tuple[str, ...], str, bool | None]
-_kernels: dict[int, dict[_Key, CompiledFunction]] = {}  # by the model's id, as long as the model lives
-_compiling = threading.RLock()
+_kernels: dict[int, dict[_Key | Definition, CompiledFunction]] = {}
+"""By the model's id, as long as the model lives; what was asked for without any options also by its definition."""
+_NONE: dict[_Key | Definition, CompiledFunction] = {}
+_compiling = threading.RLock()  # also around imports, which have locks of their own
 if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not the thread that would open them
     os.register_at_fork(
         before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
@@ -313,19 +323,30 @@ def _compiled(
     forced: tuple[str, ...],
     parameters: tuple[str, ...],
     dtype: str,
-    unroll: bool | None = None,
 ) -> CompiledFunction:
-    key = (definition, tuple(options.items()), forced, parameters, dtype, unroll)
     try:
-        return _kernels[id(robot)][key]
+        return _kernels[id(robot)][definition, tuple(options.items()), forced, parameters, dtype, None]
     except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
-        pass
+        return _checked(definition, robot, options, forced, parameters, dtype, None)
+
+
+def _checked(
+    definition: Definition,
+    robot: object,
+    options: Mapping[str, Any],
+    forced: tuple[str, ...],
+    parameters: tuple[str, ...],
+    dtype: str,
+    unroll: bool | None,
+) -> CompiledFunction:
+    """The same, once everything that was given is found right: a key does not tell 1 from True."""
     model = check_robot(robot)
     if unknown := set(options) - set(definition.options):
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
     frames = tuple(model.frames[name] for name in forced)
+    key = (definition, tuple(options.items()), forced, parameters, dtype, unroll)
     with _compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _kernels.pop, id(model)).atexit = False
@@ -333,6 +354,8 @@ def _compiled(
         if key not in kernels:
             specialization = Specialization(definition, _stand_in(model), resolved, frames, parameters, unroll)
             kernels[key] = CompiledFunction(specialization, dtype)
+            if key == (definition, (), (), (), "float64", None):
+                kernels[definition] = kernels[key]
         return kernels[key]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import check_robot, real_array
+from kinetree.arguments import check_out, check_robot, real_array
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
@@ -25,6 +26,8 @@ _STEPS: dict[str, Callable[..., tuple[Slots, Slots]]] = {
 }
 _PIECE = 64
 """Steps in one kernel: longer motions run it again, so that a new length compiles nothing."""
+_MOST_STEPS = 1_000_000
+"""In a kernel of the caller's own: its inputs and results stand in memory at once, for every lane and thread."""
 
 
 def _step(
@@ -40,9 +43,16 @@ def _integrator(_: Model, value: Any) -> Hashable:
 
 
 def _steps(_: Model, value: Any) -> Hashable:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError(f"steps must be a whole number of at least 1, not {value!r}")
-    return value
+    try:
+        steps = 0 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        steps = 0
+    if not 1 <= steps <= _MOST_STEPS:
+        raise OptionError(
+            f"steps must be a whole number from 1 to {_MOST_STEPS}, such as steps=100, not {value!r}; "
+            "kt.rollout itself takes any number"
+        )
+    return steps
 
 
 ROLLOUT = Definition(
@@ -83,8 +93,9 @@ def rollout(
         tau: joint forces, a row a step and held over it (…, T, nv); N·m, N.
         dt: length of a step (…), s.
         f_ext: external wrenches by frame name, the same at every step: [f; n] (…, 6) in the frame's own axes; N, N·m.
-        integrator: "semi_implicit_euler" (order one) or "rk4" (order four, four times the work; on the configuration
-            manifold, so that quaternions stay quaternions).
+        integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
+            velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
+            manifold, so that quaternions stay quaternions.
         parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -96,7 +107,8 @@ def rollout(
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
         OptionError: there is no such integrator.
 
-    `kt.compile(robot, kt.rollout, steps=T)` has all T steps in one kernel; its arguments are q, v, tau and dt.
+    `kt.compile(robot, kt.rollout, steps=T)` has all T steps in one kernel, at most a million; its arguments are
+    q, v, tau and dt.
 
     Source: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods" (2003), for "rk4".
 
@@ -108,32 +120,37 @@ def rollout(
     """
     model = check_robot(robot)
     tau = real_array("tau", tau, f"(…, T, {model.nv})")
-    n, total = model.nq + model.nv, tau.shape[-2] if tau.ndim > 1 else 0
     if tau.ndim < 2 or tau.shape[-1] != model.nv:
         raise ShapeError(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), a row a step"
         )
-    if isinstance(out, np.ndarray) and out.shape[-2:] != (total, n):
-        raise ShapeError(f"rollout: out has shape {out.shape}, but the result has (…, {total}, {n})")
-    pieces: list[Array] = []
-    start = 0
-    while start < total:
-        steps = _PIECE if total - start >= _PIECE else 1
-        part = slice(start, start + steps)
-        piece = run(
-            ROLLOUT,
-            model,
-            (q, v, tau[..., part, :], dt),
-            f_ext=f_ext,
-            parameters=parameters,
-            out=out[..., part, :] if isinstance(out, np.ndarray) else out,
-            threads=threads,
-            integrator=integrator,
-            steps=steps,
+    n, total = model.nq + model.nv, tau.shape[-2]
+
+    def steps(q: ArrayLike, v: ArrayLike, tau: Array, out: Array | None = None) -> Array:
+        options = {"integrator": integrator, "steps": tau.shape[-2]}
+        return run(
+            ROLLOUT, model, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options
         )
-        pieces.append(piece)
-        q, v = piece[..., -1, : model.nq], piece[..., -1, model.nq :]
-        start += steps
+
+    # The first piece stands by itself: it says how many motions there are. No steps at all are one too many.
+    done = _PIECE if total >= _PIECE else 1
+    first = steps(q, v, tau[..., :done, :] if total else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype))
+    shape = (*first.shape[:-2], total, n)
+    if out is None and total == done:
+        return first
     if out is not None:
-        return out
-    return np.concatenate(pieces, axis=-2) if pieces else np.zeros((*tau.shape[:-2], 0, n))
+        check_out("rollout", out, shape, first.dtype)
+    inputs = (tau, dt, *(f_ext or {}).values(), *(parameters or {}).values())
+    in_place = out is not None and not any(np.may_share_memory(np.asarray(x), out) for x in inputs)
+    states = out if out is not None and in_place else np.empty(shape, first.dtype)
+    states[..., :done, :] = first[..., :total, :]
+    while done < total:
+        part = slice(done, done + (_PIECE if total - done >= _PIECE else 1))
+        last = states[..., done - 1, :].copy()
+        steps(last[..., : model.nq], last[..., model.nq :], tau[..., part, :], states[..., part, :])
+        done = part.stop
+    if out is None:
+        return states
+    if not in_place:
+        out[...] = states
+    return out

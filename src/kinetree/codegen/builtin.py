@@ -12,7 +12,6 @@ import keyword
 import re
 import struct
 import sys
-import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +71,7 @@ def layout_is_known() -> bool:
     if sys.implementation.name != "cpython" or struct.calcsize("P") != 8:
         return False
     # A debug build may put fields before, and a free-threaded one keeps several counts and locks.
-    if hasattr(sys, "gettotalrefcount") or hasattr(sys, "getobjects") or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if hasattr(sys, "gettotalrefcount") or hasattr(sys, "getobjects") or "free-threading" in sys.version:
         return False
     table = _numpy_functions()
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_GET_ABI_VERSION] or 0)

@@ -7,38 +7,56 @@ import hashlib
 import os
 import struct
 import sys
-from collections.abc import Iterator
-from dataclasses import astuple
+from collections.abc import Hashable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
-import llvmlite
-import llvmlite.binding as llvm
-
-from kinetree.codegen.target import Target
-
-__all__ = ["source_hash", "toolchain"]
+__all__ = ["llvm_version", "source_hash", "toolchain"]
 
 _PACKAGE = Path(__file__).parents[1]
+_LIBRARIES = (".so", ".dylib", ".dll")
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree had been imported, in which a module that was already imported may have been changed."""
 
 
 @functools.cache
-def toolchain(target: Target, imported: float) -> bytes | None:
-    """32 bytes for all of it; None if it is not known what source is running. `imported` as for `source_hash`."""
-    source = source_hash(_PACKAGE, imported)
-    if source is None:
+def toolchain(processor: Hashable, imported: float) -> bytes | None:
+    """32 bytes for all of it; None if it is not known what source is running, or what LLVM would compile it.
+
+    `processor` is what tells it from others, as `kinetree.codegen.processor.processor` gives it; its `repr` is taken.
+    `imported` as for `source_hash`.
+    """
+    source, llvm = source_hash(_PACKAGE, imported), llvm_version()
+    if source is None or llvm is None:
         return None
     parts = (
         source.hex(),
-        llvmlite.__version__,
-        llvm.llvm_version_info,
+        llvm,
         sys.version,  # constants are folded by this Python, with the sine of its mathematical library
         sys.platform,
         struct.calcsize("P"),
-        astuple(target),
+        processor,
     )
     return hashlib.sha256(repr(parts).encode()).digest()
+
+
+@functools.cache
+def llvm_version() -> tuple[str, tuple[tuple[str, int], ...]] | None:
+    """llvmlite's version and the sizes of its libraries, LLVM among them; None if it is not where one expects it.
+
+    They are read from its folder: importing it would take longer than loading code from the disk.
+    """
+    spec = find_spec("llvmlite")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = spec.submodule_search_locations[0]
+    try:
+        version, _ = _read(os.path.join(folder, "_version.py"))
+        with os.scandir(os.path.join(folder, "binding")) as items:
+            libraries = [(item.name, item.stat().st_size) for item in items if item.name.endswith(_LIBRARIES)]
+    except OSError:
+        return None
+    return (version.hex(), tuple(sorted(libraries))) if libraries else None
 
 
 @functools.cache
@@ -49,7 +67,7 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     runs in this process may then be older than what stands in the files.
     """
     root = os.fspath(package)
-    parts = []
+    parts: list[bytes] = []
     try:
         for path in sorted(_source_files(root)):
             text, changed = _read(path)

@@ -1,4 +1,8 @@
-"""From LLVM's language to machine code, and machine code into this process."""
+"""From LLVM's language to machine code, and machine code into this process.
+
+LLVM is imported when something must be compiled, or when our own loader does not know what it is given: code from the
+disk is there long before the import would be over.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,25 @@ import functools
 import sys
 import weakref
 from contextlib import suppress
+from typing import Protocol
 
-import llvmlite.binding as llvm
-
+from kinetree.codegen.loader import UnknownObjectError, load
 from kinetree.codegen.operations import LIBM
 from kinetree.codegen.target import Target, host
 
 __all__ = ["MachineCode", "assemble", "compile_module"]
 
+_FROM_LIBM = (*LIBM.values(), "fma", "fmaf")
+_FROM_PROCESS = (
+    *("malloc", "free", "memset", "memcpy", "memmove"),
+    *("PyGILState_Ensure", "PyGILState_Release", "PyErr_NoMemory"),
+)
+
 
 def compile_module(text: str, target: Target | None = None) -> bytes:
     """The relocatable object file of a module. It holds no address of this process, so it can be kept."""
+    import llvmlite.binding as llvm
+
     object_code: bytes = (target or host()).machine().emit_object(llvm.parse_assembly(text))
     return object_code
 
@@ -26,25 +38,44 @@ class MachineCode:
     """An object file loaded into this process; its code lives as long as this object."""
 
     def __init__(self, object_code: bytes, target: Target | None = None) -> None:
-        _bind_c_library()
-        # An engine must be made with a module; compiling that, empty as it is, would take longer than loading the code.
-        nothing = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(nothing, (target or host()).machine())
-        self._engine.remove_module(nothing)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
-        self._engine.finalize_object()
+        self._engine: _Loaded
+        try:
+            self._engine = load(object_code, _address_of)
+        except UnknownObjectError:
+            self._engine = _llvm_engine(object_code, target or host())
         if free := self.address("free_memory"):
             weakref.finalize(self, _call, self._engine, free).atexit = False
 
     def address(self, name: str) -> int:
-        """Where a function of the module stands."""
-        address: int = self._engine.get_function_address(name)
-        return address
+        """Where a function of the module stands; 0 if it has none of that name."""
+        return self._engine.get_function_address(name)
 
     def data_address(self, name: str) -> int:
-        """Where a global variable of the module stands."""
-        address: int = self._engine.get_global_value_address(name)
-        return address
+        """Where a global variable of the module stands; 0 if it has none of that name."""
+        return self._engine.get_global_value_address(name)
+
+
+class _Loaded(Protocol):
+    """An object file in memory, by our loader or by LLVM's."""
+
+    def get_function_address(self, name: str, /) -> int: ...
+
+    def get_global_value_address(self, name: str, /) -> int: ...
+
+
+def _llvm_engine(object_code: bytes, target: Target) -> _Loaded:
+    """The object file, loaded by LLVM."""
+    import llvmlite.binding as llvm
+
+    for name in _FROM_LIBM:
+        llvm.add_symbol(name, _address_of(name))
+    # An engine must be made with a module; compiling that, empty as it is, would take longer than loading the code.
+    nothing = llvm.parse_assembly("")
+    engine: _Loaded = (made := llvm.create_mcjit_compiler(nothing, target.machine()))
+    made.remove_module(nothing)
+    made.add_object_file(llvm.ObjectFileRef.from_data(object_code))
+    made.finalize_object()
+    return engine
 
 
 def _call(_: object, address: int) -> None:
@@ -53,17 +84,23 @@ def _call(_: object, address: int) -> None:
 
 def assemble(text: str, target: Target) -> str:
     """The assembly text of a module for any target LLVM has; nothing is run."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     return str(target.machine().emit_assembly(llvm.parse_assembly(text)))
 
 
 @functools.cache
-def _bind_c_library() -> None:
-    """Make the C library's functions known to the linker, wherever this platform keeps them."""
-    library = _mathematical_library()
-    for function in (*LIBM.values(), "fma", "fmaf"):
-        llvm.add_symbol(function, ctypes.cast(getattr(library, function), ctypes.c_void_p).value)
+def _address_of(name: str) -> int | None:
+    """Where a function stands that our code may call, wherever this platform keeps it."""
+    if name in _FROM_LIBM:
+        library = _mathematical_library()
+    elif name in _FROM_PROCESS:
+        library = ctypes.pythonapi
+    else:
+        return None
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
 
 
 def _mathematical_library() -> ctypes.CDLL:

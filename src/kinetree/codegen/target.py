@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-
-import llvmlite.binding as llvm
+from typing import TYPE_CHECKING, Any
 
 from kinetree.codegen.precision import Precision
+
+if TYPE_CHECKING:  # code from the disk needs no LLVM, and its import takes longer than all the rest
+    import llvmlite.binding as llvm
 
 __all__ = ["Target", "host"]
 
@@ -28,7 +30,7 @@ class Target:
 
     def machine(self) -> llvm.TargetMachine:
         """LLVM's description of it, made anew."""
-        _initialize()
+        llvm = _llvm()
         return llvm.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="small", jit=True
         )
@@ -37,7 +39,7 @@ class Target:
 @functools.cache
 def host() -> Target:
     """The processor this process runs on."""
-    _initialize()
+    llvm = _llvm()
     features = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
     cpu = llvm.get_host_cpu_name()
@@ -49,6 +51,10 @@ def host() -> Target:
 
 
 @functools.cache
-def _initialize() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+def _llvm() -> Any:
+    """LLVM, ready to make code for this processor."""
+    import llvmlite.binding
+
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    return llvmlite.binding

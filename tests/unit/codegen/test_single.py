@@ -358,7 +358,7 @@ def test_other_interpreters_are_recognised(monkeypatch: pytest.MonkeyPatch, chan
     elif change == "debug":
         monkeypatch.setattr(builtin_module.sys, "gettotalrefcount", lambda: 0, raising=False)
     elif change == "free threads":
-        monkeypatch.setattr(builtin_module.sysconfig, "get_config_var", lambda _: 1)
+        monkeypatch.setattr(builtin_module.sys, "version", "3.13.1 experimental free-threading build")
     elif change == "array fields":
         monkeypatch.setattr(builtin_module, "_array_is_known", lambda _: False)
     else:
