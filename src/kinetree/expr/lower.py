@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kinetree.expr.bounds import check_bounds
 from kinetree.expr.liveness import Needs
 from kinetree.expr.program import (
     Argument,
@@ -46,7 +47,10 @@ def lower(
     arrays: Sequence[Array] = (),
     tables: Sequence[tuple[int, ...]] = (),
 ) -> Program:
-    """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs."""
+    """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
+
+    Raises IndexError if that goes beyond an array.
+    """
     ports = len(inputs) + len(outputs)
     needs = Needs(graph, () if results is None else results, range(len(inputs), ports))
     kept = [k for k in range(len(arrays)) if ports + k in needs.arrays]
@@ -56,7 +60,9 @@ def lower(
     emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first)
     arguments = None if results is None else tuple(emit.argument(r) for r in results)
     body = Block(tuple(emit.statements))
-    return Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
+    program = Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
+    check_bounds(program)
+    return program
 
 
 class _Emitter:

@@ -1,0 +1,143 @@
+"""Whether every place that a program reads or writes lies in its array: told when it is made, not when it runs.
+
+The counters of loops are known to lie between two numbers, and so is every index made of them. Where that is not
+enough (y[i - j] in a triangular loop), the rounds are gone through one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kinetree.expr.program import Block, Index, Load, Loop, Program, Range, Store, Switch, Walk
+
+__all__ = ["check_bounds"]
+
+_MOST_ROUNDS = 1_000_000
+_FAR = 2**62
+Interval = tuple[int, int]
+"""The smallest and the largest number, both included."""
+
+
+def check_bounds(program: Program) -> None:
+    """Raise IndexError if a load or a store could go beyond its array, or a table be looked up beyond its end."""
+    _Check(program).block(program.body, ())
+
+
+class _Around:
+    """A loop around, and where its counter lies: between two numbers, or, in a case of a switch, among some."""
+
+    def __init__(self, over: Range | Walk, interval: Interval, among: Sequence[int] | None = None) -> None:
+        self.over = over
+        self.interval = interval
+        self.among = among
+        self._looked_up: dict[int, Interval] = {}
+
+    def where(self, on: Index, case: int, tables: Sequence[Sequence[int]]) -> _Around | None:
+        """The same where an index of this counter alone has a value; None if it has it nowhere."""
+        (term,) = on.terms
+        low, high = self.interval
+        counters = self.among if self.among is not None else range(low, high + 1)
+        if term.table is None:
+            among = [c for c in counters if on.base + term.scale * c == case]
+        else:
+            table = tables[term.table]
+            among = [c for c in counters if 0 <= c < len(table) and on.base + term.scale * table[c] == case]
+        return _Around(self.over, (among[0], among[-1]), among) if among else None
+
+    def look_up(self, number: int, table: Sequence[int]) -> Interval:
+        """Where a table's entries lie."""
+        if number not in self._looked_up:
+            low, high = self.interval
+            entries = [table[counter] for counter in self.among or range(max(low, 0), min(high + 1, len(table)))]
+            if low < 0 or high >= len(table):
+                entries += [-_FAR, _FAR]  # beyond the table: the rounds will tell
+            self._looked_up[number] = min(entries), max(entries)
+        return self._looked_up[number]
+
+
+class _Check:
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def block(self, block: Block, around: tuple[_Around, ...]) -> None:
+        for s in block.statements:
+            if isinstance(s, Load | Store):
+                self._place(s, around)
+            elif isinstance(s, Switch):
+                self._within(s.on, len(s.cases), around, "a switch")
+                for k, case in enumerate(s.cases):
+                    inside = self._in_case(s.on, k, around)
+                    if inside is not None:
+                        self.block(case, inside)
+            elif isinstance(s, Loop):
+                interval = self._counter(s.over, around)
+                if interval is not None:
+                    self.block(s.body, (*around, _Around(s.over, interval)))
+
+    def _in_case(self, on: Index, case: int, around: tuple[_Around, ...]) -> tuple[_Around, ...] | None:
+        """The loops around with the counters that lead to this case; None if none do."""
+        if len(on.terms) != 1:
+            return around if on.terms or on.base == case else None
+        loop = on.terms[0].loop
+        chosen = around[loop].where(on, case, self._program.tables)
+        return None if chosen is None else (*around[:loop], chosen, *around[loop + 1 :])
+
+    def _place(self, s: Load | Store, around: tuple[_Around, ...]) -> None:
+        program = self._program
+        ports = (*program.inputs, *program.outputs)
+        known = s.array < len(ports)
+        name = ports[s.array].name if known else program.arrays[s.array - len(ports)].name
+        self._within(s.at, program.size_of(s.array), around, f"the array {name!r}")
+
+    def _within(self, at: Index, size: int, around: tuple[_Around, ...], what: str) -> None:
+        low, high = self._interval(at, around)
+        if low >= 0 and high < size:
+            return
+        tables = self._program.tables
+        for number, counters in enumerate(_rounds(around, tables)):
+            if number > _MOST_ROUNDS:
+                raise IndexError(
+                    f"{self._program.name}: whether {at} stays within {what}, which has {size}, would take too long to "
+                    "tell; write its loops with closer bounds"
+                )
+            place = at.at(counters, tables)
+            if not 0 <= place < size:
+                where = ", ".join(map(str, counters))
+                raise IndexError(
+                    f"{self._program.name}: place {place} of {what}, which has {size}, at the counters ({where})"
+                )
+
+    def _counter(self, over: Range | Walk, around: tuple[_Around, ...]) -> Interval | None:
+        """Where a loop's counter lies; None if there is no round."""
+        start = self._interval(over.start, around)
+        if isinstance(over, Walk):
+            entries = [entry for entry in self._program.tables[over.next] if entry != 0]  # there it ends
+            if start == (0, 0):
+                return None
+            return min([start[0] or 1, start[1], *entries]), max([start[1], *entries])
+        stop = self._interval(over.stop, around)
+        low, high = (start[0], stop[1] - 1) if over.step > 0 else (stop[0] + 1, start[1])
+        return (low, high) if low <= high else None
+
+    def _interval(self, index: Index, around: tuple[_Around, ...]) -> Interval:
+        low = high = index.base
+        for t in index.terms:
+            ends = around[t.loop].interval
+            if t.table is not None:
+                ends = around[t.loop].look_up(t.table, self._program.tables[t.table])
+            products = (t.scale * ends[0], t.scale * ends[1])
+            low, high = low + min(products), high + max(products)
+        return low, high
+
+
+def _rounds(
+    around: Sequence[_Around], tables: Sequence[Sequence[int]], counters: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
+    """The counters of nested loops, round after round."""
+    if not around:
+        yield counters
+        return
+    among = around[0].among
+    for counter in around[0].over.rounds(counters, tables):
+        if among is None or counter in among:
+            yield from _rounds(around[1:], tables, (*counters, counter))

@@ -1,0 +1,121 @@
+"""A program that would leave its arrays is not made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from kinetree.expr import Index, Port, Program, Range, Recorder, Walk, trace_memory
+
+N = 10
+
+
+def made(record: Callable[[Recorder], None]) -> Program:
+    return trace_memory(record, [Port("x", (N,))], [Port("y", (N,))], "f")
+
+
+def shifted(by: int, start: int = 0, stop: int = N, step: int = 1) -> Callable[[Recorder], None]:
+    def record(recorder: Recorder) -> None:
+        with recorder.loop(Range(Index(start), Index(stop), step)) as k:
+            recorder.outputs[0][k + by] = recorder.inputs[0][k]
+
+    return record
+
+
+@pytest.mark.parametrize("record", [shifted(0), shifted(1, 0, N - 1), shifted(-1, 1), shifted(-1, N - 1, 0, -1)])
+def test_loops_that_stay_inside_are_made(record: Callable[[Recorder], None]) -> None:
+    assert made(record).operation_counts().total() == 0
+
+
+@pytest.mark.parametrize(
+    ("record", "place"), [(shifted(1), 10), (shifted(-1), -1), (shifted(1, N - 1, -1, -1), 10), (shifted(-3, 2), -1)]
+)
+def test_loops_that_leave_an_array_are_refused_with_the_place(record: Callable[[Recorder], None], place: int) -> None:
+    with pytest.raises(IndexError, match=f"f: place {place} of the array 'y', which has 10, at the counters"):
+        made(record)
+
+
+def test_a_loop_without_rounds_may_name_any_place() -> None:
+    assert made(shifted(100, 5, 5)).operation_counts().total() == 0
+
+
+def test_a_triangle_is_gone_through_round_by_round() -> None:
+    def differences(extra: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with recorder.loop(Range(Index(0), Index(N))) as i, recorder.loop(Range(Index(0), i + 1 + extra)) as j:
+                recorder.outputs[0][i - j] = recorder.inputs[0][i]
+
+        return record
+
+    made(differences(0))
+    with pytest.raises(IndexError, match=r"place -1 of the array 'y', which has 10, at the counters \(0, 1\)"):
+        made(differences(1))
+
+
+def test_tables_are_followed() -> None:
+    def looked_up(values: list[int], stop: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with recorder.loop(Range(Index(0), Index(stop))) as k:
+                recorder.outputs[0][recorder.look_up(values, k)] = recorder.inputs[0][k]
+
+        return record
+
+    made(looked_up([3, 1, 9], 3))
+    with pytest.raises(IndexError, match="place 10 of the array 'y'"):
+        made(looked_up([3, 1, 10], 3))
+    with pytest.raises(IndexError):
+        made(looked_up([3, 1, 9], 4))
+
+
+def test_walks_and_switches_are_followed() -> None:
+    def walk(parents: list[int], start: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            table = recorder.table(parents)
+            with recorder.loop(Walk(Index(start), table)) as k:
+                recorder.outputs[0][k] = recorder.inputs[0][k]
+
+        return record
+
+    made(walk([0, 0, 1, 9, 0, 0, 0, 0, 0, 2], 3))
+    with pytest.raises(IndexError, match="place 11 of the array 'x'"):
+        made(walk([0] * 11 + [0, 11], 12 - 1))
+
+    def switch(cases: int) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            with (
+                recorder.loop(Range(Index(0), Index(3))) as k,
+                recorder.switch(recorder.look_up([0, 2, 1], k)) as case,
+            ):
+                for _ in range(cases):
+                    with case():
+                        recorder.outputs[0][k] = 1.0
+
+        return record
+
+    made(switch(3))
+    with pytest.raises(IndexError, match="place 2 of a switch, which has 2, at the counters"):
+        made(switch(2))
+
+
+def test_a_case_of_a_switch_is_met_only_where_the_switch_leads_to_it() -> None:
+    """Pieces of different lengths side by side, as those of joints in q: the last one is short."""
+
+    def pieces(starts: list[int]) -> Callable[[Recorder], None]:
+        def record(recorder: Recorder) -> None:
+            kinds = [0, 0, 1]
+            with (
+                recorder.loop(Range(Index(0), Index(3))) as k,
+                recorder.switch(recorder.look_up(kinds, k)) as case,
+            ):
+                start = recorder.look_up(starts, k)
+                for length in (4, 1):
+                    with case():
+                        for n in range(length):
+                            recorder.outputs[0][start + n] = recorder.inputs[0][start + n]
+
+        return record
+
+    made(pieces([0, 4, 9]))
+    with pytest.raises(IndexError, match=r"place 10 of the array 'x', which has 10, at the counters \(1\)"):
+        made(pieces([0, 7, 8]))
