@@ -21,6 +21,7 @@ import numpy as np
 import kinetree as kt
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_rpy
+from timing import medians
 
 
 def chain(joints: int) -> kt.Model:
@@ -53,15 +54,6 @@ def mujoco_chain(joints: int):  # type: ignore[no-untyped-def]
     return model, mujoco.MjData(model)
 
 
-def median(call: Callable[[], object], rounds: int) -> float:
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times))
-
-
 def measure(joints: int) -> None:
     robot = chain(joints)
     start = time.perf_counter()
@@ -70,7 +62,8 @@ def measure(joints: int) -> None:
     rng = np.random.default_rng(1)
     q, v, tau = rng.uniform(-1.0, 1.0, joints), 0.1 * rng.normal(size=joints), rng.normal(size=joints)
     out = np.empty(joints)
-    seconds = median(lambda: aba(q, v, tau, out=out), max(10, 50_000 // joints))
+    calls: dict[str, Callable[[], object]] = {"ours": lambda: aba(q, v, tau, out=out)}
+    seconds = medians(calls, max(10, 50_000 // joints))["ours"]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     line = (
         f"{joints:6} joints: compiled in {compiling:5.2f} s, {seconds / joints * 1e9:6.1f} ns a body and call, "
@@ -81,8 +74,7 @@ def measure(joints: int) -> None:
 
         model, data = mujoco_chain(joints)
         data.qpos[:], data.qvel[:] = q, v
-        theirs = median(lambda: mujoco.mj_forward(model, data), 20)
-        seconds = median(lambda: aba(q, v, tau, out=out), 200)
+        seconds, theirs = medians({**calls, "theirs": lambda: mujoco.mj_forward(model, data)}, 40).values()
         line += f"; MuJoCo's mj_forward {theirs * 1e6:.0f} µs, ours {seconds * 1e6:.0f}: {theirs / seconds:.0f} times"
         line += " (goal 40)"
     print(line, flush=True)

@@ -9,7 +9,6 @@ Figures are medians of rounds of many calls; the one that counts is the ratio.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +16,7 @@ import pinocchio as pin
 
 import kinetree as kt
 from robots import ROBOTS, Robot
+from timing import medians
 
 CALLS = 200  # a round
 
@@ -24,18 +24,6 @@ GOALS = {
     ("Panda", "aba out="): 6, ("Talos", "aba out="): 3, ("Panda", "aba"): 4, ("Talos", "aba"): 2.5,
     ("Panda", "rnea out="): 4, ("Panda", "crba out="): 2, ("Panda", "frame Jacobian out="): 2,
 }  # fmt: skip
-
-
-def in_turn(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of one call each."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            for _ in range(CALLS):
-                call()
-            times[name].append((time.perf_counter() - start) / CALLS)
-    return {name: float(np.median(t)) for name, t in times.items()}
 
 
 def compare(robot: Robot, rounds: int) -> None:
@@ -64,7 +52,7 @@ def compare(robot: Robot, rounds: int) -> None:
         "frame Jacobian": lambda: pin.computeFrameJacobian(peer, data, peer_q, peer_frame, pin.WORLD),
     }
     for name, calls in ours.items():
-        times = in_turn({**calls, "pinocchio": theirs[name]}, rounds)
+        times = medians({**calls, "pinocchio": theirs[name]}, rounds, CALLS)
         for call in calls:
             goal = GOALS.get((robot.name, call))
             print(

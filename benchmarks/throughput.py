@@ -11,7 +11,6 @@ else uses it.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -19,21 +18,11 @@ import pinocchio as pin
 
 import kinetree as kt
 from robots import ROBOTS, Robot
+from timing import medians
 
 GOALS = {("aba", "UR5"): 38, ("aba", "Panda"): 38, ("aba", "ANYmal"): 18, ("aba", "Talos"): 16}
 GOALS |= {("rnea", "UR5"): 25, ("rnea", "Panda"): 25, ("rnea", "ANYmal"): 15, ("rnea", "Talos"): 12}
 GOALS |= {("crba", robot.name): 20 for robot in ROBOTS}
-
-
-def medians(a: Callable[[], object], b: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """Median seconds of two calls, taken in turn."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for call, record in zip((a, b), times, strict=True):
-            start = time.perf_counter()
-            call()
-            record.append(time.perf_counter() - start)
-    return float(np.median(times[0])), float(np.median(times[1]))
 
 
 def compare(robot: Robot, batch: int, rounds: int) -> None:
@@ -70,7 +59,7 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
     for name, (ours, theirs) in calls.items():
         program = kt.compile(model, getattr(kt, name)).__self__.program
         ours()
-        here, there = medians(ours, theirs, rounds)
+        here, there = medians({"ours": ours, "theirs": theirs}, rounds).values()
         goal = GOALS.get((name, robot.name))
         print(
             f"{robot.name:8} {name:5} {model.nv:3} dof {len(program.body.statements):6} operations"

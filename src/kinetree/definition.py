@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinetree.expr import Scalar
 from kinetree.model import Model
 
-__all__ = ["Array", "Definition", "Slots", "defined_by", "flat"]
+__all__ = ["Array", "Definition", "Slots", "defined_by"]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
@@ -53,8 +53,3 @@ def defined_by(definition: Definition) -> Callable[[F], F]:
         return function
 
     return mark
-
-
-def flat(pieces: Slots) -> list[Scalar]:
-    """The pieces of a q or v in one row; the opposite of `Tree.split`."""
-    return [x for piece in pieces for x in piece]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.arguments import Arguments, check_robot
-from kinetree.definition import Array, Definition, Slots, defined_by, flat
+from kinetree.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Program
 from kinetree.model import Model
@@ -39,7 +39,6 @@ __all__ = [
     "check_robot",
     "compile_function",
     "defined_by",
-    "flat",
     "run",
 ]
 

@@ -114,8 +114,7 @@ class Specialization:
 
     def program(self) -> Program:
         """Run the algorithm on symbols."""
-        may_be_straight = self.model.nv <= _STRAIGHT_JOINTS or self.model.nv == 0
-        if self.unroll is False or (self.unroll is None and not may_be_straight):
+        if self.unroll is False or (self.unroll is None and self.model.nv > _STRAIGHT_JOINTS):
             return self._recorded(rolled=True)
         straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
         length = sum(1 for _ in straight.body.all_statements())

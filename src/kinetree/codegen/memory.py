@@ -38,26 +38,21 @@ new:
   %all = add i64 %bytes, 128
   %fresh = call ptr @malloc(i64 %all)
   %failed = icmp eq ptr %fresh, null
-  br i1 %failed, label %none, label %fill
+  br i1 %failed, label %none, label %found
 none:
   %state = call i32 @PyGILState_Ensure()
   call ptr @PyErr_NoMemory()
   call void @PyGILState_Release(i32 %state)
   ret ptr null
-fill:
-  %number = ptrtoint ptr %fresh to i64
+found:
+  %piece = phi ptr [%old, %start], [%fresh, %new]
+  %number = ptrtoint ptr %piece to i64
   %after = add i64 %number, 79
   %rounded = and i64 %after, -64
   %aligned = inttoptr i64 %rounded to ptr
   %home = getelementptr i8, ptr %aligned, i64 -8
-  store ptr %fresh, ptr %home
+  store ptr %piece, ptr %home
   ret ptr %aligned
-found:
-  %number_found = ptrtoint ptr %old to i64
-  %after_found = add i64 %number_found, 79
-  %rounded_found = and i64 %after_found, -64
-  %aligned_found = inttoptr i64 %rounded_found to ptr
-  ret ptr %aligned_found
 }}
 
 define internal void @give(ptr %kept, ptr %memory) noinline {{

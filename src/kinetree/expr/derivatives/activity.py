@@ -42,6 +42,19 @@ class Activity:
     def of(self, a: Argument) -> bool:
         return isinstance(a, int) and a in self.values
 
+    def ports_of(self, call: Call) -> tuple[tuple[int, ...], list[Argument]]:
+        """The ports of a called program that get something active, and all that they get."""
+        ports: list[int] = []
+        given: list[Argument] = []
+        first = 0
+        for k, port in enumerate(call.program.inputs):
+            own = call.args[first : first + port.size]
+            first += port.size
+            if self.any(own):
+                ports.append(k)
+                given += own
+        return tuple(ports), given
+
     def _block(self, lines: Lines) -> None:
         for line in lines:
             if isinstance(line, SwitchLine):

@@ -134,18 +134,12 @@ class Forward:
     def _call(self, s: Call, names: tuple[int, ...]) -> None:
         """A call of the derivative by the ports that are active."""
         args = list(map(self._new, s.args))
-        tangents: list[Argument] = []
-        wrt, first = [], 0
-        for k, port in enumerate(s.program.inputs):
-            own = s.args[first : first + port.size]
-            first += port.size
-            if self._activity.any(own):
-                wrt.append(k)
-                tangents += map(self._tangent, own)
+        wrt, given = self._activity.ports_of(s)
+        tangents = map(self._tangent, given)
         if not wrt:
             self._value.update(zip(names, self._emit.call(s.program, args), strict=True))
             return
-        values = self._emit.call(self._called(s.program, tuple(wrt)), [*args, *tangents])
+        values = self._emit.call(self._called(s.program, wrt), [*args, *tangents])
         self._enter(names, range(len(names)), values)
 
 

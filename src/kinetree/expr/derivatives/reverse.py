@@ -285,14 +285,7 @@ class Reverse:
 
     def _call(self, s: Call, names: tuple[int, ...], adjoints: _Adjoints) -> None:
         """A call of the reverse derivative by the ports that are active."""
-        targets: list[Argument] = []
-        wrt, first = [], 0
-        for k, port in enumerate(s.program.inputs):
-            own = s.args[first : first + port.size]
-            first += port.size
-            if self._activity.any(own):
-                wrt.append(k)
-                targets += own
+        wrt, targets = self._activity.ports_of(s)
         if not wrt:
             return
         arm = common_arm(adjoints.arms.of(name) for name in names if self._has_adjoint(adjoints, name))
@@ -301,5 +294,5 @@ class Reverse:
         if all(isinstance(bar, float) and bar == 0.0 for bar in bars):
             return
         args = [self._keeping.get(self._new(a)) for a in s.args]
-        for a, bar in zip(targets, self._emit.call(self._called(s.program, tuple(wrt)), [*args, *bars]), strict=True):
+        for a, bar in zip(targets, self._emit.call(self._called(s.program, wrt), [*args, *bars]), strict=True):
             self._add(adjoints, a, arm, bar, 1.0)

@@ -15,8 +15,8 @@ from kinetree.spatial import Transform
 __all__ = ["BodyRow", "JointBlocks", "JointColumns", "NamedBodies", "Rows"]
 
 
-class JointBlocks:
-    """A symmetric matrix of joints: blocks[i, j] is its part for joints i and j, and the transpose for j and i."""
+class _OfJoints:
+    """The function's result as a matrix with some columns a joint, zero at first."""
 
     def __init__(self, recorder: Recorder, bodies: Bodies, source: Source) -> None:
         (self._output,) = recorder.outputs
@@ -25,38 +25,33 @@ class JointBlocks:
         self._starts = source.starts("nv")
         self._n = sum(kind.nv for kind in source.tree.joint)
 
+    def _start(self, j: Slot) -> Index:
+        """The first column of a joint."""
+        return self._bodies.look_up(self._recorder, self._starts, j)
+
+    def flat(self) -> None:
+        """It stands in the result already."""
+
+
+class JointBlocks(_OfJoints):
+    """A symmetric matrix of joints: blocks[i, j] is its part for joints i and j, and the transpose for j and i."""
+
     def __setitem__(self, ij: tuple[Slot, Slot], block: Sequence[Sequence[Scalar]]) -> None:
-        i, j = ij
-        start_i = self._bodies.look_up(self._recorder, self._starts, i)
-        start_j = self._bodies.look_up(self._recorder, self._starts, j)
+        start_i, start_j = map(self._start, ij)
         for a, row in enumerate(block):
             for b, x in enumerate(row):
                 self._output[(start_i + a) * self._n + (start_j + b)] = x
                 self._output[(start_j + b) * self._n + (start_i + a)] = x
 
-    def flat(self) -> None:
-        """It stands in the result already."""
 
-
-class JointColumns:
-    """A matrix with a few columns a joint, zero at first."""
-
-    def __init__(self, recorder: Recorder, bodies: Bodies, source: Source, rows: int) -> None:
-        (self._output,) = recorder.outputs
-        self._recorder = recorder
-        self._bodies = bodies
-        self._starts = source.starts("nv")
-        self._n = sum(kind.nv for kind in source.tree.joint)
-        self._rows = rows
+class JointColumns(_OfJoints):
+    """A matrix of some rows, column by column."""
 
     def __setitem__(self, j: Slot, columns: Sequence[Sequence[Scalar]]) -> None:
-        start = self._bodies.look_up(self._recorder, self._starts, j)
+        start = self._start(j)
         for k, column in enumerate(columns):
             for row, x in enumerate(column):
                 self._output[start + (row * self._n + k)] = x
-
-    def flat(self) -> None:
-        """It stands in the result already."""
 
 
 @dataclass(frozen=True, slots=True)

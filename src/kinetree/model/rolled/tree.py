@@ -82,8 +82,8 @@ class RolledTree:
     def blocks(self) -> JointBlocks:
         return JointBlocks(self._recorder, self._bodies, self._source)
 
-    def columns(self, rows: int) -> JointColumns:
-        return JointColumns(self._recorder, self._bodies, self._source, rows)
+    def columns(self, rows: int) -> JointColumns:  # noqa: ARG002
+        return JointColumns(self._recorder, self._bodies, self._source)
 
     def in_slots(self, pieces: Any) -> Any:
         return pieces
