@@ -32,7 +32,7 @@ class Robot:
     def load(self) -> kt.Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kt.ModelWarning)
-            return kt.load(self.path, floating_base=self.floating)
+            return kt.load(self.path, floating_base=self.floating, mimic=False)
 
 
 ROBOTS = (

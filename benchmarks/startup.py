@@ -30,7 +30,7 @@ import mmap, sys, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np, kinetree as kt
 path, floating, samples, expected = sys.argv[1:]
-robot = kt.load(path, floating_base=floating == "True")
+robot = kt.load(path, floating_base=floating == "True", mimic=False)
 q = robot.neutral() if samples == "1" else np.tile(robot.neutral(), (int(samples), 1))
 v = tau = np.zeros(robot.nv)
 t = time.perf_counter()

@@ -39,8 +39,11 @@ def robot_path(name: str) -> Path:
     return _folder() / matching[0]
 
 
-def load_robot(name: str, *, floating_base: bool = False) -> kt.Model:
-    """A robot of the wheel. Many of them are suspicious in one way or another; that is not what the caller tests."""
+def load_robot(name: str, *, floating_base: bool = False, mimic: bool = False) -> kt.Model:
+    """A robot of the wheel. Many of them are suspicious in one way or another; that is not what the caller tests.
+
+    As in most peers, joints that mimic others move on their own unless it is asked for.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
-        return kt.load(robot_path(name), floating_base=floating_base)
+        return kt.load(robot_path(name), floating_base=floating_base, mimic=mimic)

@@ -24,7 +24,7 @@ class Definition:
 
     name: str
     inputs: tuple[tuple[str, str], ...]
-    """(name, "nq" or "nv") each."""
+    """(name, "nq", "nv" or "forces") each."""
     output: tuple[int | str, ...]
     """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
     compute: Callable[..., Any]

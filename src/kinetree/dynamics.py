@@ -30,28 +30,28 @@ Forces = dict[int, Force]
 
 
 def _aba(model: Model, q: Slots, v: Slots, tau: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return model.tree.joined(algorithms.aba(regrouped(model.tree), q, v, tau, f_ext), "nv")
+    return model.tree.joined(algorithms.forward_dynamics(regrouped(model.tree), q, v, tau, f_ext), "nv")
 
 
 def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext), "nv")
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext), "forces")
 
 
 def _bias_forces(model: Model, q: Slots, v: Slots, *, f_ext: Forces) -> list[Scalar]:
     rest = model.tree.at_rest()
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, rest, f_ext), "nv")
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, rest, f_ext), "forces")
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
     rest = model.tree.at_rest()
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, rest, rest), "nv")
+    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, rest, rest), "forces")
 
 
 def _crba(model: Model, q: Slots) -> list[Scalar]:
     return algorithms.crba(regrouped(model.tree), q).flat()
 
 
-_Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "nv"), ("qdd", "nv")
+_Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, takes_forces=True, divides_by_inertia=True)
 RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, takes_forces=True)
 CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba)

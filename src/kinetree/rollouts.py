@@ -57,7 +57,7 @@ def _steps(_: Model, value: Any) -> Hashable:
 
 ROLLOUT = Definition(
     "rollout",
-    (("q", "nq"), ("v", "nv"), ("tau", "nv")),
+    (("q", "nq"), ("v", "nv"), ("tau", "forces")),
     (),
     _step,
     {"integrator": _integrator, "steps": _steps},

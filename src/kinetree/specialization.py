@@ -55,7 +55,7 @@ class Specialization:
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """The definition's own, then external forces, then parameters."""
-        own = [Port(name, (getattr(self.model, size),)) for name, size in self.definition.inputs]
+        own = [Port(name, (self.model.size(size),)) for name, size in self.definition.inputs]
         if self.definition.is_step:
             own[2:] = [Port(port.name, (self.steps, *port.shape)) for port in own[2:]]
             own.append(Port("dt", ()))

@@ -38,7 +38,7 @@ class Steps:
         *rows, dt = self._inputs[2:]
         with recorder.loop(Range(Index(0), Index(self._count))) as step:
             arguments = [self._pieces(memory, space, 0) for space, memory in state.items()]
-            arguments += [self._pieces(memory, "nv", step * sizes["nv"]) for memory in rows]
+            arguments += [self._pieces(memory, "forces", step * sizes["nv"]) for memory in rows]
             yield arguments, dt[0]
             first: Index = step * (sizes["nq"] + sizes["nv"])
             for space, pieces, place in zip(sizes, self.state, (first, first + sizes["nq"]), strict=True):
@@ -47,7 +47,8 @@ class Steps:
     def _pieces(self, memory: Memory, space: str, first: Index | int) -> Any:
         if self._rolled:
             return cast(RolledTree, self._tree).pieces(memory, space, first)
-        return self._tree.split([memory[first + k] for k in range(self._sizes[space])], space)
+        size = self._sizes["nq" if space == "nq" else "nv"]
+        return self._tree.split([memory[first + k] for k in range(size)], space)
 
     def _write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
         if self._rolled:

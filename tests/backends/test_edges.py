@@ -28,7 +28,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     rng = np.random.default_rng(9)
     arguments: list[np.ndarray] = []
     for _, size in function.definition.inputs:
-        if size == "nv":
+        if size != "nq":
             x = SPEEDS[state] * rng.normal(size=robot.nv)
         else:
             x = robot.neutral()

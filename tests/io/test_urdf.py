@@ -114,11 +114,21 @@ def test_a_floating_joint_in_the_file_is_a_free_joint(tmp_path: Path) -> None:
     assert (model.nq, model.nv) == (8, 7)
 
 
-def test_a_mimic_is_kept_and_the_notes_say_that_it_is_not_enforced(tmp_path: Path) -> None:
+def test_a_mimic_follows_and_the_notes_say_so(tmp_path: Path) -> None:
     text = spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder" multiplier="-2" offset="0.5"/>')
     model = kt.load(write(tmp_path, text))
     assert model.joints["elbow"].mimic == kt.Mimic("shoulder", -2.0, 0.5)
-    assert any("not enforced yet" in note and "elbow" in note for note in model.notes)
+    assert any("follow it" in note and "elbow" in note for note in model.notes)
+    assert "elbow" not in model.q_names
+    assert not model.joints["elbow"].has_coordinates
+
+
+def test_a_mimic_can_be_left_out_and_the_notes_say_so(tmp_path: Path) -> None:
+    text = spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder" multiplier="-2" offset="0.5"/>')
+    model = kt.load(write(tmp_path, text), mimic=False)
+    assert model.joints["elbow"].mimic is None
+    assert any("move on their own" in note and "elbow" in note for note in model.notes)
+    assert "elbow" in model.q_names
 
 
 def test_without_an_axis_the_joint_turns_about_x_and_the_notes_say_so(tmp_path: Path) -> None:

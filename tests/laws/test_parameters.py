@@ -56,7 +56,7 @@ def options_of(function: Callable[..., Any]) -> dict[str, str]:
 def program_of(function: Callable[..., Any], robot: kt.Model, names: Sequence[str], **options: str) -> Program:
     """A public function with the named parameters as inputs after its own."""
     definition = function.definition  # type: ignore[attr-defined]
-    inputs = [Port(name, (getattr(robot, size),)) for name, size in definition.inputs]
+    inputs = [Port(name, (robot.size(size),)) for name, size in definition.inputs]
     sizes = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies)}
     output = Port(definition.name, tuple(sizes.get(n, n) for n in definition.output))
     extra: dict[str, Any] = {name: check(robot, options[name]) for name, check in definition.options.items()}

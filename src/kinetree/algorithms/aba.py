@@ -2,6 +2,8 @@
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  IA, pA <-> Iᴬ, pᴬ,  Ia, pa <-> Iᵃ, pᵃ,  UD <-> U D⁻¹.
+Geared rotors (section 9.6), which spin on the parent: G is their momentum at unit rates, g the force that turning it
+takes. G joins U, as their joint feels the parent's acceleration and the parent their reaction.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.expr import Scalar
 from kinetree.model import Tree
-from kinetree.spatial import LDLT, ArticulatedInertia, Force, Motion
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion
 
 __all__ = ["aba"]
 
@@ -24,7 +26,7 @@ def aba(
 ) -> list[Sequence[Scalar]]:
     """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
     f_ext = f_ext or {}
-    X, S, v, c, IA, pA, a, U, UD, D, u, qdd = tree.slots(12)
+    X, S, G, v, c, IA, pA, g, a, U, UD, D, u, qdd = tree.slots(14)
 
     v[0], a[0] = Motion.zero(), -tree.gravity
     IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()
@@ -35,6 +37,8 @@ def aba(
         X[i] = X_J @ tree.X_T[i]
         v[i] = X[i] @ v[p] + v_J
         c[i] = c_J + v[i].cross(v_J)
+        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
+        g[i] = (v[i] - v_J).cross(G[i] @ qd[i])
         IA[i] = tree.I[i].articulated
         pA[i] = v[i].cross(tree.I[i] @ v[i])  # v x* I v
         if i in f_ext:
@@ -42,12 +46,13 @@ def aba(
 
     # Pass 2, inward: articulated-body inertias and bias forces.
     for i, p in tree.inward:
-        U[i] = S[i].carried_by(IA[i])
-        D[i] = LDLT(S[i].inertia(U[i], tree.armature[i]))  # D = Sᵀ U
+        IS = S[i].carried_by(IA[i])
+        D[i] = LDLT(S[i].inertia(IS, tree.armature[i]))  # D = Sᵀ U
+        U[i] = IS + G[i]
         UD[i] = U[i].times_inverse(D[i])
-        u[i] = [t - s for t, s in zip(tau[i], S[i].project(pA[i]), strict=True)]
+        u[i] = [t - s + r for t, s, r in zip(tau[i], S[i].project(pA[i]), G[i].dot(c[i]), strict=True)]
         Ia = IA[i] - U[i].outer(UD[i])
-        pa = pA[i] + Ia @ c[i] + UD[i] @ u[i]
+        pa = pA[i] + g[i] + Ia @ c[i] + UD[i] @ u[i]
         IA[p] = IA[p] + X[i].back(Ia)  # λX*_i Iᵃ ⁱX_λ
         pA[p] = pA[p] + X[i].back(pa)
 

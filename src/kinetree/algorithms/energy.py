@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.algorithms.kinematics import velocities
 from kinetree.expr import Scalar
 from kinetree.model import Tree
-from kinetree.spatial import Vec3
+from kinetree.spatial import ForceBasis, Motion, Vec3
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> Scalar:
-    """Of the bodies and of the rotors that armatures stand for."""
-    v = velocities(tree, q, qd)
-    (twice,) = tree.slots(1)
-    twice[0] = 0.0
-    for i, _ in tree.outward:
-        twice[i] = v[i].dot(tree.I[i] @ v[i])
+    """Of the bodies and of the rotors that armatures stand for; geared ones spin on the parent (section 9.6)."""
+    v, twice = tree.slots(2)
+    v[0], twice[0] = Motion.zero(), 0.0
+    for i, p in tree.outward:
+        X_J, _, v_J, _ = tree.joint[i].calc(q[i], qd[i])
+        v_p = X_J @ tree.X_T[i] @ v[p]
+        v[i] = v_p + v_J
+        G = ForceBasis.couples(tree.rotor[i], X_J)
+        twice[i] = v[i].dot(tree.I[i] @ v[i]) + 2.0 * v_p.dot(G @ qd[i])
         for armature, rate in zip(tree.armature[i], qd[i], strict=True):
             twice[i] = twice[i] + armature * rate * rate
         twice[0] = twice[0] + twice[i]

@@ -2,6 +2,7 @@
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 5.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i).
+Geared rotors (section 9.6), which spin on the parent: G is their momentum at unit rates, g the force they take.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.expr import Scalar
 from kinetree.model import Tree
-from kinetree.spatial import Force, Motion
+from kinetree.spatial import Force, ForceBasis, Motion
 
 __all__ = ["rnea"]
 
@@ -24,7 +25,7 @@ def rnea(
 ) -> list[Sequence[Scalar]]:
     """The joint forces τ that give accelerations qdd; f_ext are the forces on bodies, in their own coordinates."""
     f_ext = f_ext or {}
-    X, S, v, a, f, tau = tree.slots(6)
+    X, S, G, v, a, f, g, rotor, tau = tree.slots(9)
 
     v[0], a[0], f[0] = Motion.zero(), -tree.gravity, Force.zero()
 
@@ -33,15 +34,18 @@ def rnea(
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
         v[i] = X[i] @ v[p] + v_J
-        a[i] = X[i] @ a[p] + S[i] @ qdd[i] + c_J + v[i].cross(v_J)
+        a_p = X[i] @ a[p]
+        a[i] = a_p + S[i] @ qdd[i] + c_J + v[i].cross(v_J)
         f[i] = tree.I[i] @ a[i] + v[i].cross(tree.I[i] @ v[i])
         if i in f_ext:
             f[i] = f[i] - f_ext[i]
+        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
+        g[i] = G[i] @ qdd[i] + (v[i] - v_J).cross(G[i] @ qd[i])
+        rotor[i] = [A * x + r for A, x, r in zip(tree.armature[i], qdd[i], G[i].dot(a_p), strict=True)]
 
     # Pass 2, inward: joint forces, and what each body hands to its parent.
     for i, p in tree.inward:
-        rotor = [armature * qdd_k for armature, qdd_k in zip(tree.armature[i], qdd[i], strict=True)]
-        tau[i] = [s + r for s, r in zip(S[i].project(f[i]), rotor, strict=True)]
-        f[p] = f[p] + X[i].back(f[i])
+        tau[i] = [s + r for s, r in zip(S[i].project(f[i]), rotor[i], strict=True)]
+        f[p] = f[p] + X[i].back(f[i] + g[i])
 
     return tau[1:]

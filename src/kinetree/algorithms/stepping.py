@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinetree.algorithms.aba import aba
+from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.expr import Scalar
 from kinetree.model import Tree
 from kinetree.spatial import Force
@@ -26,7 +26,7 @@ def semi_implicit_euler(
     tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None
 ) -> State:
     """The state after dt, to order one."""
-    a = tree.in_slots(aba(tree, q, v, tau, f_ext))
+    a = tree.in_slots(forward_dynamics(tree, q, v, tau, f_ext))
     v_next = _sum(tree, (1.0, v), (dt, a))
     return _moved(tree, q, (dt, v_next))[1:], v_next[1:]
 
@@ -34,13 +34,13 @@ def semi_implicit_euler(
 def rk4(tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None) -> State:
     """The state after dt, to order four; tau and the forces are held over the step."""
     h = dt
-    a1 = tree.in_slots(aba(tree, q, v, tau, f_ext))
+    a1 = tree.in_slots(forward_dynamics(tree, q, v, tau, f_ext))
     q2, v2 = _moved(tree, q, (0.5 * h, v)), _sum(tree, (1.0, v), (0.5 * h, a1))
-    a2 = tree.in_slots(aba(tree, q2, v2, tau, f_ext))
+    a2 = tree.in_slots(forward_dynamics(tree, q2, v2, tau, f_ext))
     q3, v3 = _moved(tree, q, (0.5 * h, v2)), _sum(tree, (1.0, v), (0.5 * h, a2))
-    a3 = tree.in_slots(aba(tree, q3, v3, tau, f_ext))
+    a3 = tree.in_slots(forward_dynamics(tree, q3, v3, tau, f_ext))
     q4, v4 = _moved(tree, q2, (h, v3), (-0.5 * h, v)), _sum(tree, (1.0, v), (h, a3))
-    a4 = tree.in_slots(aba(tree, q4, v4, tau, f_ext))
+    a4 = tree.in_slots(forward_dynamics(tree, q4, v4, tau, f_ext))
 
     t = h * (1.0 / 12.0)
     half_way = _moved(tree, q, (3.0 * t, v), (2.0 * t, v2), (2.0 * t, v3), (-t, v4))

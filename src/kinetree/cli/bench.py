@@ -29,12 +29,13 @@ def bench(
 
     Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
     median counts. A ratio says how many times longer the peer takes. MuJoCo's steps do more than one algorithm each
-    (mj_forward, mj_inverse). On a shared machine only the ratios mean much.
+    (mj_forward, mj_inverse). Joints that mimic others move on their own here, as they do for the peers. On a shared
+    machine only the ratios mean much.
     """
     from kinetree.cli.peers import FUNCTIONS, peers
 
     file, _ = robot_file(model)
-    robot = load_robot(model, floating_base, package_root)
+    robot = load_robot(model, floating_base, package_root, mimic=False)
     if robot.nv == 0:
         raise typer.BadParameter(
             f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"

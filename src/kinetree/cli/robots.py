@@ -49,7 +49,9 @@ def robot_file(model: str) -> tuple[Path, str | None]:
     )
 
 
-def load_robot(model: str, floating_base: bool | None, package_roots: list[Path] | None) -> Model:
+def load_robot(
+    model: str, floating_base: bool | None, package_roots: list[Path] | None, *, mimic: bool = True
+) -> Model:
     """Load it, printing what is suspicious about the file as warnings."""
     from kinetree import io, zoo
 
@@ -57,4 +59,5 @@ def load_robot(model: str, floating_base: bool | None, package_roots: list[Path]
     with warnings_as_lines():
         if name is not None:
             return zoo.load(name, floating_base=floating_base)
-        return io.load(path, floating_base=bool(floating_base), package_roots=tuple(package_roots or ()))
+        roots = tuple(package_roots or ())
+        return io.load(path, floating_base=bool(floating_base), mimic=mimic, package_roots=roots)

@@ -24,12 +24,14 @@ def load(
     path: str | os.PathLike[str],
     *,
     floating_base: bool = False,
+    mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """Read a robot file. The format is told from the file's root element; so far it is URDF.
 
     `floating_base` puts a free joint under the root body, which is otherwise fixed to the world.
-    `package_roots` are the folders in which meshes may be looked up, see `load_urdf`.
+    Joints that mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they
+    move on their own. `package_roots` are the folders in which meshes may be looked up, see `load_urdf`.
 
     Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
     about what is suspicious but possible.
@@ -48,4 +50,4 @@ def load(
         if root.tag != "robot":
             unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
             root.fail(_OTHER_FORMATS.get(root.tag, unknown))
-        return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
+        return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)

@@ -2,7 +2,7 @@
 
 from kinetree.model.base_parameters import regrouped
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.elements import Body, Frame, Geometry, Joint, Limits, Mimic, Named
+from kinetree.model.elements import Body, Coupling, Frame, Geometry, Joint, Limits, Mimic, Named, Rotor
 from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
 from kinetree.model.model import Model
 from kinetree.model.tree import JointBlocks, Tree
@@ -10,6 +10,7 @@ from kinetree.model.tree import JointBlocks, Tree
 __all__ = [
     "Body",
     "Continuous",
+    "Coupling",
     "Fixed",
     "Frame",
     "Free",
@@ -25,6 +26,7 @@ __all__ = [
     "Named",
     "Prismatic",
     "Revolute",
+    "Rotor",
     "Tree",
     "regrouped",
 ]

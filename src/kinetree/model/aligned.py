@@ -29,8 +29,9 @@ def aligned(model: Model) -> Model:
     if all(turn == _NO_TURN for turn in turns):
         return replace(model, tree=replace(tree, joint=tuple(kinds)))
     back = [turn.inverse for turn in turns]
-    X_T, inertia = list(tree.X_T), list(tree.I)
+    X_T, inertia, rotor = list(tree.X_T), list(tree.I), list(tree.rotor)
     for i, p in tree.outward:
+        rotor[i] = tuple(turns[i].E @ couple for couple in tree.rotor[i])
         X_T[i] = (turns[i] @ tree.X_T[i] @ back[p]).factored()
         inertia[i] = back[i].back(tree.I[i])
 
@@ -39,7 +40,7 @@ def aligned(model: Model) -> Model:
 
     return replace(
         model,
-        tree=replace(tree, joint=tuple(kinds), X_T=tuple(X_T), I=tuple(inertia)),
+        tree=replace(tree, joint=tuple(kinds), X_T=tuple(X_T), I=tuple(inertia), rotor=tuple(rotor)),
         bodies=Named("body", {name: turned(body) for name, body in model.bodies.items()}),
         frames=Named("frame", {name: turned(frame) for name, frame in model.frames.items()}),
     )

@@ -9,15 +9,17 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.model.checks import hint
+from kinetree.model.drive import Drive
 from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.joints import Fixed
 from kinetree.model.masses import indices
+from kinetree.model.sharing import Layout
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
 from kinetree.model.structure import Structure
 from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 
-__all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes"]
+__all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes", "reflected_inertia"]
 
 _IDENTITY = Transform.identity()
 _MASSLESS = Inertia.zero()
@@ -39,6 +41,7 @@ def assemble_tree(
     links: Sequence[LinkSpec],
     joints: Sequence[JointSpec],
     gravity: tuple[float, float, float],
+    layout: Layout,
 ) -> tuple[Tree, dict[str, Body]]:
     """The tree of the moving joints (a floating base's first), and every body with its place in it."""
     places = _merge(structure, joints)
@@ -56,9 +59,12 @@ def assemble_tree(
         joint=(Fixed(), *(spec.kind for spec in joints)),
         X_T=tuple(places.X_T),
         I=tuple(inertia),
-        armature=((), *(spec.armature for spec in joints)),
+        armature=((), *map(reflected_inertia, joints)),
         gravity=Motion(Vec3.zero(), Vec3(*gravity)),
         parent=tuple(places.parent),
+        rotor=((), *map(_rotor_couples, joints)),
+        drive=(Drive.none(), *map(_drive, joints)),
+        coordinates=layout.map,
     )
     moving = {spec.child for spec in joints}
     bodies = {
@@ -71,18 +77,39 @@ def assemble_tree(
     return tree, bodies
 
 
-def assemble_joints(specs: Sequence[JointSpec]) -> dict[str, Joint]:
+def assemble_joints(specs: Sequence[JointSpec], layout: Layout) -> dict[str, Joint]:
     """The moving joints with their places in q and v."""
     joints: dict[str, Joint] = {}
-    q_start = v_start = 0
     for slot, spec in enumerate(specs, 1):
+        q_start, v_start = layout.starts[spec.name]
         joints[spec.name] = Joint(
             spec.name, spec.kind, slot, spec.parent, spec.child, spec.placement, q_start, v_start,
-            spec.limits, spec.damping, spec.friction, spec.armature, spec.mimic,
+            spec.limits, spec.damping, spec.friction, spec.friction_speed, spec.stiffness, spec.rest,
+            spec.armature, spec.rotor, spec.mimic, layout.coupling_of.get(spec.name),
         )  # fmt: skip
-        q_start += spec.kind.nq
-        v_start += spec.kind.nv
     return joints
+
+
+def reflected_inertia(joint: JointSpec | Joint) -> tuple[float, ...]:
+    """Armature, and ratio² times the inertia of a geared rotor."""
+    if joint.rotor is None:
+        return joint.armature
+    return (joint.armature[0] + joint.rotor.ratio**2 * joint.rotor.inertia,)
+
+
+def _rotor_couples(spec: JointSpec) -> tuple[Vec3, ...]:
+    """What tree.rotor holds of a joint."""
+    if spec.rotor is None:
+        return (Vec3.zero(),) * spec.kind.nv
+    axis = spec.rotor.axis if spec.rotor.axis is not None else spec.kind.axis.components()  # type: ignore[attr-defined]
+    return (Vec3(*axis) * (spec.rotor.ratio * spec.rotor.inertia),)
+
+
+def _drive(spec: JointSpec) -> Drive:
+    return Drive(
+        spec.damping, spec.friction, spec.friction_speed, spec.stiffness, spec.rest,
+        spec.limits.effort, spec.limits.velocity,
+    )  # fmt: skip
 
 
 def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> dict[str, Frame]:

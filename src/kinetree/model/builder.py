@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
 from kinetree.model.checks import check_joints, check_mimics, check_placements
-from kinetree.model.elements import Geometry, Limits, Mimic, Named
+from kinetree.model.drive import FRICTION_SPEED
+from kinetree.model.elements import Geometry, Limits, Mimic, Named, Rotor
 from kinetree.model.joints import Fixed, Free, JointKind
+from kinetree.model.kind_checks import check_kinds
 from kinetree.model.masses import check_inertias, check_merged
 from kinetree.model.model import Model
+from kinetree.model.sharing import Layout, check_couplings
 from kinetree.model.singularity import singular_slots
-from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
 from kinetree.model.structure import Structure
 from kinetree.spatial import Inertia, Transform
 
@@ -54,6 +57,7 @@ class ModelBuilder:
         self._links: dict[str, LinkSpec] = {}
         self._joints: dict[str, JointSpec] = {}
         self._frames: dict[str, FrameSpec] = {}
+        self._couplings: dict[str, CouplingSpec] = {}
         self._notes: list[str] = []
         self._suspicions: list[tuple[object, str]] = []
 
@@ -84,11 +88,19 @@ class ModelBuilder:
         limits: Limits | None = None,
         damping: Sequence[float] | None = None,
         friction: Sequence[float] | None = None,
+        friction_speed: Sequence[float] | None = None,
+        stiffness: Sequence[float] | None = None,
+        rest: Sequence[float] | None = None,
         armature: Sequence[float] | None = None,
+        rotor: Rotor | None = None,
         mimic: Mimic | None = None,
         where: object = "",
     ) -> None:
-        """A joint whose fixed side stands at `placement` in the parent; its moving side is the child's frame."""
+        """A joint whose fixed side stands at `placement` in the parent; its moving side is the child's frame.
+
+        damping, friction, friction_speed, stiffness and armature take a number a degree of freedom, rest a number a
+        coordinate; see `Joint` for their units. Without `rest` a spring is at rest where the joint is neutral.
+        """
         _name("joint", name, where)
         if not isinstance(kind, JointKind):
             raise ModelError(
@@ -102,6 +114,10 @@ class ModelBuilder:
         if parent == child:
             raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
         nothing = (0.0,) * kind.nv
+
+        def numbers(what: str, given: Sequence[float] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+            return default if given is None else _floats(f"joint {name!r}: {what}", given, where)
+
         self._joints[name] = JointSpec(
             name,
             kind,
@@ -109,12 +125,46 @@ class ModelBuilder:
             child,
             placement or _IDENTITY,
             limits or Limits.none(kind),
-            nothing if damping is None else _floats("damping", damping, where),
-            nothing if friction is None else _floats("friction", friction, where),
-            nothing if armature is None else _floats("armature", armature, where),
+            numbers("damping", damping, nothing),
+            numbers("friction", friction, nothing),
+            numbers("friction_speed", friction_speed, (FRICTION_SPEED,) * kind.nv),
+            numbers("stiffness", stiffness, nothing),
+            numbers("rest", rest, kind.neutral()),
+            numbers("armature", armature, nothing),
+            rotor,
             mimic,
             where,
         )
+
+    def add_coupling(
+        self,
+        name: str,
+        joints: Sequence[str],
+        matrix: Sequence[Sequence[float]],
+        *,
+        coordinates: Sequence[str],
+        offset: Sequence[float] | None = None,
+        where: object = "",
+    ) -> None:
+        """Joints that share coordinates: theirs are `matrix` z + `offset`, and z stands in q in their place.
+
+        `matrix` has a row a coordinate of the joints, in the order given, and a column for each of z, which
+        `coordinates` names; their names in q are "name.coordinate". A differential of two joints:
+        `add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])`.
+        """
+        _name("coupling", name, where)
+        if name in self._couplings:
+            raise ModelError(at(where, f"there are two couplings named {name!r}; rename one of them"))
+        what = f"coupling {name!r}"
+        if isinstance(joints, str) or isinstance(coordinates, str):
+            raise ModelError(at(where, f"{what}: joints and coordinates are lists of names"))
+        try:
+            given = list(matrix)
+        except TypeError:
+            raise ModelError(at(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}")) from None
+        rows = tuple(_floats(f"{what}: a row of its matrix", row, where) for row in given)
+        shift = (0.0,) * len(rows) if offset is None else _floats(f"{what}: its offset", offset, where)
+        self._couplings[name] = CouplingSpec(name, tuple(joints), rows, shift, tuple(coordinates), where)
 
     def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
         """A named frame on a body."""
@@ -138,28 +188,43 @@ class ModelBuilder:
         """
         structure = Structure(self.name, self.source, self._links, self._joints)
         links, specs = list(self._links.values()), list(self._joints.values())
-        frames = list(self._frames.values())
+        frames, couplings = list(self._frames.values()), list(self._couplings.values())
         check_placements(specs, "joint")
         check_placements(frames, "frame")
+        check_kinds(specs)
         check_mimics(self._joints)
+        check_couplings(couplings, self._joints)
         suspicions, indefinite = check_inertias(links)
         suspicions += [*check_joints(specs), *(at(*suspicion) for suspicion in self._suspicions[:_NOTED])]
 
         joints = [spec for spec in specs if not isinstance(spec.kind, Fixed)]
         if floating_base:
             joints.insert(0, self._root_joint(structure.root))
-        tree, bodies = assemble_tree(structure, links, joints, self.gravity)
+        layout = Layout.of(joints, couplings)
+        tree, bodies = assemble_tree(structure, links, joints, self.gravity, layout)
         suspicions += check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I)
         model = Model(
             name=self.name,
             tree=tree,
             bodies=Named("body", bodies),
-            joints=Named("joint", assemble_joints(joints)),
+            joints=Named("joint", assemble_joints(joints, layout)),
+            couplings=Named("coupling", layout.couplings),
             frames=Named("frame", assemble_frames(frames, bodies)),
             root=structure.root,
             floating_base=floating_base,
             notes=(*self._notes, *merge_notes(bodies, structure.root), *suspicions[:_NOTED]),
             singular_joints=tuple(joints[slot - 1].name for slot in singular_slots(tree)),
+            parts=Parts(
+                self.name,
+                self.gravity,
+                tuple(links),
+                tuple(specs),
+                tuple(frames),
+                tuple(couplings),
+                floating_base,
+                tuple(self._notes),
+                self.source,
+            ),
             source=self.source,
         )
         _warn(suspicions)
@@ -171,8 +236,9 @@ class ModelBuilder:
             name += "_"
         kind, six = Free(), (0.0,) * 6
         return JointSpec(
-            name, kind, "", root, Transform.identity(), Limits.none(kind), six, six, six, None, self.source
-        )
+            name, kind, "", root, Transform.identity(), Limits.none(kind),
+            six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six, where=self.source,
+        )  # fmt: skip
 
 
 def _name(what: str, name: str, where: object) -> str:

@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from kinetree.errors import ModelError, nearest_names
+from kinetree.model.elements import Rotor
 from kinetree.model.joints import Fixed
 from kinetree.model.masses import indices
 from kinetree.model.specs import FrameSpec, JointSpec, at
@@ -57,16 +58,21 @@ def _is_sound(joint: JointSpec) -> bool:
     """Whether nothing at all is wrong with the joint's numbers: one quick look for the many that are."""
     limits = joint.limits
     nq, nv = joint.kind.nq, joint.kind.nv
-    forces = (*joint.damping, *joint.friction, *joint.armature)
+    forces = (*joint.damping, *joint.friction, *joint.stiffness, *joint.armature)
     bounds = (*limits.velocity, *limits.effort)
     try:
         return (
             len(limits.lower) == len(limits.upper) == nq
-            and len(joint.damping) == len(joint.friction) == len(joint.armature) == nv
+            and len(joint.damping) == len(joint.friction) == len(joint.stiffness) == len(joint.armature) == nv
+            and len(joint.friction_speed) == nv
+            and len(joint.rest) == nq
+            and joint.rotor is None
             and len(limits.velocity) == len(limits.effort) == nv
             and all(low <= high for low, high in zip(limits.lower, limits.upper, strict=True))
             and all(x >= 0.0 for x in bounds)
             and all(0.0 <= x < math.inf for x in forces)
+            and all(0.0 < x < math.inf for x in joint.friction_speed)
+            and all(-math.inf < x < math.inf for x in joint.rest)
         )
     except TypeError:  # something that is no number
         return False
@@ -83,6 +89,9 @@ def _unsound(joint: JointSpec) -> list[str]:
         ("effort limits", limits.effort, kind.nv),
         ("damping", joint.damping, kind.nv),
         ("friction", joint.friction, kind.nv),
+        ("friction speed", joint.friction_speed, kind.nv),
+        ("stiffness", joint.stiffness, kind.nv),
+        ("rest position", joint.rest, kind.nq),
         ("armature", joint.armature, kind.nv),
     ):
         if len(values) != count:
@@ -96,7 +105,18 @@ def _unsound(joint: JointSpec) -> list[str]:
     for name, values in (("velocity", limits.velocity), ("effort", limits.effort)):
         if values and min(values) < 0.0:
             _fail_joint(joint, f"has the negative {name} limit {min(values):g}; give its magnitude")
-    for name, values in (("damping", joint.damping), ("friction", joint.friction), ("armature", joint.armature)):
+    if not all(0.0 < x < math.inf for x in joint.friction_speed):
+        _fail_joint(joint, f"has the friction speed {min(joint.friction_speed):g}; it must be positive and finite")
+    if not all(map(math.isfinite, joint.rest)):
+        _fail_joint(joint, "has a rest position that is not finite")
+    if joint.rotor is not None:
+        _check_rotor(joint, joint.rotor)
+    for name, values in (
+        ("damping", joint.damping),
+        ("friction", joint.friction),
+        ("stiffness", joint.stiffness),
+        ("armature", joint.armature),
+    ):
         if not all(map(math.isfinite, values)):
             _fail_joint(joint, f"has {name} that is not finite")
         if values and min(values) < 0.0:
@@ -104,6 +124,24 @@ def _unsound(joint: JointSpec) -> list[str]:
                 _fail_joint(joint, f"has the negative armature {min(values):g}; a rotor's inertia is positive")
             suspicions.append(at(joint.where, f"joint {joint.name!r} has negative {name}, which feeds energy in"))
     return suspicions
+
+
+def _check_rotor(joint: JointSpec, rotor: Rotor) -> None:
+    """One degree of freedom, an inertia that is not negative, a ratio, and an axis of length one."""
+    if not isinstance(rotor, Rotor):
+        _fail_joint(joint, f"has {rotor!r:.60} as its rotor; give a Rotor(inertia, ratio)")
+    if joint.kind.nv != 1:
+        _fail_joint(joint, f"has a rotor, but {joint.kind.nv} degrees of freedom; rotors drive joints of one")
+    for name, value in (("inertia", rotor.inertia), ("ratio", rotor.ratio)):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            _fail_joint(joint, f"has a rotor whose {name} is {value!r:.40}; give a finite number")
+    if rotor.inertia < 0.0:
+        _fail_joint(joint, f"has a rotor with the negative inertia {rotor.inertia:g}; no body has one")
+    if rotor.axis is None:
+        if not hasattr(joint.kind, "axis"):
+            _fail_joint(joint, f"has a rotor without an axis, and none of its own ({joint.kind.description}); name one")
+    elif len(rotor.axis) != 3 or not abs(math.hypot(*rotor.axis) - 1.0) < ROTATION_TOLERANCE:
+        _fail_joint(joint, f"has a rotor with the axis {rotor.axis!r:.60}; give three numbers of length one")
 
 
 def check_mimics(joints: Mapping[str, JointSpec]) -> None:
@@ -123,6 +161,8 @@ def check_mimics(joints: Mapping[str, JointSpec]) -> None:
             _fail_joint(joint, f"mimics {mimic.joint!r}, which is fixed; remove <mimic> or name a joint that moves")
         if joint.kind.nq != 1 or target.kind.nq != 1:
             _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints of one coordinate")
+        if not (joint.kind.is_flat and target.kind.is_flat):
+            _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints with v as the rate of q")
         leader[joint.name] = mimic.joint
 
     finished: set[str] = set()

@@ -12,7 +12,7 @@ from kinetree.errors import NameNotFoundError, nearest_names
 from kinetree.model.joints import JointKind
 from kinetree.spatial import Inertia, Transform
 
-__all__ = ["Body", "Frame", "Geometry", "Joint", "Limits", "Mimic", "Named"]
+__all__ = ["Body", "Coupling", "Frame", "Geometry", "Joint", "Limits", "Mimic", "Named", "Rotor"]
 
 T = TypeVar("T")
 
@@ -100,11 +100,25 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Mimic:
-    """q = multiplier * q_of(joint) + offset: read and kept, not yet enforced."""
+    """q = multiplier * q_of(joint) + offset: the joint follows, and has no coordinate of its own in q and v."""
 
     joint: str
-    multiplier: float
-    offset: float
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rotor:
+    """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
+
+    Its mass, and its inertia as if it stood still, belong to that body. `inertia` is that about its own axis, kg·m²;
+    `axis` is in the joint's fixed frame, by default the joint's own. Beside armature (ratio² inertia) it has
+    gyroscopic terms (RBDA section 9.6).
+    """
+
+    inertia: float
+    ratio: float
+    axis: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +141,56 @@ class Joint:
     """Viscous, N·m·s/rad or N·s/m."""
     friction: tuple[float, ...]
     """Coulomb, N·m or N."""
+    friction_speed: tuple[float, ...]
+    """The speed within which Coulomb friction is rounded off, rad/s or m/s."""
+    stiffness: tuple[float, ...]
+    """Of a spring, N·m/rad or N/m."""
+    rest: tuple[float, ...]
+    """The coordinates at which the spring is at rest."""
     armature: tuple[float, ...]
-    """Rotor inertia seen at the joint, kg·m² or kg."""
+    """Rotor inertia seen at the joint, kg·m² or kg; that of `rotor` comes on top."""
+    rotor: Rotor | None = None
     mimic: Mimic | None = None
+    coupling: str | None = None
+    """The coupling that its coordinates are computed by; None if they are its own."""
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether its coordinates stand in q and v; a follower's are computed from others."""
+        return self.mimic is None and self.coupling is None
 
     @property
     def q_slice(self) -> slice:
-        return slice(self.q_start, self.q_start + self.kind.nq)
+        """Its coordinates in q; empty for a follower."""
+        return slice(self.q_start, self.q_start + (self.kind.nq if self.has_coordinates else 0))
 
     @property
     def v_slice(self) -> slice:
-        return slice(self.v_start, self.v_start + self.kind.nv)
+        """Its degrees of freedom in v; empty for a follower."""
+        return slice(self.v_start, self.v_start + (self.kind.nv if self.has_coordinates else 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """Coordinates that several joints share: their coordinates are matrix z + offset, and z stands in q."""
+
+    name: str
+    joints: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    """A row a coordinate of the joints, in their order."""
+    offset: tuple[float, ...]
+    coordinates: tuple[str, ...]
+    """A short name for each of z."""
+    q_start: int
+    v_start: int
+
+    @property
+    def q_slice(self) -> slice:
+        return slice(self.q_start, self.q_start + len(self.coordinates))
+
+    @property
+    def v_slice(self) -> slice:
+        return slice(self.v_start, self.v_start + len(self.coordinates))
 
 
 @dataclass(frozen=True, slots=True)

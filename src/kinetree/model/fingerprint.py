@@ -29,7 +29,7 @@ from kinetree.model.model import Model
 __all__ = ["digest", "fingerprint"]
 
 _LEFT_OUT: dict[type, frozenset[str]] = {
-    Model: frozenset({"name", "notes", "source"}),
+    Model: frozenset({"name", "notes", "parts", "source"}),
     Body: frozenset({"geometry"}),
 }
 """What no algorithm can read, or what only tells people something."""

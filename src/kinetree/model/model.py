@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.expr import Scalar
-from kinetree.model.elements import Body, Frame, Joint, Named
+from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
+from kinetree.model.joints import Prismatic
 from kinetree.model.parameters import nominal, parameter_names
+from kinetree.model.specs import Parts
 from kinetree.model.text import describe
 from kinetree.model.tree import Tree
 
@@ -28,7 +30,9 @@ class Model:
     bodies: Named[Body]
     """Every link of the file, moving or fixed, in file order."""
     joints: Named[Joint]
-    """The moving joints; their order is that of q and v."""
+    """The moving joints; their order is that of q and v, in which followers have no place."""
+    couplings: Named[Coupling]
+    """Coordinates that stand in q and v for those of several joints."""
     frames: Named[Frame]
     """Every body's own frame and the frames added by name."""
     root: str
@@ -38,6 +42,8 @@ class Model:
     """What was merged or assumed when the model was made, a sentence each."""
     singular_joints: tuple[str, ...]
     """Joints that move nothing with inertia: forward dynamics is not defined."""
+    parts: Parts
+    """What it was built from."""
     source: str = ""
     """Where it was read from."""
 
@@ -47,12 +53,29 @@ class Model:
     @property
     def nq(self) -> int:
         """Number of coordinates of a configuration q."""
-        return sum(kind.nq for kind in self.tree.joint)
+        shared = self.tree.coordinates
+        return sum(kind.nq for kind in self.tree.joint) if shared is None else shared.nq
 
     @property
     def nv(self) -> int:
         """Number of degrees of freedom: of v, accelerations and joint forces."""
-        return sum(kind.nv for kind in self.tree.joint)
+        shared = self.tree.coordinates
+        return sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv
+
+    def size(self, space: str) -> int:
+        """How many numbers a q ("nq"), a v ("nv") or a row of joint forces ("forces") has."""
+        return self.nq if space == "nq" else self.nv
+
+    @property
+    def owners(self) -> list[Joint | Coupling]:
+        """Whose coordinates stand in q and v, in their order: joints that do not follow others, and couplings."""
+        found: dict[str, Joint | Coupling] = {}
+        for joint in self.joints.values():
+            if joint.coupling is not None:
+                found.setdefault(f"coupling {joint.coupling}", self.couplings[joint.coupling])
+            elif joint.mimic is None:
+                found[f"joint {joint.name}"] = joint
+        return list(found.values())
 
     @property
     def mass(self) -> float:
@@ -77,12 +100,12 @@ class Model:
 
     @property
     def quaternions(self) -> dict[str, slice]:
-        """Where in q the quaternions (x, y, z, w) stand, by joint."""
+        """Where in q the quaternions (x, y, z, w) stand, by joint; numbered where a joint has several."""
         return {
-            joint.name: slice(start, start + 4)
+            joint.name if len(joint.kind.quaternions) == 1 else f"{joint.name}[{k}]": slice(start, start + 4)
             for joint in self.joints.values()
-            if joint.kind.quaternion is not None
-            for start in (joint.q_start + joint.kind.quaternion,)
+            for k, first in enumerate(joint.kind.quaternions)
+            for start in (joint.q_start + first,)
         }
 
     @property
@@ -111,19 +134,24 @@ class Model:
         return nominal(self, name)
 
     def neutral(self) -> NDArray[np.float64]:
-        """The configuration at which every joint's sides coincide, shape (nq,). It may lie outside the limits."""
-        return np.array([x for kind in self.tree.joint for x in kind.neutral()], dtype=np.float64)
+        """The configuration at which every joint's coordinates are neutral, shape (nq,).
+
+        The two sides of most joints coincide there. It may lie outside the limits; coordinates of couplings are zero.
+        """
+        values: list[float] = []
+        for owner in self.owners:
+            values.extend(owner.kind.neutral() if isinstance(owner, Joint) else (0.0,) * len(owner.coordinates))
+        return np.array(values, dtype=np.float64)
 
     def random(self, rng: np.random.Generator | int | None = None) -> NDArray[np.float64]:
         """A random configuration within the limits, shape (nq,).
 
         Where a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
+        Those of joints that follow others count for nothing.
         """
         rng = np.random.default_rng(rng)
-        values: list[float] = []
-        for joint in self.joints.values():
-            values.extend(joint.kind.random(rng, joint.limits.lower, joint.limits.upper))
-        return np.array(values, dtype=np.float64)
+        pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
+        return np.array(self.tree.joined(pieces, "nq"), dtype=np.float64)
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
         """Where q (…, nq) goes in unit time at the constant velocity v (…, nv), on the configuration manifold.
@@ -136,7 +164,7 @@ class Model:
         [0.1, 0.2]
         """
         q, v = self._configuration("q", q), _array(self, "v", v, self.nv)
-        return _by_joint(self, lambda joint, a, b: joint.kind.integrate(a, b), (q, "q"), (v, "v"))
+        return _by_owner(self, "integrate", (q, "q"), (v, "v"))
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
         """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time.
@@ -144,7 +172,7 @@ class Model:
         The inverse of `integrate`. Leading axes broadcast.
         """
         q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
-        return _by_joint(self, lambda joint, a, b: joint.kind.difference(a, b), (q0, "q"), (q1, "q"))
+        return _by_owner(self, "difference", (q0, "q"), (q1, "q"))
 
     def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
         """Raise unless q (…, nq) is a configuration: numbers, finite, no quaternion of zero length."""
@@ -198,11 +226,11 @@ def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], n
 
 
 def _flat_names(model: Model, attribute: str) -> list[str]:
-    return [
-        f"{joint.name}.{suffix}" if suffix else joint.name
-        for joint in model.joints.values()
-        for suffix in getattr(joint.kind, attribute)
-    ]
+    names = []
+    for owner in model.owners:
+        suffixes = getattr(owner.kind, attribute) if isinstance(owner, Joint) else owner.coordinates
+        names += [f"{owner.name}.{suffix}" if suffix else owner.name for suffix in suffixes]
+    return names
 
 
 def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
@@ -218,25 +246,26 @@ def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]
     return array
 
 
-def _by_joint(
-    model: Model,
-    function: Callable[[Joint, list[Any], list[Any]], list[Any]],
-    *arguments: tuple[NDArray[np.float64], str],
-) -> NDArray[np.float64]:
-    """Call `function(joint, a, b)` for each joint with a list of arrays, one a coordinate; stack what it returns."""
+def _by_owner(model: Model, method: str, *arguments: tuple[NDArray[np.float64], str]) -> NDArray[np.float64]:
+    """Call a method of each joint's kind with a list of arrays, one a coordinate, and stack what it returns."""
     try:
         shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
     except ValueError:
         shapes = " and ".join(str(array.shape) for array, _ in arguments)
         raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
     columns: list[Any] = []
-    for joint in model.joints.values():
+    for owner in model.owners:
         pieces = []
         for array, space in arguments:
-            part = array[..., joint.q_slice if space == "q" else joint.v_slice]
+            part = array[..., owner.q_slice if space == "q" else owner.v_slice]
             pieces.append([part[..., k] for k in range(part.shape[-1])])
-        columns.extend(function(joint, *pieces))
+        kind = owner.kind if isinstance(owner, Joint) else _FLAT
+        columns.extend(getattr(kind, method)(*pieces))
     result = np.empty((*shape, len(columns)))
     for k, column in enumerate(columns):
         result[..., k] = column
     return result
+
+
+_FLAT = Prismatic((0.0, 0.0, 1.0))
+"""Coordinates of couplings move as those of any joint with v as the rates of q."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError
 from kinetree.expr import Port, Scalar, Symbol
+from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks import hint
 from kinetree.model.elements import Body, Joint, Named
 from kinetree.model.singularity import singular_slots
@@ -291,7 +292,7 @@ def _with_joints(tree: Tree, model: Model, changed: Mapping[str, Joint]) -> Tree
     """The tree with other placements and armatures of some joints."""
     X_T, armature = list(tree.X_T), list(tree.armature)
     for name, joint in changed.items():
-        armature[joint.slot] = joint.armature
+        armature[joint.slot] = reflected_inertia(joint)
         if joint.placement is not model.joints[name].placement:
             # X_T begins at the moving body; a floating base's joint stands on no body.
             parent = model.bodies[joint.parent].placement if joint.parent else _IDENTITY

@@ -5,13 +5,13 @@ The records are not frozen themselves only because that triples the time to make
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kinetree.model.elements import Geometry, Limits, Mimic
+from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
 from kinetree.model.joints import JointKind
 from kinetree.spatial import Inertia, Transform
 
-__all__ = ["FrameSpec", "JointSpec", "LinkSpec", "at"]
+__all__ = ["CouplingSpec", "FrameSpec", "JointSpec", "LinkSpec", "Parts", "at"]
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class LinkSpec:
     name: str
     inertia: Inertia
     geometry: tuple[Geometry, ...]
-    where: object
+    where: object = field(default="", compare=False)
 
 
 @dataclass(slots=True)
@@ -36,9 +36,13 @@ class JointSpec:
     limits: Limits
     damping: tuple[float, ...]
     friction: tuple[float, ...]
+    friction_speed: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]
     armature: tuple[float, ...]
-    mimic: Mimic | None
-    where: object
+    rotor: Rotor | None = None
+    mimic: Mimic | None = None
+    where: object = field(default="", compare=False)
 
 
 @dataclass(slots=True)
@@ -48,7 +52,37 @@ class FrameSpec:
     name: str
     body: str
     placement: Transform
-    where: object
+    where: object = field(default="", compare=False)
+
+
+@dataclass(slots=True)
+class CouplingSpec:
+    """Joints whose coordinates are `matrix` times fewer (or other) coordinates, plus `offset`."""
+
+    name: str
+    joints: tuple[str, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    """A row a coordinate of the joints, in their order."""
+    offset: tuple[float, ...]
+    coordinates: tuple[str, ...]
+    """A short name a column."""
+    where: object = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All that a robot is made of, as it was given: what a changed robot is built from."""
+
+    name: str
+    gravity: tuple[float, float, float]
+    links: tuple[LinkSpec, ...]
+    joints: tuple[JointSpec, ...]
+    frames: tuple[FrameSpec, ...]
+    couplings: tuple[CouplingSpec, ...]
+    floating_base: bool
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was assumed before it was built."""
+    source: str = field(default="", compare=False)
 
 
 def at(where: object, message: str) -> str:

@@ -27,6 +27,12 @@ def describe(model: Model) -> str:
     if model.source:
         lines.append(f"from {model.source}")
     lines += _tree(model)
+    for coupling in model.couplings.values():
+        n = len(coupling.coordinates)
+        place = f"q{_span(coupling.q_start, n)} v{_span(coupling.v_start, n)}"
+        lines.append(
+            f"  {place}  {coupling.name} ({', '.join(coupling.coordinates)}) moves {', '.join(coupling.joints)}"
+        )
     if model.singular_joints:
         names = ", ".join(model.singular_joints[:MAX_MERGED])
         more = len(model.singular_joints) - MAX_MERGED
@@ -59,7 +65,11 @@ def _tree(model: Model) -> list[str]:
         i, indent = stack.pop()
         joint = by_slot[i - 1]
         branch, trunk = ("└─ ", "   ") if i in last else ("├─ ", "│  ")
-        text = f"{indent}{branch}{joint.name} ({joint.kind.description}) → {_body(model, joint.child, i, merged[i])}"
+        follows = (
+            f", follows {joint.mimic.joint}" if joint.mimic else f", by {joint.coupling}" if joint.coupling else ""
+        )
+        kind = f"{joint.kind.description}{follows}"
+        text = f"{indent}{branch}{joint.name} ({kind}) → {_body(model, joint.child, i, merged[i])}"
         rows.append((_place(joint), text))
         # Deep chains stay on the page; their order still tells what hangs on what.
         deeper = indent + trunk if len(indent) < 3 * MAX_INDENT else indent
@@ -82,6 +92,8 @@ def _body(model: Model, name: str, slot: int, merged: list[str]) -> str:
 
 
 def _place(joint: Joint) -> str:
+    if not joint.has_coordinates:
+        return ""
     return f"q{_span(joint.q_start, joint.kind.nq)} v{_span(joint.v_start, joint.kind.nv)}"
 
 

@@ -8,8 +8,10 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 from kinetree.expr import Scalar
+from kinetree.model.coordinate_map import CoordinateMap
+from kinetree.model.drive import Drive
 from kinetree.model.joints import JointKind
-from kinetree.spatial import Inertia, Motion, Transform
+from kinetree.spatial import LDLT, Inertia, Motion, Transform, Vec3
 
 __all__ = ["JointBlocks", "JointColumns", "Tree"]
 
@@ -32,9 +34,16 @@ class Tree:
     I: tuple[Inertia, ...]
     """Of everything fixed to body i, in its frame. I[0] is what is fixed to the root."""
     armature: tuple[tuple[Scalar, ...], ...]
+    """Rotor inertia seen at the joint, geared rotors' included."""
     gravity: Motion
     """The acceleration of free fall."""
     parent: tuple[int, ...]
+    rotor: tuple[tuple[Vec3, ...], ...] = ()
+    """Ratio times inertia times axis of each geared rotor, in the joint's fixed frame; a vector a degree of freedom,
+    or none where no rotor is."""
+    drive: tuple[Drive, ...] = ()
+    coordinates: CoordinateMap | None = None
+    """How joints share coordinates, if any do."""
 
     @property
     def size(self) -> int:
@@ -61,11 +70,11 @@ class Tree:
 
     def blocks(self) -> JointBlocks:
         """A symmetric matrix of joints, zero at first."""
-        return JointBlocks([kind.nv for kind in self.joint])
+        return JointBlocks(self)
 
     def columns(self, rows: int) -> JointColumns:
         """A matrix with a column a degree of freedom, zero at first."""
-        return JointColumns([kind.nv for kind in self.joint], rows)
+        return JointColumns(self, rows)
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T | None]:
         """What an algorithm returned, from slot 1 on, as an array with slot 0."""
@@ -83,16 +92,19 @@ class Tree:
         """The tree with something about its constants changed."""
         return change(self)
 
-    def joined(self, pieces: Sequence[Sequence[Scalar]], sizes: str) -> list[Scalar]:  # noqa: ARG002
-        """Pieces from slot 1 on as one flat q ("nq") or v ("nv"); the opposite of `split`."""
-        return [x for piece in pieces for x in piece]
+    def joined(self, pieces: Sequence[Sequence[Scalar]], space: str) -> list[Scalar]:
+        """Pieces from slot 1 on as one flat q ("nq"), v ("nv") or row of joint forces ("forces")."""
+        flat = [x for piece in pieces for x in piece]
+        return flat if self.coordinates is None else self.coordinates.gathered(flat, space)
 
-    def split(self, x: Sequence[Scalar], sizes: str) -> list[Sequence[Scalar]]:
-        """A flat q ("nq") or v ("nv") as one piece a slot; slot 0 is empty."""
+    def split(self, x: Sequence[Scalar], space: str) -> list[Sequence[Scalar]]:
+        """The opposite of `joined`: a piece a slot; slot 0 is empty."""
+        if self.coordinates is not None:
+            x = self.coordinates.spread(x, space)
         pieces: list[Sequence[Scalar]] = []
         start = 0
         for kind in self.joint:
-            n = getattr(kind, sizes)
+            n = kind.nq if space == "nq" else kind.nv
             pieces.append(x[start : start + n])
             start += n
         return pieces
@@ -101,34 +113,54 @@ class Tree:
 class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
     """A symmetric matrix of joints, by its blocks (i, j); (j, i) is the transpose, and the root has none."""
 
-    def __init__(self, widths: Sequence[int]) -> None:
-        self._starts = list(accumulate(widths, initial=0))
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._starts = list(accumulate((kind.nv for kind in tree.joint), initial=0))
 
     def __setitem__(self, ij: tuple[int, int], block: list[list[Scalar]]) -> None:
         if 0 not in ij:
             super().__setitem__(ij, block)
 
     def flat(self) -> list[Scalar]:
-        """The whole matrix, row by row."""
+        """The whole matrix, row by row: of the robot's degrees of freedom, also where joints share some."""
         n = self._starts[-1]
         H: list[Scalar] = [0.0] * (n * n)
         for (i, j), block in self.items():
             for a, row in enumerate(block, self._starts[i]):
                 for b, x in enumerate(row, self._starts[j]):
                     H[a * n + b] = H[b * n + a] = x
-        return H
+        shared = self._tree.coordinates
+        if shared is None:
+            return H
+        half = [shared.gathered(H[a * n : (a + 1) * n], "forces") for a in range(n)]  # H G, row by row
+        columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ H G)ᵀ
+        return [columns[max(a, b)][min(a, b)] for a in range(shared.nv) for b in range(shared.nv)]
+
+    def solve(self, pieces: Sequence[Sequence[Scalar]]) -> list[Sequence[Scalar]]:
+        """The accelerations that forces give: pieces from slot 1 on, as they go in."""
+        forces = self._tree.joined(pieces, "forces")
+        n, H = len(forces), self.flat()
+        # Tips first: what is zero in H then stays zero in its factors (RBDA section 6.5).
+        factors = LDLT([[H[a * n + b] for b in reversed(range(n))] for a in reversed(range(n))])
+        return self._tree.split(factors.solve(forces[::-1])[::-1], "nv")[1:]
 
 
 class JointColumns:
     """A matrix with some columns a joint: `columns[j]` are those of joint j."""
 
-    def __init__(self, widths: Sequence[int], rows: int) -> None:
-        self._columns: list[Sequence[Sequence[Scalar]]] = [[[0.0] * rows] * width for width in widths]
+    def __init__(self, tree: Tree, rows: int) -> None:
+        self._columns: list[Sequence[Sequence[Scalar]]] = [[[0.0] * rows] * kind.nv for kind in tree.joint]
         self._rows = rows
+        self._tree = tree
 
     def __setitem__(self, j: int, columns: Sequence[Sequence[Scalar]]) -> None:
         self._columns[j] = columns
 
     def flat(self) -> list[Scalar]:
         """Its numbers, row by row."""
-        return [column[row] for row in range(self._rows) for columns in self._columns for column in columns]
+        shared = self._tree.coordinates
+        numbers: list[Scalar] = []
+        for row in range(self._rows):
+            own = [column[row] for columns in self._columns for column in columns]
+            numbers += own if shared is None else shared.gathered(own, "forces")
+        return numbers

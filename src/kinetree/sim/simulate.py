@@ -115,7 +115,7 @@ def simulate(
         work=record.work,
         dissipated=record.loss,
         q_names=tuple(robot.q_names),
-        q_joints=tuple(joint.name for joint in robot.joints.values() for _ in range(joint.kind.nq)),
+        q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
         q_units=coordinate_units(robot),
         v_names=tuple(robot.v_names),
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import TrajectoryFileError
-from kinetree.model import Model, Revolute
+from kinetree.model import Joint, Model
 
 __all__ = ["UNREADABLE", "Trajectory", "coordinate_units"]
 
@@ -106,10 +106,6 @@ class Trajectory:
 def coordinate_units(robot: Model) -> tuple[str, ...]:
     """The unit of each coordinate of q."""
     units: list[str] = []
-    for joint in robot.joints.values():
-        kind = joint.kind
-        of_joint = ["rad" if isinstance(kind, Revolute) else "m"] * kind.nq
-        if kind.quaternion is not None:
-            of_joint[kind.quaternion : kind.quaternion + 4] = [""] * 4
-        units.extend(of_joint)
+    for owner in robot.owners:
+        units.extend(owner.kind.q_units if isinstance(owner, Joint) else [""] * len(owner.coordinates))
     return tuple(units)

@@ -21,6 +21,7 @@ __all__ = [
     "quaternion_log",
     "quaternion_normalize",
     "quaternion_product",
+    "quaternion_rates",
     "translation_exp",
     "translation_log",
 ]
@@ -91,6 +92,12 @@ def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
         pw * qz + px * qy - py * qx + pz * qw,
         pw * qw - px * qx - py * qy - pz * qz,
     )
+
+
+def quaternion_rates(q: Quaternion, w: Vec3) -> Quaternion:
+    """The derivative of a quaternion at the angular velocity w in the turned frame: q w / 2."""
+    half = w * 0.5
+    return quaternion_product(q, (half.x, half.y, half.z, 0.0))
 
 
 def quaternion_normalize(q: Quaternion) -> Quaternion:

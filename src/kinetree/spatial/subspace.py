@@ -50,6 +50,16 @@ class ForceBasis:
 
     columns: tuple[Force, ...]
 
+    @staticmethod
+    def couples(vectors: Sequence[Vec3], X: Transform) -> ForceBasis:
+        """Pure couples, given in the coordinates X comes from, in those it leads to."""
+        return ForceBasis(tuple(Force(X.E @ n, Vec3.zero()) for n in vectors))
+
+    def __add__(self, other: ForceBasis) -> ForceBasis:
+        if not isinstance(other, ForceBasis):
+            return NotImplemented
+        return ForceBasis(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
+
     def __matmul__(self, x: Sequence[Scalar]) -> Force:
         """U x."""
         total = Force.zero()

@@ -21,8 +21,8 @@ from kinetree import specialization
 from kinetree.codegen import cache
 from kinetree.definition import Definition
 from kinetree.expr import Program
-from kinetree.model import regrouped
-from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.model import JointMotion, regrouped
+from kinetree.spatial import Inertia, Subspace, Sym3, Transform, Vec3
 from kinetree.specialization import Specialization
 
 RNG = np.random.default_rng(11)
@@ -181,7 +181,8 @@ class Screw(kt.Revolute):
     pitch = 1.0
 
     def calc(self, q: Any, v: Any) -> Any:
-        return super().calc([q[0] * self.pitch], [v[0] * self.pitch])
+        X_J, S, v_J, c_J = super().calc([q[0] * self.pitch], [v[0] * self.pitch])
+        return JointMotion(X_J, Subspace(tuple(s * self.pitch for s in S.columns)), v_J, c_J)
 
 
 def test_a_robot_with_a_joint_of_the_users_own_is_not_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

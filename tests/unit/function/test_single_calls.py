@@ -47,6 +47,7 @@ Way = Callable[..., Call]
 
 def sample(robot: kt.Model, function: Any) -> list[np.ndarray]:
     sizes = {"nq": lambda: robot.random(RNG), "nv": lambda: RNG.normal(size=robot.nv)}
+    sizes["forces"] = sizes["nv"]
     return [sizes[size]() for _, size in function.definition.inputs]
 
 

@@ -17,7 +17,7 @@ _ON_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismat
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
 
 
-def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
+def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bool = True) -> None:
     """Add a joint to the builder."""
     name = joint.text("name")
     parts = joint.parts()
@@ -37,7 +37,7 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes) -> None:
         limits=_limits(joint, name, kind, parts.get("limit"), builder, notes),
         damping=damping,
         friction=friction,
-        mimic=_mimic(parts.get("mimic"), name, kind, notes),
+        mimic=_mimic(parts.get("mimic"), name, kind, notes, enforced=mimic),
         where=joint,
     )
 
@@ -115,11 +115,14 @@ def _bound(limit: Element, attribute: str, name: str, notes: Notes) -> float:
     return value
 
 
-def _mimic(mimic: Element | None, name: str, kind: JointKind, notes: Notes) -> Mimic | None:
+def _mimic(mimic: Element | None, name: str, kind: JointKind, notes: Notes, *, enforced: bool) -> Mimic | None:
     if mimic is None:
         return None
     if not kind.nv:
         notes.add("<mimic> has no meaning on fixed joints and was not kept", name)
         return None
-    notes.add("<mimic> was read and kept but is not enforced yet: these joints move on their own", name)
+    if not enforced:
+        notes.add("<mimic> was left out, as asked: these joints move on their own", name)
+        return None
+    notes.add("joints that mimic another follow it and have no place in q and v", name)
     return Mimic(mimic.text("joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))

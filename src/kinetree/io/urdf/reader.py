@@ -27,12 +27,14 @@ def load_urdf(
     path: str | os.PathLike[str],
     *,
     floating_base: bool = False,
+    mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """Read a URDF file.
 
     Joints keep the order of the file; those of type fixed are merged and their frames kept. `floating_base` puts
-    a free joint under the root body, which is otherwise fixed to the world. Meshes are only located, and only
+    a free joint under the root body, which is otherwise fixed to the world. Joints that mimic others follow them,
+    unless `mimic` is False. Meshes are only located, and only
     inside `package_roots`: a root holds packages as `root/NAME` or is one itself; without roots, the file's
     folder and the folders above it that bear a package's name serve.
 
@@ -44,7 +46,7 @@ def load_urdf(
         document = read_document(path, SHAPES)
         if document.root.tag != "robot":
             document.root.fail("this is no URDF file: it must begin with <robot>")
-        return read_urdf(document, path, floating_base=floating_base, package_roots=package_roots)
+        return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)
 
 
 def read_urdf(
@@ -52,6 +54,7 @@ def read_urdf(
     path: Path,
     *,
     floating_base: bool = False,
+    mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Model:
     """The model of a document whose root is <robot>."""
@@ -68,7 +71,7 @@ def read_urdf(
         if element.tag == "link":
             read_link(element, builder, geometry)
         elif element.tag == "joint":
-            read_joint(element, builder, notes)
+            read_joint(element, builder, notes, mimic=mimic)
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
     for sentence in (*notes.sentences(), *_skipped(document)):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.expr import Scalar
-from kinetree.model.joints.base import JointKind, JointMotion
+from kinetree.model.joints.base import JointKind, JointMotion, within
 from kinetree.spatial import Motion, Subspace, Transform, Vec3
 from kinetree.spatial.rotations import (
     from_quaternion,
@@ -17,6 +16,7 @@ from kinetree.spatial.rotations import (
     quaternion_log,
     quaternion_normalize,
     quaternion_product,
+    quaternion_rates,
     translation_exp,
     translation_log,
 )
@@ -32,16 +32,8 @@ class Free(JointKind):
 
     nq = 7
     nv = 6
-    quaternion = 3
-
-    def __repr__(self) -> str:
-        return "Free()"
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
+    quaternions = (3,)
+    is_flat = False
 
     @property
     def description(self) -> str:
@@ -55,6 +47,10 @@ class Free(JointKind):
     def v_names(self) -> tuple[str, ...]:
         return ("vx", "vy", "vz", "wx", "wy", "wz")
 
+    @property
+    def q_units(self) -> tuple[str, ...]:
+        return ("m", "m", "m", "", "", "", "")
+
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         X_J = Transform(from_quaternion(*q[3:]).T, Vec3(*q[:3]))
         return JointMotion(X_J, _S, Motion(Vec3(*v[3:]), Vec3(*v[:3])), Motion.zero())
@@ -63,13 +59,14 @@ class Free(JointKind):
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
     def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
-        position = [
-            rng.uniform(low if math.isfinite(low) else -1.0, high if math.isfinite(high) else 1.0)
-            for low, high in zip(lower[:3], upper[:3], strict=True)
-        ]
+        position = [within(rng, low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
         quaternion = rng.normal(size=4)
         quaternion /= np.linalg.norm(quaternion)
-        return tuple(float(x) for x in (*position, *quaternion))
+        return (*position, *map(float, quaternion))
+
+    def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        moved = from_quaternion(*q[3:]) @ Vec3(*v[:3])
+        return [*moved.components(), *quaternion_rates(tuple(q[3:]), Vec3(*v[3:]))]
 
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         w = Vec3(*v[3:])

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from kinetree.errors import ModelError
 from kinetree.model.joints.base import JointKind
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["OneAxisJoint"]
+__all__ = ["OneAxisJoint", "axis_name", "mirror_image", "unit_axis"]
 
 
 class OneAxisJoint(JointKind):
@@ -21,8 +19,8 @@ class OneAxisJoint(JointKind):
 
     nq = nv = 1
     word: ClassVar[str]
-    span: ClassVar[float]
-    """Random coordinates without limits lie within plus or minus this."""
+    unit: ClassVar[str]
+    """Of its coordinate: "rad" or "m"."""
 
     def __init__(self, axis: Sequence[float]) -> None:
         self.axis = unit_axis(axis)
@@ -30,43 +28,34 @@ class OneAxisJoint(JointKind):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self.axis.components())})"
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.axis == self.axis
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.axis))
-
     def aligned(self) -> tuple[JointKind, Transform]:
         """About, or along, z."""
+        return self._about(Vec3(0.0, 0.0, 1.0)), Transform(_rows_ending_in(self.axis), Vec3.zero())
+
+    def reversed(self) -> JointKind:
+        return self._about(-self.axis)
+
+    def mirrored(self, normal: int) -> JointKind:
+        """A displacement's axis is mirrored; that of a turn, a vector of another sort, is mirrored and turned back."""
+        axis = mirror_image(self.axis, normal)
+        return self._about(-axis if self.unit == "rad" else axis)
+
+    def scaled(self, length: float) -> JointKind:
+        return self
+
+    def _about(self, axis: Vec3) -> JointKind:
+        """The same with another axis of length one."""
         turned = copy(self)
-        turned.axis = Vec3(0.0, 0.0, 1.0)
-        return turned, Transform(_rows_ending_in(self.axis), Vec3.zero())
+        turned.axis = axis
+        return turned
 
     @property
     def description(self) -> str:
-        return f"{self.word} {_axis_name(self.axis)}"
+        return f"{self.word} {axis_name(self.axis)}"
 
     @property
-    def q_names(self) -> tuple[str, ...]:
-        return ("",)
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        return ("",)
-
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0,)
-
-    def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
-        low = lower[0] if math.isfinite(lower[0]) else -self.span
-        high = upper[0] if math.isfinite(upper[0]) else self.span
-        return (float(rng.uniform(min(low, high), max(low, high))),)
-
-    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        return [q[0] + v[0]]
-
-    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
-        return [q1[0] - q0[0]]
+    def q_units(self) -> tuple[str, ...]:
+        return (self.unit,)
 
 
 def _rows_ending_in(z: Vec3) -> Mat3:
@@ -78,6 +67,11 @@ def _rows_ending_in(z: Vec3) -> Mat3:
     return Mat3(x, z.cross(x), z)
 
 
+def mirror_image(vector: Vec3, normal: int) -> Vec3:
+    """In the plane across axis 0, 1 or 2."""
+    return Vec3(*(-x + 0.0 if k == normal else x for k, x in enumerate(vector.components())))
+
+
 def unit_axis(axis: Sequence[float]) -> Vec3:
     """The axis at length one."""
     x, y, z = (float(a) for a in axis)
@@ -87,7 +81,7 @@ def unit_axis(axis: Sequence[float]) -> Vec3:
     return Vec3(x / length, y / length, z / length)
 
 
-def _axis_name(axis: Vec3) -> str:
+def axis_name(axis: Vec3) -> str:
     for name, unit in (("x", (1.0, 0.0, 0.0)), ("y", (0.0, 1.0, 0.0)), ("z", (0.0, 0.0, 1.0))):
         if axis.components() == unit:
             return name

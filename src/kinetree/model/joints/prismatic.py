@@ -17,7 +17,7 @@ class Prismatic(OneAxisJoint):
     """A displacement q, in metres, along a fixed axis."""
 
     word: ClassVar[str] = "prismatic along"
-    span: ClassVar[float] = 1.0
+    unit: ClassVar[str] = "m"
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         S = Subspace((Motion(Vec3.zero(), self.axis),))

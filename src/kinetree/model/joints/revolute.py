@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -19,7 +18,7 @@ class Revolute(OneAxisJoint):
     """An angle q, in radians, about a fixed axis."""
 
     word: ClassVar[str] = "revolute about"
-    span: ClassVar[float] = math.pi
+    unit: ClassVar[str] = "rad"
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         S = Subspace((Motion(self.axis, Vec3.zero()),))

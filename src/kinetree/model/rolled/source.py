@@ -55,6 +55,14 @@ class Source:
         return Columns([self.tree.armature[i] for i in self._order])
 
     @cached_property
+    def rotor(self) -> Columns:
+        return Columns([self.tree.rotor[i] for i in self._order])
+
+    @cached_property
+    def drive(self) -> Columns:
+        return Columns([self.tree.drive[i] for i in self._order])
+
+    @cached_property
     def light(self) -> frozenset[int]:
         """The kinds whose bodies all need others on top of them to be accelerated: alone they have D = Sᵀ I S = 0.
 
@@ -86,8 +94,8 @@ class Source:
         return found
 
     def starts(self, space: str) -> Sequence[int]:
-        """Where each body's piece of q ("nq") or v ("nv") begins."""
-        return self._starts[space]
+        """Where each body's piece of q ("nq"), v ("nv") or of a row of forces ("forces") begins."""
+        return self._starts["nq" if space == "nq" else "nv"]
 
     @cached_property
     def _starts(self) -> dict[str, list[int]]:

@@ -31,6 +31,9 @@ class RolledTree:
         self.X_T = QuantityTable(recorder, self._bodies, source.X_T)
         self.I = QuantityTable(recorder, self._bodies, source.I, varying=source.light)
         self.armature = QuantityTable(recorder, self._bodies, source.armature)
+        self.rotor = QuantityTable(recorder, self._bodies, source.rotor)
+        self.drive = QuantityTable(recorder, self._bodies, source.drive)
+        self.coordinates = source.tree.coordinates
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
 
@@ -161,7 +164,11 @@ class _Pieces:
 
     def __getitem__(self, i: int | Slot) -> list[Scalar]:
         start = self._tree.start(self._space, i) + self._first
-        return [self._memory[start + k] for k in range(getattr(self._tree.joint[i], self._space))]
+        return [self._memory[start + k] for k in range(_width(self._tree.joint[i], self._space))]
+
+
+def _width(kind: JointKind, space: str) -> int:
+    return kind.nq if space == "nq" else kind.nv
 
 
 class _Everywhere:

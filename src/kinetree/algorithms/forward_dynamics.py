@@ -1,0 +1,36 @@
+"""Forward dynamics of any tree: by articulated bodies, or by H q̈ = τ - C where joints share coordinates.
+
+With the coordinates z that joints share, q = G z + b: (Gᵀ H G) z̈ = Gᵀ (τ - C), a small dense system of the factors
+that keep the tree's zeros (Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 6.1, 6.5 and 8.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinetree.algorithms.aba import aba
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.rnea import rnea
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import Force
+
+__all__ = ["forward_dynamics"]
+
+
+def forward_dynamics(
+    tree: Tree,
+    q: Sequence[Sequence[Scalar]],
+    qd: Sequence[Sequence[Scalar]],
+    tau: Sequence[Sequence[Scalar]],
+    f_ext: Mapping[int, Force] | None = None,
+) -> Sequence[Sequence[Scalar]]:
+    """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
+    if tree.coordinates is None:
+        return aba(tree, q, qd, tau, f_ext)
+    C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
+    (u,) = tree.slots(1)
+    for i, _ in tree.outward:
+        u[i] = [t - c for t, c in zip(tau[i], C[i], strict=True)]
+    return crba(tree, q).solve(u[1:])
