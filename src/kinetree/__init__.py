@@ -3,7 +3,8 @@
 A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its motion come out.
 """
 
-from kinetree import zoo
+from kinetree import solids, zoo
+from kinetree.drives import limited_forces, passive_forces
 from kinetree.dynamics import (
     aba,
     bias_forces,
@@ -43,19 +44,65 @@ from kinetree.kinematics import (
     frame_velocity,
     integrate,
 )
-from kinetree.model import Continuous, Fixed, Free, Limits, Mimic, Model, ModelBuilder, Prismatic, Revolute
+from kinetree.layouts import Layout
+from kinetree.manifold import coordinate_rates, difference_jacobian, integrate_jacobian
+from kinetree.model import (
+    Composite,
+    Continuous,
+    Cylindrical,
+    Ellipsoid,
+    Euler,
+    ExponentialMap,
+    Fixed,
+    FloatingBase,
+    Free,
+    FreeRPY,
+    Helical,
+    JointKind,
+    JointMotion,
+    Limits,
+    Mimic,
+    Model,
+    ModelBuilder,
+    MultiDof,
+    Placed,
+    Planar,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Rotor,
+    Screw,
+    Spherical,
+    Translation,
+    Universal,
+    merge,
+)
 from kinetree.rollouts import rollout
 from kinetree.sim import Trajectory, simulate
+from kinetree.spatial import Inertia, Transform
+from kinetree.spatial.placement import placement
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Composite",
     "ConfigurationError",
     "Continuous",
+    "Cylindrical",
     "DTypeError",
+    "Ellipsoid",
+    "Euler",
+    "ExponentialMap",
     "Fixed",
+    "FloatingBase",
     "Free",
+    "FreeRPY",
+    "Helical",
+    "Inertia",
+    "JointKind",
+    "JointMotion",
     "KinetreeError",
+    "Layout",
     "Limits",
     "Mimic",
     "MissingPackageError",
@@ -63,24 +110,36 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "ModelWarning",
+    "MultiDof",
     "NameNotFoundError",
     "OptionError",
+    "Placed",
+    "Planar",
     "Prismatic",
+    "Reversed",
     "Revolute",
+    "Rotor",
+    "Screw",
     "ShapeError",
     "SimulationError",
     "SingularModelError",
+    "Spherical",
     "StiffFrictionError",
     "Trajectory",
     "TrajectoryFileError",
+    "Transform",
+    "Translation",
+    "Universal",
     "aba",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
     "center_of_mass",
     "compile",
+    "coordinate_rates",
     "crba",
     "difference",
+    "difference_jacobian",
     "forward_dynamics",
     "forward_kinematics",
     "frame_acceleration",
@@ -89,13 +148,19 @@ __all__ = [
     "frame_velocity",
     "gravity_forces",
     "integrate",
+    "integrate_jacobian",
     "inverse_dynamics",
     "kinetic_energy",
+    "limited_forces",
     "load",
     "mass_matrix",
+    "merge",
+    "passive_forces",
+    "placement",
     "potential_energy",
     "rnea",
     "rollout",
     "simulate",
+    "solids",
     "zoo",
 ]

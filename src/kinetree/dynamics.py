@@ -5,11 +5,12 @@ They run on the tree with regrouped inertias: the same answers from fewer operat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model, regrouped
@@ -29,17 +30,22 @@ __all__ = [
 Forces = dict[int, Force]
 
 
-def _aba(model: Model, q: Slots, v: Slots, tau: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return model.tree.joined(algorithms.forward_dynamics(regrouped(model.tree), q, v, tau, f_ext), "nv")
+def _aba(
+    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: Forces
+) -> list[Scalar]:
+    tree = regrouped(model.tree)
+    acting = algorithms.driven(tree, q, v, tau, passive, limits)
+    return model.tree.joined(algorithms.forward_dynamics(tree, q, v, acting, f_ext), "nv")
 
 
-def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, f_ext: Forces) -> list[Scalar]:
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, qdd, f_ext), "forces")
+def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
+    tree = regrouped(model.tree)
+    tau = algorithms.rnea(tree, q, v, qdd, f_ext)
+    return model.tree.joined(algorithms.undriven(tree, q, v, tau, passive), "forces")
 
 
-def _bias_forces(model: Model, q: Slots, v: Slots, *, f_ext: Forces) -> list[Scalar]:
-    rest = model.tree.at_rest()
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, v, rest, f_ext), "forces")
+def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
+    return _rnea(model, q, v, model.tree.at_rest(), passive=passive, f_ext=f_ext)
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
@@ -52,10 +58,12 @@ def _crba(model: Model, q: Slots) -> list[Scalar]:
 
 
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
-ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, takes_forces=True, divides_by_inertia=True)
-RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, takes_forces=True)
+_PASSIVE = {"passive": passive_option}
+_DRIVE = {**_PASSIVE, "limits": limits_option}
+ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, _DRIVE, takes_forces=True, divides_by_inertia=True)
+RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, _PASSIVE, takes_forces=True)
 CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba)
-BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, takes_forces=True)
+BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, _PASSIVE, takes_forces=True)
 GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces)
 
 
@@ -67,14 +75,16 @@ def aba(
     tau: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    passive: Passive = False,
+    limits: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
     """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
 
-    Rigid bodies, rotor inertias and gravity; joint damping and friction are not part of it (`kt.simulate` adds
-    them to tau).
+    Rigid bodies, rotors and gravity. Friction, springs and the limits of motors are part of it if they are asked for;
+    see docs/drives.md.
 
     Args:
         robot: the robot.
@@ -82,6 +92,9 @@ def aba(
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        passive: which passive forces of the joints act besides tau: True for all, False for none, or a list of names
+            among "damping", "friction" and "spring".
+        limits: whether motors give at most their effort limit of tau, and drive no joint beyond its velocity limit.
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
@@ -95,6 +108,7 @@ def aba(
         ShapeError: an argument's last axis, or the leading axes together, do not fit.
         DTypeError: an argument is not an array of real numbers.
         ConfigurationError: a quaternion in q is zero.
+        OptionError: there is no passive force of such a name.
         SingularModelError: a joint moves nothing that has inertia.
 
     Source: Featherstone, RBDA (2008), Table 7.1.
@@ -104,7 +118,8 @@ def aba(
     >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
     (100, 2)
     """
-    return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
+    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
 @defined_by(RNEA)
@@ -115,6 +130,7 @@ def rnea(
     qdd: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -127,16 +143,19 @@ def rnea(
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        passive: which passive forces of the joints are at work, so that the drives need not provide them: True for
+            all, False for none, or a list of names among "damping", "friction" and "spring".
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes.
+        Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. They are those that the
+        accelerations take, whatever motors can give: `kt.limited_forces` tells what they would.
 
     Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), Table 5.1.
 
@@ -146,7 +165,8 @@ def rnea(
     >>> kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], qdd).round(9).tolist()
     [2.0, 0.5]
     """
-    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
+    options = {} if passive is False else switched_on(robot, passive)
+    return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
 @defined_by(CRBA)
@@ -191,17 +211,21 @@ def bias_forces(
     v: ArrayLike,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
     """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, less external forces.
 
+    Less the passive forces too, if they are asked for.
+
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         f_ext: external wrenches by frame name, as for `rnea`.
+        passive: which passive forces count as part of the robot, as for `rnea`.
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
@@ -220,7 +244,8 @@ def bias_forces(
     >>> kt.bias_forces(robot, [0.3, 0.1], [0.0, 1.0]).shape
     (2,)
     """
-    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads)
+    options = {} if passive is False else switched_on(robot, passive)
+    return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
 @defined_by(GRAVITY_FORCES)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.drives import Passive, passive_option, switched_on
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
@@ -19,8 +20,9 @@ def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     return [algorithms.kinetic_energy(model.tree, q, v)]
 
 
-def _potential(model: Model, q: Slots) -> list[Scalar]:
-    return [algorithms.potential_energy(model.tree, q)]
+def _potential(model: Model, q: Slots, *, passive: Sequence[str]) -> list[Scalar]:
+    energy = algorithms.potential_energy(model.tree, q)
+    return [energy + algorithms.spring_energy(model.tree, q) if "spring" in passive else energy]
 
 
 def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
@@ -30,7 +32,7 @@ def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
 
 
 KINETIC_ENERGY = Definition("kinetic_energy", (("q", "nq"), ("v", "nv")), (), _kinetic)
-POTENTIAL_ENERGY = Definition("potential_energy", (("q", "nq"),), (), _potential)
+POTENTIAL_ENERGY = Definition("potential_energy", (("q", "nq"),), (), _potential, {"passive": passive_option})
 CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_mass)
 
 
@@ -76,15 +78,18 @@ def potential_energy(
     robot: Model,
     q: ArrayLike,
     *,
+    passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The potential energy in gravity, zero with the centre of mass at the world's origin.
+    """The potential energy in gravity, zero with the centre of mass at the world's origin; of springs, if asked for.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        passive: True, or a list with "spring" in it, adds what the springs of the joints store. Other passive forces,
+            named as for `aba`, store nothing.
         parameters: other numbers for some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
@@ -94,16 +99,17 @@ def potential_energy(
         Energy (…); J. A fixed base's own mass counts.
 
     Raises:
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
 
-    Source: -m g · c, with the centre of mass c.
+    Source: -m g · c, with the centre of mass c; k/2 |q - rest|² of springs.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> bool(kt.potential_energy(robot, [3.14, 0.0]) > kt.potential_energy(robot, [0.0, 0.0]))
     True
     """
-    return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out, threads=threads)
+    options = {} if passive is False else switched_on(robot, passive)
+    return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out, threads=threads, **options)
 
 
 @defined_by(CENTER_OF_MASS)

@@ -24,6 +24,7 @@ from kinetree.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Program
 from kinetree.model import Model
+from kinetree.model.equality import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.specialization import Specialization
 from kinetree.threads import call_in_pieces, thread_count, worth_splitting
@@ -312,7 +313,7 @@ if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not t
     os.register_at_fork(
         before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release
     )
-_stand_ins: weakref.WeakKeyDictionary[Model, Model] = weakref.WeakKeyDictionary()
+_stand_ins: ByIdentity[Model] = ByIdentity()
 
 
 def _compiled(
@@ -345,7 +346,9 @@ def _checked(
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
     frames = tuple(model.frames[name] for name in forced)
-    key = (definition, tuple(options.items()), forced, parameters, dtype, unroll)
+    # By the names that were given; what resolves to nothing, a switch that is off, is as if it were not there.
+    asked = tuple((name, x if isinstance(x, str) else resolved[name]) for name, x in options.items() if resolved[name])
+    key = (definition, asked, forced, parameters, dtype, unroll)
     with _compiling:
         if id(model) not in _kernels:
             weakref.finalize(model, _kernels.pop, id(model)).atexit = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.arguments import check_out, check_robot, real_array
+from kinetree.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
@@ -31,9 +32,18 @@ _MOST_STEPS = 1_000_000
 
 
 def _step(
-    model: Model, q: Slots, v: Slots, tau: Slots, dt: Scalar, *, integrator: str, f_ext: Mapping[int, Force]
+    model: Model,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    dt: Scalar,
+    *,
+    integrator: str,
+    passive: Sequence[str],
+    limits: bool,
+    f_ext: Mapping[int, Force],
 ) -> tuple[Slots, Slots]:
-    return _STEPS[integrator](regrouped(model.tree), q, v, tau, dt, f_ext)
+    return _STEPS[integrator](regrouped(model.tree), q, v, tau, dt, f_ext, passive, limits)
 
 
 def _integrator(_: Model, value: Any) -> Hashable:
@@ -60,7 +70,7 @@ ROLLOUT = Definition(
     (("q", "nq"), ("v", "nv"), ("tau", "forces")),
     (),
     _step,
-    {"integrator": _integrator, "steps": _steps},
+    {"integrator": _integrator, "passive": passive_option, "limits": limits_option, "steps": _steps},
     takes_forces=True,
     divides_by_inertia=True,
     is_step=True,
@@ -77,14 +87,16 @@ def rollout(
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
     integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
     """The states that joint forces lead to, step after step, many motions at once.
 
-    All steps run inside a kernel, and motions side by side in its lanes and on threads. Rigid bodies, rotor inertias
-    and gravity, as in `aba`; joint damping, friction and limits are not part of it (see `kt.simulate`).
+    All steps run inside a kernel, and motions side by side in its lanes and on threads. Rigid bodies, rotors and
+    gravity, as in `aba`; friction, springs and the limits of motors if they are asked for.
 
     Args:
         robot: the robot.
@@ -96,6 +108,10 @@ def rollout(
         integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
             velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
             manifold, so that quaternions stay quaternions.
+        passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
+            the new velocity: it brakes without overshooting however stiff it is. For "rk4" a step must resolve it, and
+            springs for both; `kt.simulate` divides its steps where it must, a rollout does not.
+        limits: whether motors are limited in effort and velocity, as for `aba`.
         parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -105,7 +121,7 @@ def rollout(
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator.
+        OptionError: there is no such integrator or passive force.
 
     `kt.compile(robot, kt.rollout, steps=T)` has all T steps in one kernel, at most a million; its arguments are
     q, v, tau and dt.
@@ -125,9 +141,10 @@ def rollout(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), a row a step"
         )
     n, total = model.nq + model.nv, tau.shape[-2]
+    switches = switched_on(model, passive, limits)
 
     def steps(q: ArrayLike, v: ArrayLike, tau: Array, out: Array | None = None) -> Array:
-        options = {"integrator": integrator, "steps": tau.shape[-2]}
+        options = {"integrator": integrator, **switches, "steps": tau.shape[-2]}
         return run(
             ROLLOUT, model, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options
         )

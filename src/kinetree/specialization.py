@@ -114,7 +114,7 @@ class Specialization:
 
     def program(self) -> Program:
         """Run the algorithm on symbols."""
-        if self.unroll is False or (self.unroll is None and self.model.nv > _STRAIGHT_JOINTS):
+        if self.unroll is False or (self.unroll is None and self._is_large()):
             return self._recorded(rolled=True)
         straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
         length = sum(1 for _ in straight.body.all_statements())
@@ -122,6 +122,11 @@ class Specialization:
             return self._recorded(rolled=True)
         self._announce(length)
         return straight
+
+    def _is_large(self) -> bool:
+        """Whether a straight line would be too long, told before it is traced."""
+        solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
+        return self.model.nv > _STRAIGHT_JOINTS or solved > _STRAIGHT_OPERATIONS
 
     def _announce(self, operations: int) -> None:
         """Say so if compiling will take long."""

@@ -47,11 +47,12 @@ def aba(
     # Pass 2, inward: articulated-body inertias and bias forces.
     for i, p in tree.inward:
         IS = S[i].carried_by(IA[i])
-        D[i] = LDLT(S[i].inertia(IS, tree.armature[i]))  # D = Sᵀ U
+        SU = S[i].inertia(IS, tree.armature[i])
+        D[i] = LDLT(SU)  # D = Sᵀ U
         U[i] = IS + G[i]
-        UD[i] = U[i].times_inverse(D[i])
+        UD[i] = U[i].times_inverse(D[i], SU)
         u[i] = [t - s + r for t, s, r in zip(tau[i], S[i].project(pA[i]), G[i].dot(c[i]), strict=True)]
-        Ia = IA[i] - U[i].outer(UD[i])
+        Ia = S[i].freed(IA[i] - U[i].outer(UD[i]), tree.armature[i], G[i])  # Iᵃ S = 0
         pa = pA[i] + g[i] + Ia @ c[i] + UD[i] @ u[i]
         IA[p] = IA[p] + X[i].back(Ia)  # λX*_i Iᵃ ⁱX_λ
         pA[p] = pA[p] + X[i].back(pa)

@@ -16,30 +16,92 @@ from typing import Any
 from kinetree.expr import Scalar, less, maximum, minimum, select, tanh
 from kinetree.model import Tree
 
-__all__ = ["PASSIVE", "limited", "passive_forces", "spring_energy"]
+__all__ = [
+    "BRAKES",
+    "PASSIVE",
+    "brake_coefficient",
+    "braked",
+    "driven",
+    "limited",
+    "passive_forces",
+    "spring_energy",
+    "undriven",
+]
 
 PASSIVE = ("damping", "friction", "spring")
+BRAKES = ("damping", "friction")
+"""Those that take energy out."""
 
 Slots = Sequence[Sequence[Scalar]]
 
 
-def passive_forces(tree: Tree, q: Slots, qd: Slots, which: Collection[str], tau: Slots) -> Any:
-    """tau and the passive forces that are named."""
-    (total,) = tree.slots(1)
+def passive_forces(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> Any:
+    """Those that are named, along each joint."""
+    (passive,) = tree.slots(1)
     for i, _ in tree.outward:
-        drive, forces = tree.drive[i], list(tau[i])
+        drive = tree.drive[i]
+        forces: list[Scalar] = [0.0] * tree.joint[i].nv
         if "damping" in which:
             forces = [f - d * v for f, d, v in zip(forces, drive.damping, qd[i], strict=True)]
         if "friction" in which:
             rows = zip(forces, drive.friction, drive.friction_speed, qd[i], strict=True)
             forces = [f - F * tanh(v / speed) for f, F, speed, v in rows]
-        if "spring" in which:
+        if "spring" in which and _has_spring(drive.stiffness):
             moved = tree.joint[i].difference(drive.rest, q[i])
             _, J = tree.joint[i].difference_jacobians(drive.rest, q[i])
             pull = [k * d for k, d in zip(drive.stiffness, moved, strict=True)]
             forces = [f - sum((row[n] * p for row, p in zip(J, pull, strict=True)), 0.0) for n, f in enumerate(forces)]
-        total[i] = forces
+        passive[i] = forces
+    return passive
+
+
+def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str], limits: bool) -> Any:
+    """All that acts along joints that are asked for tau: what motors give of it, and the passive forces named."""
+    if limits:
+        tau = limited(tree, tau, qd)
+    if not passive:
+        return tau
+    forces = passive_forces(tree, q, qd, passive)
+    (total,) = tree.slots(1)
+    for i, _ in tree.outward:
+        total[i] = [t + f for t, f in zip(tau[i], forces[i], strict=True)]
     return total
+
+
+def undriven(tree: Tree, q: Slots, qd: Slots, tau: Any, passive: Collection[str]) -> Any:
+    """What drives must still give of tau, pieces from slot 1 on, beside the passive forces named."""
+    if not passive:
+        return tau
+    forces, (left,), tau = passive_forces(tree, q, qd, passive), tree.slots(1), tree.in_slots(tau)
+    for i, _ in tree.outward:
+        left[i] = [t - f for t, f in zip(tau[i], forces[i], strict=True)]
+    return left[1:]
+
+
+def braked(tree: Tree, qd: Slots, dt: Scalar, which: Collection[str]) -> Tree:
+    """The tree in which friction acts at the velocity that a step of dt leads to.
+
+    With the braking written -c(v) (v + dt q̈), H q̈ + C = τ - c (v + dt q̈) is (H + dt c) q̈ + C = τ - c v: armatures
+    with dt c on top.
+    """
+    if not which:
+        return tree
+    (armature,) = tree.slots(1)
+    armature[0] = ()
+    for i, _ in tree.outward:
+        drive = tree.drive[i]
+        damping = drive.damping if "damping" in which else [0.0] * len(drive.damping)
+        friction = drive.friction if "friction" in which else [0.0] * len(drive.friction)
+        rows = zip(tree.armature[i], qd[i], damping, friction, drive.friction_speed, strict=True)
+        armature[i] = tuple(A + dt * brake_coefficient(v, d, F, speed) for A, v, d, F, speed in rows)
+    return tree.with_armature(armature)
+
+
+def brake_coefficient(v: Any, damping: Any, friction: Any, speed: Any) -> Any:
+    """The c with damping v + friction tanh(v / speed) = c v: the damping that would brake as hard at this speed."""
+    x = v / speed
+    is_small = less(x * x, 1e-8)  # then tanh(x) / x is 1 - x²/3 to rounding
+    return damping + friction / speed * select(is_small, 1.0 - x * x * (1.0 / 3.0), tanh(x) / select(is_small, 1.0, x))
 
 
 def spring_energy(tree: Tree, q: Slots) -> Scalar:
@@ -47,10 +109,11 @@ def spring_energy(tree: Tree, q: Slots) -> Scalar:
     (twice,) = tree.slots(1)
     twice[0] = 0.0
     for i, _ in tree.outward:
-        moved = tree.joint[i].difference(tree.drive[i].rest, q[i])
+        drive = tree.drive[i]
         twice[i] = 0.0
-        for k, d in zip(tree.drive[i].stiffness, moved, strict=True):
-            twice[i] = twice[i] + k * d * d
+        if _has_spring(drive.stiffness):
+            for k, d in zip(drive.stiffness, tree.joint[i].difference(drive.rest, q[i]), strict=True):
+                twice[i] = twice[i] + k * d * d
         twice[0] = twice[0] + twice[i]
     energy: Scalar = 0.5 * twice[0]
     return energy
@@ -66,6 +129,11 @@ def limited(tree: Tree, tau: Slots, qd: Slots) -> Any:
             for t, v, effort, velocity in zip(tau[i], qd[i], drive.effort, drive.velocity, strict=True)
         ]
     return given
+
+
+def _has_spring(stiffness: Sequence[Scalar]) -> bool:
+    """False only if it is known that there is none: the difference to the rest position is then not even asked for."""
+    return any(k != 0.0 for k in stiffness)
 
 
 def _within(t: Scalar, v: Scalar, effort: Scalar, velocity: Scalar) -> Scalar:

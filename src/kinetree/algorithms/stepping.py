@@ -3,13 +3,15 @@
 Sources: semi-implicit Euler, the new velocity first; and the method of order four of Celledoni, Marthinsen and Owren,
 "Commutator-free Lie group methods", Future Generation Computer Systems 19 (2003), with displacements applied on the
 right because v is in the bodies' own axes. Where displacements commute that is the classical Runge-Kutta formula.
+A step ends in coordinates far from where they end (`JointKind.rechart`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from kinetree.algorithms.drives import BRAKES, braked, driven
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.expr import Scalar
 from kinetree.model import Tree
@@ -23,29 +25,61 @@ State = tuple[Slots, Slots]
 
 
 def semi_implicit_euler(
-    tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None
+    tree: Tree,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    dt: Scalar,
+    f_ext: Mapping[int, Force] | None = None,
+    passive: Collection[str] = (),
+    limits: bool = False,
 ) -> State:
-    """The state after dt, to order one."""
-    a = tree.in_slots(forward_dynamics(tree, q, v, tau, f_ext))
-    v_next = _sum(tree, (1.0, v), (dt, a))
-    return _moved(tree, q, (dt, v_next))[1:], v_next[1:]
+    """The state after dt, to order one.
+
+    Friction acts at the new velocity, so it brakes without overshooting however stiff it is.
+    """
+    acting = driven(tree, q, v, tau, passive, limits)
+    brakes = [name for name in passive if name in BRAKES]
+    a = tree.in_slots(forward_dynamics(braked(tree, v, dt, brakes), q, v, acting, f_ext))
+    q_next, v_next = tree.slots(2)
+    for i, _ in tree.outward:
+        v_i = _combined(i, ((1.0, v), (dt, a)))
+        q_i = tree.joint[i].integrate(q[i], [dt * x for x in v_i])
+        q_next[i], v_next[i] = tree.joint[i].rechart(q_i, v_i)
+    return q_next[1:], v_next[1:]
 
 
-def rk4(tree: Tree, q: Slots, v: Slots, tau: Slots, dt: Scalar, f_ext: Mapping[int, Force] | None = None) -> State:
+def rk4(
+    tree: Tree,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    dt: Scalar,
+    f_ext: Mapping[int, Force] | None = None,
+    passive: Collection[str] = (),
+    limits: bool = False,
+) -> State:
     """The state after dt, to order four; tau and the forces are held over the step."""
+
+    def acceleration(q: Slots, v: Slots) -> Any:
+        return tree.in_slots(forward_dynamics(tree, q, v, driven(tree, q, v, tau, passive, limits), f_ext))
+
     h = dt
-    a1 = tree.in_slots(forward_dynamics(tree, q, v, tau, f_ext))
+    a1 = acceleration(q, v)
     q2, v2 = _moved(tree, q, (0.5 * h, v)), _sum(tree, (1.0, v), (0.5 * h, a1))
-    a2 = tree.in_slots(forward_dynamics(tree, q2, v2, tau, f_ext))
+    a2 = acceleration(q2, v2)
     q3, v3 = _moved(tree, q, (0.5 * h, v2)), _sum(tree, (1.0, v), (0.5 * h, a2))
-    a3 = tree.in_slots(forward_dynamics(tree, q3, v3, tau, f_ext))
+    a3 = acceleration(q3, v3)
     q4, v4 = _moved(tree, q2, (h, v3), (-0.5 * h, v)), _sum(tree, (1.0, v), (h, a3))
-    a4 = tree.in_slots(forward_dynamics(tree, q4, v4, tau, f_ext))
+    a4 = acceleration(q4, v4)
 
     t = h * (1.0 / 12.0)
     half_way = _moved(tree, q, (3.0 * t, v), (2.0 * t, v2), (2.0 * t, v3), (-t, v4))
-    q_next = _moved(tree, half_way, (-t, v), (2.0 * t, v2), (2.0 * t, v3), (3.0 * t, v4))
-    v_next = _sum(tree, (1.0, v), (2.0 * t, a1), (4.0 * t, a2), (4.0 * t, a3), (2.0 * t, a4))
+    q_next, v_next = tree.slots(2)
+    for i, _ in tree.outward:
+        q_i = tree.joint[i].integrate(half_way[i], _combined(i, ((-t, v), (2.0 * t, v2), (2.0 * t, v3), (3.0 * t, v4))))
+        v_i = _combined(i, ((1.0, v), (2.0 * t, a1), (4.0 * t, a2), (4.0 * t, a3), (2.0 * t, a4)))
+        q_next[i], v_next[i] = tree.joint[i].rechart(q_i, v_i)
     return q_next[1:], v_next[1:]
 
 

@@ -93,7 +93,8 @@ def simulate(
         int | None, typer.Option("--seed", min=0, help="Seed of --random, and implies it.", show_default=False)
     ] = None,
     friction: Annotated[
-        bool, typer.Option("--friction/--no-friction", help="With or without the joints' friction.")
+        bool,
+        typer.Option("--friction/--no-friction", help="With or without the joints' friction; springs act either way."),
     ] = True,
     out: Annotated[
         Path | None,
@@ -111,7 +112,7 @@ def simulate(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
     package_root: PackageRoots = None,
 ) -> None:
-    """Simulate a robot under gravity, torques and joint friction.
+    """Simulate a robot under gravity, torques, joint friction and springs.
 
     Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
     not enforced: joints swing through their stops.
@@ -137,8 +138,9 @@ def simulate(
         console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
     prefix = _prefix(out, output_dir, robot.name)
 
+    passive = ("damping", "friction", "spring") if friction else ("spring",)
     begin = time.perf_counter()
-    trajectory = _run(robot, integrator, quiet, q=q0, v=v0, tau=torques, duration=duration, dt=dt, friction=friction)
+    trajectory = _run(robot, integrator, quiet, q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive)
     seconds = time.perf_counter() - begin
     written = _write(trajectory, prefix)
     if not quiet:
@@ -199,7 +201,7 @@ def _table(trajectory: Trajectory, seconds: float) -> Table:
     from rich.text import Text
 
     steps = len(trajectory.time) - 1
-    parts = f" in up to {trajectory.substeps} parts (stiff friction)" if trajectory.substeps > 1 else ""
+    parts = f" in up to {trajectory.substeps} parts (stiff friction or springs)" if trajectory.substeps > 1 else ""
     title = (
         f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, "
         f"{steps} steps of {trajectory.dt:g} s{parts}, computed in {seconds:.2g} s"

@@ -21,7 +21,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 
-__all__ = ["Document", "Element", "Shape", "read_document", "shown"]
+__all__ = ["Document", "Element", "Shape", "read_bytes", "read_document", "shown"]
 
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
@@ -119,19 +119,20 @@ class Document:
     """Attributes the format does not know, by `tag attribute`."""
 
 
-def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape]) -> Document:
-    """Read a file whose elements have the given shapes.
+def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], data: bytes | None = None) -> Document:
+    """Read a file whose elements have the given shapes; `data` is what is in it, if that is known.
 
     Raises `ModelError` if the file cannot be read, exceeds a limit, is not well-formed XML, or has a document
     type with declarations in it.
     """
     path = Path(path)
-    data = _read_bytes(path)
+    data = read_bytes(path) if data is None else data
     _check_limits(str(path), data)
     return _Parser(str(path), shapes).parse(data)
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """What is in a file, if it is one and not too large."""
     try:
         # A pipe or a device would block or never end; only files have a size to check.
         if not stat.S_ISREG(os.stat(path).st_mode):

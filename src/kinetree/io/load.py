@@ -1,4 +1,4 @@
-"""One door for every format: the root element decides, not the suffix."""
+"""One door for every format: what is in the file decides, not the suffix."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 from kinetree.errors import DTypeError, ModelError
 from kinetree.io.collector import collector_paused
-from kinetree.io.document import read_document
+from kinetree.io.document import read_bytes, read_document
+from kinetree.io.native import is_native, read_native
 from kinetree.io.urdf import SHAPES, read_urdf
-from kinetree.model import Model
+from kinetree.model import JointKind, Model
 
 __all__ = ["load"]
 
@@ -26,12 +27,14 @@ def load(
     floating_base: bool = False,
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
+    kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
-    """Read a robot file. The format is told from the file's root element; so far it is URDF.
+    """Read a robot file: URDF, or the text form that `Model.save` writes. What is in the file tells which.
 
-    `floating_base` puts a free joint under the root body, which is otherwise fixed to the world.
-    Joints that mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they
-    move on their own. `package_roots` are the folders in which meshes may be looked up, see `load_urdf`.
+    `floating_base` puts a free joint under the root body; without it, the root of a URDF file is fixed to the world,
+    and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of
+    their own in q and v; with `mimic` False they move on their own. `package_roots` are the folders in which meshes
+    may be looked up, see `load_urdf`. `kinds` are the classes of joints in a text form that are not kinetree's own.
 
     Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
     about what is suspicious but possible.
@@ -45,7 +48,12 @@ def load(
             f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
         )
     with collector_paused():
-        document = read_document(path, SHAPES)
+        data = read_bytes(path)
+        if is_native(data):
+            return read_native(
+                data, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots, kinds=kinds
+            )
+        document = read_document(path, SHAPES, data)
         root = document.root
         if root.tag != "robot":
             unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"

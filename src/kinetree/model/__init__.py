@@ -2,31 +2,74 @@
 
 from kinetree.model.base_parameters import regrouped
 from kinetree.model.builder import ModelBuilder
+from kinetree.model.changes.merge import merge
 from kinetree.model.elements import Body, Coupling, Frame, Geometry, Joint, Limits, Mimic, Named, Rotor
-from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
+from kinetree.model.joints import (
+    Composite,
+    Continuous,
+    Cylindrical,
+    Ellipsoid,
+    Euler,
+    ExponentialMap,
+    Fixed,
+    FloatingBase,
+    Free,
+    FreeRPY,
+    Helical,
+    JointKind,
+    JointMotion,
+    MultiDof,
+    Placed,
+    Planar,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Screw,
+    Spherical,
+    Translation,
+    Universal,
+)
 from kinetree.model.model import Model
-from kinetree.model.tree import JointBlocks, Tree
+from kinetree.model.tree import JointBlocks, JointDiagonal, Tree
 
 __all__ = [
     "Body",
+    "Composite",
     "Continuous",
     "Coupling",
+    "Cylindrical",
+    "Ellipsoid",
+    "Euler",
+    "ExponentialMap",
     "Fixed",
+    "FloatingBase",
     "Frame",
     "Free",
+    "FreeRPY",
     "Geometry",
+    "Helical",
     "Joint",
     "JointBlocks",
+    "JointDiagonal",
     "JointKind",
     "JointMotion",
     "Limits",
     "Mimic",
     "Model",
     "ModelBuilder",
+    "MultiDof",
     "Named",
+    "Placed",
+    "Planar",
     "Prismatic",
+    "Reversed",
     "Revolute",
     "Rotor",
+    "Screw",
+    "Spherical",
+    "Translation",
     "Tree",
+    "Universal",
+    "merge",
     "regrouped",
 ]

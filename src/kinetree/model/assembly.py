@@ -108,7 +108,7 @@ def _rotor_couples(spec: JointSpec) -> tuple[Vec3, ...]:
 def _drive(spec: JointSpec) -> Drive:
     return Drive(
         spec.damping, spec.friction, spec.friction_speed, spec.stiffness, spec.rest,
-        spec.limits.effort, spec.limits.velocity,
+        tuple(map(float, spec.limits.effort)), tuple(map(float, spec.limits.velocity)),
     )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from numbers import Real
+from typing import TypeVar
 
 from kinetree.errors import ModelError, ModelWarning
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
@@ -13,7 +15,7 @@ from kinetree.model.checks import check_joints, check_mimics, check_placements
 from kinetree.model.drive import FRICTION_SPEED
 from kinetree.model.elements import Geometry, Limits, Mimic, Named, Rotor
 from kinetree.model.joints import Fixed, Free, JointKind
-from kinetree.model.kind_checks import check_kinds
+from kinetree.model.kind_checks import check_counts, check_kinds
 from kinetree.model.masses import check_inertias, check_merged
 from kinetree.model.model import Model
 from kinetree.model.sharing import Layout, check_couplings
@@ -22,7 +24,9 @@ from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, P
 from kinetree.model.structure import Structure
 from kinetree.spatial import Inertia, Transform
 
-__all__ = ["ModelBuilder"]
+__all__ = ["ModelBuilder", "built"]
+
+Spec = TypeVar("Spec", LinkSpec, JointSpec, FrameSpec, CouplingSpec)
 
 _MASSLESS = Inertia.zero()
 _IDENTITY = Transform.identity()
@@ -60,6 +64,42 @@ class ModelBuilder:
         self._couplings: dict[str, CouplingSpec] = {}
         self._notes: list[str] = []
         self._suspicions: list[tuple[object, str]] = []
+        self._floating_base = False
+        self._known: list[Parts] = []
+
+    @classmethod
+    def of(cls, robot: Model | Parts) -> ModelBuilder:
+        """A builder that holds all parts of a robot, so that more can be added.
+
+        `build` then gives the robot a floating base if it had one.
+
+        >>> import kinetree as kt
+        >>> builder = kt.ModelBuilder.of(kt.zoo.load("double_pendulum"))
+        >>> builder.add_body("flag")
+        >>> builder.add_joint("pole", kt.Fixed(), "base", "flag")
+        >>> "flag" in builder.build().bodies
+        True
+        """
+        parts = robot.parts if isinstance(robot, Model) else robot
+        if not isinstance(parts, Parts):
+            raise ModelError(f"a builder starts from a Model or from its parts, not from {robot!r:.60}")
+        builder = cls(parts.name, gravity=parts.gravity, source=parts.source)
+        builder._floating_base = parts.floating_base
+        builder.add_parts(parts)
+        return builder
+
+    def add_parts(self, parts: Parts) -> None:
+        """All bodies, joints, frames, couplings and notes of a robot (`Model.parts`), in their order.
+
+        Its root is a body like the others and needs a joint above it, unless it is to be the root here as well. What
+        is suspicious about these parts stays in the notes, but is not warned of again.
+        """
+        _hold("bodies", self._links, parts.links)
+        _hold("joints", self._joints, parts.joints)
+        _hold("frames", self._frames, parts.frames)
+        _hold("couplings", self._couplings, parts.couplings)
+        self._notes += parts.notes
+        self._known.append(parts)
 
     def add_body(
         self,
@@ -113,6 +153,7 @@ class ModelBuilder:
             raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
         if parent == child:
             raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
+        check_counts(kind, name, where)
         nothing = (0.0,) * kind.nv
 
         def numbers(what: str, given: Sequence[float] | None, default: tuple[float, ...]) -> tuple[float, ...]:
@@ -124,7 +165,7 @@ class ModelBuilder:
             parent,
             child,
             placement or _IDENTITY,
-            limits or Limits.none(kind),
+            Limits.none(kind) if limits is None else _plain(limits),
             numbers("damping", damping, nothing),
             numbers("friction", friction, nothing),
             numbers("friction_speed", friction_speed, (FRICTION_SPEED,) * kind.nv),
@@ -181,11 +222,13 @@ class ModelBuilder:
         """Something that was assumed, for `Model.notes`."""
         self._notes.append(sentence)
 
-    def build(self, *, floating_base: bool = False) -> Model:
+    def build(self, *, floating_base: bool | None = None) -> Model:
         """Check the parts and freeze them into a robot; `floating_base` puts a free joint under the root.
 
+        Without it the base is fixed, or as it was in the robot that the builder was made `of`.
         Raises `ModelError` for what cannot be, naming the part; warns with `ModelWarning` about what is suspicious.
         """
+        floating_base = self._floating_base if floating_base is None else floating_base
         structure = Structure(self.name, self.source, self._links, self._joints)
         links, specs = list(self._links.values()), list(self._joints.values())
         frames, couplings = list(self._frames.values()), list(self._couplings.values())
@@ -195,7 +238,8 @@ class ModelBuilder:
         check_mimics(self._joints)
         check_couplings(couplings, self._joints)
         suspicions, indefinite = check_inertias(links)
-        suspicions += [*check_joints(specs), *(at(*suspicion) for suspicion in self._suspicions[:_NOTED])]
+        told = [at(*suspicion) for suspicion in self._suspicions[:_NOTED]]
+        suspicions += [*check_joints(specs), *told]
 
         joints = [spec for spec in specs if not isinstance(spec.kind, Fixed)]
         if floating_base:
@@ -222,13 +266,22 @@ class ModelBuilder:
                 tuple(frames),
                 tuple(couplings),
                 floating_base,
-                tuple(self._notes),
+                (*self._notes, *told),
                 self.source,
             ),
             source=self.source,
         )
-        _warn(suspicions)
+        known = self._known_suspicions() if suspicions else set()
+        _warn([sentence for sentence in suspicions if sentence not in known])
         return model
+
+    def _known_suspicions(self) -> set[str]:
+        """What was warned of when the robots were made whose parts these are."""
+        known: set[str] = set()
+        for parts in self._known:
+            suspicions, indefinite = check_inertias(parts.links)
+            known.update(suspicions, indefinite.values(), check_joints(parts.joints))
+        return known
 
     def _root_joint(self, root: str) -> JointSpec:
         name = "root_joint"
@@ -239,6 +292,18 @@ class ModelBuilder:
             name, kind, "", root, Transform.identity(), Limits.none(kind),
             six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six, where=self.source,
         )  # fmt: skip
+
+
+def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:
+    for spec in given:
+        if spec.name in held:
+            raise ModelError(at(spec.where, f"there are two {what} named {spec.name!r}; rename one of them"))
+        held[spec.name] = spec
+
+
+def built(parts: Parts) -> Model:
+    """The robot of these parts."""
+    return ModelBuilder.of(parts).build()
 
 
 def _name(what: str, name: str, where: object) -> str:
@@ -252,6 +317,17 @@ def _floats(what: str, values: Sequence[float], where: object) -> tuple[float, .
         return tuple(float(value) for value in values)
     except (TypeError, ValueError):
         raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
+
+
+def _plain(limits: Limits) -> Limits:
+    """The same as tuples of Python's floats; what is none of that is for the checks to refuse."""
+    values = (limits.lower, limits.upper, limits.velocity, limits.effort)
+    if all(type(row) is tuple and all(type(x) is float for x in row) for row in values):
+        return limits
+    try:
+        return Limits(*(tuple(float(x) if isinstance(x, Real) else x for x in row) for row in values))
+    except TypeError:
+        return limits
 
 
 def _warn(suspicions: Sequence[str]) -> None:

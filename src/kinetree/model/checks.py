@@ -140,8 +140,15 @@ def _check_rotor(joint: JointSpec, rotor: Rotor) -> None:
     if rotor.axis is None:
         if not hasattr(joint.kind, "axis"):
             _fail_joint(joint, f"has a rotor without an axis, and none of its own ({joint.kind.description}); name one")
-    elif len(rotor.axis) != 3 or not abs(math.hypot(*rotor.axis) - 1.0) < ROTATION_TOLERANCE:
+    elif not _is_direction(rotor.axis):
         _fail_joint(joint, f"has a rotor with the axis {rotor.axis!r:.60}; give three numbers of length one")
+
+
+def _is_direction(axis: object) -> bool:
+    """Whether it is three numbers of length one."""
+    if not isinstance(axis, Sequence) or len(axis) != 3 or not all(isinstance(x, int | float) for x in axis):
+        return False
+    return abs(math.hypot(*axis) - 1.0) < ROTATION_TOLERANCE
 
 
 def check_mimics(joints: Mapping[str, JointSpec]) -> None:

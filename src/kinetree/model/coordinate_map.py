@@ -41,10 +41,12 @@ class CoordinateMap:
         return transposed_product(self.v_back, x, len(self.v_rows))
 
     def gathered(self, x: Sequence[Scalar], space: str) -> list[Scalar]:
-        """The robot's from the joints'."""
+        """The robot's from the joints': also q̇ ("rates")."""
         if space == "nq":
             moved = [x_k - b if b else x_k for x_k, b in zip(x, self.q_offset, strict=True)]
             return [_sum(row, moved) for row in self.q_back]
+        if space == "rates":
+            return [_sum(row, x) for row in self.q_back]
         if space == "nv":
             return [_sum(row, x) for row in self.v_back]
         return transposed_product(self.v_rows, x, self.nv)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -62,7 +62,7 @@ class Geometry:
     name: str = ""
     mesh: str | None = None
     """The mesh's address as the file has it."""
-    mesh_path: Path | None = None
+    mesh_path: Path | None = field(default=None, compare=False)
     """Where that is on disk, if it lies inside the given roots."""
     color: tuple[float, float, float, float] | None = None
 

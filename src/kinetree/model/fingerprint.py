@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import struct
-import weakref
 from array import array
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.model.elements import Body, Named
+from kinetree.model.equality import ByIdentity
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
 
@@ -33,7 +33,8 @@ _LEFT_OUT: dict[type, frozenset[str]] = {
     Body: frozenset({"geometry"}),
 }
 """What no algorithm can read, or what only tells people something."""
-_KNOWN: weakref.WeakKeyDictionary[Model, bytes | None] = weakref.WeakKeyDictionary()
+_KNOWN: ByIdentity[bytes | None] = ByIdentity()
+"""Equal robots may differ in the sign of a zero, which is another bit."""
 
 
 class _CannotTellError(Exception):

@@ -19,7 +19,7 @@ from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotio
 from kinetree.model.specs import JointSpec, at
 from kinetree.spatial import Motion, Subspace, Transform
 
-__all__ = ["check_kinds"]
+__all__ = ["check_counts", "check_kinds"]
 
 _TRUSTED = frozenset((Continuous, Fixed, Free, Prismatic, Revolute))
 """Kinds whose instances cannot be wrong; files have very many of them."""
@@ -38,6 +38,18 @@ def check_kinds(joints: Sequence[JointSpec]) -> None:
             _Check(joint).run()
 
 
+def check_counts(kind: JointKind, name: str, where: object) -> None:
+    """Raise `ModelError` unless its nq and nv are numbers of coordinates and of degrees of freedom."""
+    if type(kind) in _TRUSTED:
+        return
+    for count, most in (("nq", 99), ("nv", 6)):
+        n = getattr(kind, count, None)
+        if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= most:
+            raise ModelError(
+                at(where, f"joint {name!r}: its {count} must be a whole number from 0 to {most}, not {n!r:.40}")
+            )
+
+
 class _Check:
     """Of one kind, at one state."""
 
@@ -48,10 +60,6 @@ class _Check:
 
     def run(self) -> None:
         kind = self._kind
-        for name, most in (("nq", 99), ("nv", 6)):
-            n = getattr(kind, name, None)
-            if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= most:
-                self._fail(f"its {name} must be a whole number from 0 to {most}, not {n!r:.40}")
         if kind.is_flat and kind.nq != kind.nv:
             self._fail(
                 f"it has nq = {kind.nq} and nv = {kind.nv}; a kind with is_flat = True has v as the rates of q, so say "

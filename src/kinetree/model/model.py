@@ -11,9 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.model import conditioning as conditions
+from kinetree.model.changes.methods import Changes
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
+from kinetree.model.equality import Comparable
 from kinetree.model.joints import Prismatic
 from kinetree.model.parameters import nominal, parameter_names
+from kinetree.model.serial.methods import TextForm
 from kinetree.model.specs import Parts
 from kinetree.model.text import describe
 from kinetree.model.tree import Tree
@@ -22,7 +26,7 @@ __all__ = ["Model"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
-class Model:
+class Model(Changes, Comparable, TextForm):
     """A robot. Made by `kinetree.load`, `kinetree.zoo` or a `ModelBuilder`; never changed afterwards."""
 
     name: str
@@ -173,6 +177,52 @@ class Model:
         """
         q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
         return _by_owner(self, "difference", (q0, "q"), (q1, "q"))
+
+    def rechart(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same state (q (…, nq), v (…, nv)) in coordinates far from where they end; leading axes broadcast.
+
+        Only joints of kind `ExponentialMap` change, and only where |q| is more than 3 π / 2: the rotation and the
+        angular velocity are the same, with |q| <= π. Users' kinds may give a `rechart` of their own.
+
+        >>> import kinetree as kt
+        >>> builder = kt.ModelBuilder("ball")
+        >>> builder.add_body("base")
+        >>> builder.add_body("ball", kt.solids.sphere(0.1, mass=1.0))
+        >>> builder.add_joint("joint", kt.ExponentialMap(), "base", "ball")
+        >>> q, v = builder.build().rechart([3.0, 3.0, 3.0], [1.0, 1.0, 1.0])
+        >>> q.round(3).tolist(), v.round(3).tolist()
+        ([-0.628, -0.628, -0.628], [1.0, 1.0, 1.0])
+        """
+        return conditions.rechart(self, self._configuration("q", q), _array(self, "v", v, self.nv))
+
+    def conditioning(self, q: ArrayLike) -> NDArray[np.float64]:
+        """How far each joint is from a singularity of its coordinates at q (…, nq): (…, number of joints).
+
+        The smallest over the largest singular value of the joint's motion subspace S(q), with the longest of the
+        columns that turn, and of those that only displace, scaled to length one: 1 is best, and 0 is singular, where
+        some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as one
+        over this number, or over its square where joint forces act on these coordinates, with as much less accuracy;
+        at a singularity itself it has no answer and gives NaN, infinities or numbers without meaning. Kinematics and
+        inverse dynamics are exact everywhere. By kind of joint:
+
+        - one degree of freedom, `Fixed`, `Free`, `FloatingBase`, `Spherical`: never singular;
+        - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first comes again;
+        - `FreeRPY`: pitch = ±90°; `Ellipsoid`: q2 = ±90°;
+        - `ExponentialMap`: |q| = 2 π, 4 π, …; `rechart` keeps away from it.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("double_pendulum").conditioning([0.1, 0.2]).tolist()
+        [1.0, 1.0]
+        """
+        return conditions.conditioning(self, self._configuration("q", q))
+
+    def near_singular(self, q: ArrayLike, below: float = 1e-3) -> list[str]:
+        """The joints whose `conditioning` at q (nq,) is less than `below`, by name."""
+        numbers = self._configuration("q", q)
+        if numbers.ndim != 1:
+            raise ShapeError(f"near_singular takes one configuration of shape ({self.nq},), not {numbers.shape}")
+        values = conditions.conditioning(self, numbers)
+        return [name for name, x in zip(self.joints, values, strict=True) if x < below]
 
     def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
         """Raise unless q (…, nq) is a configuration: numbers, finite, no quaternion of zero length."""

@@ -195,6 +195,11 @@ def check_couplings(couplings: Sequence[CouplingSpec], joints: Mapping[str, Join
                     f"couples {name!r} ({joint.kind.description}); it takes joints whose coordinates are plain "
                     "numbers with v as their rates"
                 )
+            if joint.kind.recharts:
+                raise fail(
+                    f"couples {name!r} ({joint.kind.description}), whose coordinates change over to others on the way; "
+                    "the coupling would not survive that"
+                )
             taken[name] = spec.name
             rows += joint.kind.nq
         columns = len(spec.coordinates)

@@ -32,8 +32,16 @@ Floats = NDArray[np.float64]
 def singular_slots(tree: Tree) -> list[int]:
     """The slots, ascending, of the joints that some motion of the joints outward of them frees of all inertia.
 
+    Where joints share coordinates, none if the coordinates that are left all move some inertia.
+
     Raises `ModelError` if more than `MAX_PASSES` bodies have to take part in the pass.
     """
+    singular = _freed_slots(tree)
+    return [] if singular and tree.coordinates is not None and _shared_are_definite(tree) else singular
+
+
+def _freed_slots(tree: Tree) -> list[int]:
+    """The same, each joint with coordinates of its own."""
     suspect = _suspects(tree)
     if not suspect.any():
         return []
@@ -80,6 +88,25 @@ def singular_slots(tree: Tree) -> list[int]:
         if parts[p] & (parts[p] - 1) == 0:
             full[p] = _is_definite(IA[p])
     return sorted(singular)
+
+
+def _shared_are_definite(tree: Tree) -> bool:
+    """Whether the mass matrix of the shared coordinates, Σ JᵀIJ, is definite at a generic configuration."""
+    assert tree.coordinates is not None
+    rng = np.random.default_rng(0)
+    G = np.zeros((len(tree.coordinates.v_rows), tree.coordinates.nv))
+    for r, row in enumerate(tree.coordinates.v_rows):
+        for column, weight in row:
+            G[r, column] = weight
+    starts = np.cumsum([0, *(kind.nv for kind in tree.joint)])
+    J: dict[int, Floats] = {0: np.zeros((6, G.shape[1]))}
+    H = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
+    for i, p in tree.outward:
+        X_J, S = _generic(tree.joint[i], rng)
+        J[i] = _plucker(X_J @ tree.X_T[i]) @ J[p] + S @ G[starts[i] : starts[i + 1]]
+        H += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
+    size = 1.0 / np.sqrt(np.where(H.diagonal() > 0.0, H.diagonal(), 1.0))
+    return bool(np.linalg.eigvalsh(H * size[:, None] * size)[0] > TOLERANCE)
 
 
 def _suspects(tree: Tree) -> NDArray[np.bool_]:

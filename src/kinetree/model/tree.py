@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
+
+import numpy as np
 
 from kinetree.expr import Scalar
 from kinetree.model.coordinate_map import CoordinateMap
@@ -13,7 +15,7 @@ from kinetree.model.drive import Drive
 from kinetree.model.joints import JointKind
 from kinetree.spatial import LDLT, Inertia, Motion, Transform, Vec3
 
-__all__ = ["JointBlocks", "JointColumns", "Tree"]
+__all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "Tree"]
 
 T = TypeVar("T")
 
@@ -72,6 +74,10 @@ class Tree:
         """A symmetric matrix of joints, zero at first."""
         return JointBlocks(self)
 
+    def diagonal(self) -> JointDiagonal:
+        """A matrix with a block for each joint on its diagonal, zero elsewhere."""
+        return JointDiagonal(self)
+
     def columns(self, rows: int) -> JointColumns:
         """A matrix with a column a degree of freedom, zero at first."""
         return JointColumns(self, rows)
@@ -92,8 +98,34 @@ class Tree:
         """The tree with something about its constants changed."""
         return change(self)
 
+    def with_armature(self, armature: Sequence[Sequence[Scalar]]) -> Tree:
+        """The tree with other armatures, which an algorithm has computed."""
+        return replace(self, armature=tuple(map(tuple, armature)))
+
+    def factor_operations(self) -> int:
+        """About how many multiplications `JointBlocks.solve` takes: what stays zero in the factors takes none."""
+        if self.coordinates is None:
+            return 0
+        starts = np.cumsum([0, *(kind.nv for kind in self.joint)])
+        driven = np.zeros((starts[-1], self.coordinates.nv), dtype=bool)
+        for r, row in enumerate(self.coordinates.v_rows):
+            driven[r, [column for column, _ in row]] = True
+        below = np.zeros((self.size, self.coordinates.nv), dtype=bool)  # by slot: what moves it
+        filled = np.zeros((self.coordinates.nv,) * 2, dtype=bool)
+        for i, p in self.outward:
+            own = driven[starts[i] : starts[i + 1]].any(axis=0)
+            below[i] = below[p] | own
+            filled |= np.outer(own, below[i])
+        filled |= filled.T
+        total = 0
+        for k in reversed(range(len(filled))):
+            neighbours = np.flatnonzero(filled[k, :k])
+            filled[np.ix_(neighbours, neighbours)] = True
+            total += len(neighbours) * (len(neighbours) + 1) // 2
+        return total
+
     def joined(self, pieces: Sequence[Sequence[Scalar]], space: str) -> list[Scalar]:
-        """Pieces from slot 1 on as one flat q ("nq"), v ("nv") or row of joint forces ("forces")."""
+        """Pieces from slot 1 on as one flat q ("nq"), q̇ ("rates"), v ("nv") or row of joint forces ("forces")."""
         flat = [x for piece in pieces for x in piece]
         return flat if self.coordinates is None else self.coordinates.gathered(flat, space)
 
@@ -143,6 +175,28 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         # Tips first: what is zero in H then stays zero in its factors (RBDA section 6.5).
         factors = LDLT([[H[a * n + b] for b in reversed(range(n))] for a in reversed(range(n))])
         return self._tree.split(factors.solve(forces[::-1])[::-1], "nv")[1:]
+
+
+class JointDiagonal(dict[int, list[list[Scalar]]]):
+    """A matrix from v to v that mixes no two joints, by its blocks, one a joint."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._starts = list(accumulate((kind.nv for kind in tree.joint), initial=0))
+
+    def flat(self) -> list[Scalar]:
+        """The whole matrix, row by row: of the robot's degrees of freedom, also where joints share some."""
+        n = self._starts[-1]
+        rows: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        for i, block in self.items():
+            for a, row in enumerate(block, self._starts[i]):
+                rows[a][self._starts[i] : self._starts[i + 1]] = row
+        shared = self._tree.coordinates
+        if shared is None:
+            return [x for row in rows for x in row]
+        half = [shared.gathered(row, "forces") for row in rows]  # M G, row by row
+        columns = [shared.gathered(column, "nv") for column in zip(*half, strict=True)]  # of G⁻ M G
+        return [x for row in zip(*columns, strict=True) for x in row]
 
 
 class JointColumns:

@@ -1,43 +1,46 @@
-"""Joint friction: a torque added to τ, viscous plus smoothed Coulomb.
+"""The friction of a robot's joints as a brake: what integrators ask of it beside the force itself.
 
-    τ_f(v) = -(damping v + coulomb tanh(v / v_s))
-
-A torque that jumps at v = 0 has no solution an explicit integrator could follow; tanh rounds the jump off within the
-speed v_s, so that a joint "at rest" under load creeps at less than about v_s instead of sticking.
+The formulas are those of `kinetree.algorithms.drives`. A force that jumps at v = 0 has no solution an explicit
+integrator could follow; tanh rounds the jump off within the friction speed, so that a joint "at rest" under load
+creeps at less than about that speed instead of sticking.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.algorithms import brake_coefficient
 from kinetree.model import Model
 
-__all__ = ["COULOMB_SPEED", "Friction"]
+__all__ = ["Friction", "has_springs", "joint_numbers", "joint_rates"]
 
-COULOMB_SPEED = 1e-2
-"""v_s: at this speed Coulomb friction has reached tanh(1) = 76 % of its value; rad/s or m/s."""
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """The friction of a robot's joints, a value a degree of freedom."""
+    """A value a degree of freedom of the joints, followers' included."""
 
-    damping: NDArray[np.float64]
-    """(nv,), N·m·s/rad or N·s/m."""
-    coulomb: NDArray[np.float64]
-    """(nv,), N·m or N."""
+    damping: Array
+    """N·m·s/rad or N·s/m."""
+    coulomb: Array
+    """N·m or N."""
+    speed: Array
+    """Within which Coulomb friction is rounded off, rad/s or m/s."""
+    rates: Array | None = None
+    """G (joints' degrees of freedom, nv) with the joints' rates G v; None if they are v."""
 
     @classmethod
-    def of(cls, robot: Model) -> Friction:
-        """What the robot's file says."""
-        joints = robot.joints.values()
-        return cls(
-            np.array([x for joint in joints for x in joint.damping], dtype=np.float64),
-            np.array([x for joint in joints for x in joint.friction], dtype=np.float64),
-        )
+    def of(cls, robot: Model, passive: Collection[str] = ("damping", "friction")) -> Friction:
+        """What the robot's joints have; zero what is not named."""
+        damping, coulomb = (
+            joint_numbers(robot, name) * (name in passive) for name in ("damping", "friction")
+        )  # fmt: skip
+        return cls(damping, coulomb, joint_numbers(robot, "friction_speed"), joint_rates(robot))
 
     @property
     def is_zero(self) -> bool:
@@ -45,16 +48,35 @@ class Friction:
         return not (self.damping.any() or self.coulomb.any())
 
     @property
-    def steepest(self) -> NDArray[np.float64]:
-        """-∂τ_f/∂v at rest, where it is largest, (nv,)."""
-        return self.damping + self.coulomb / COULOMB_SPEED
+    def steepest(self) -> Array:
+        """The coefficient at rest, where it is largest, of each joint by itself."""
+        return self.damping + self.coulomb / self.speed
 
-    def torque(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """τ_f(v), (nv,); its power τ_f · v is never positive."""
-        return -(self.damping * v + self.coulomb * np.tanh(v / COULOMB_SPEED))
+    def coefficient(self, v: Array) -> Array:
+        """The matrix c(v) (nv, nv) with forces -c(v) v: the damping that would brake as hard at this velocity."""
+        if self.rates is None:
+            return np.diag(brake_coefficient(v, self.damping, self.coulomb, self.speed))
+        c: Array = brake_coefficient(self.rates @ v, self.damping, self.coulomb, self.speed)
+        return (self.rates.T * c) @ self.rates
 
-    def coefficient(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """c(v) ≥ 0 with τ_f(v) = -c(v) v, (nv,): the damping that would brake as hard at this speed."""
-        x = v / COULOMB_SPEED
-        ratio = np.divide(np.tanh(x), x, out=np.ones_like(x), where=x != 0.0)
-        return self.damping + self.coulomb / COULOMB_SPEED * ratio
+
+def has_springs(robot: Model, passive: Collection[str]) -> bool:
+    """Whether springs are named and there are any."""
+    return "spring" in passive and bool(joint_numbers(robot, "stiffness").any())
+
+
+def joint_numbers(robot: Model, name: str) -> Array:
+    """A number a degree of freedom of every joint, followers' included."""
+    return np.array([x for joint in robot.joints.values() for x in getattr(joint, name)], dtype=np.float64)
+
+
+def joint_rates(robot: Model) -> Array | None:
+    """G (joints' degrees of freedom, nv) with the joints' rates G v; None if they are v."""
+    shared = robot.tree.coordinates
+    if shared is None:
+        return None
+    G = np.zeros((len(shared.v_rows), shared.nv))
+    for row, entries in zip(G, shared.v_rows, strict=True):
+        for k, x in entries:
+            row[k] = x
+    return G

@@ -36,7 +36,7 @@ Rates = Callable[[float, Array, Array], tuple[Array, float, float]]
 """(t, q, v) -> (acceleration, power of the torques, power lost to friction)."""
 
 Push = Callable[[float, Array, Array, float], tuple[Array, Array, Array]]
-"""(t, q, v, h) -> (acceleration over the step, torque, friction coefficient)."""
+"""(t, q, v, h) -> (acceleration over the step, torque, what friction takes at the velocity it leads to)."""
 
 
 def rk4(rates: Rates, move: Move, t: float, s: State, h: float) -> State:
@@ -71,6 +71,6 @@ def semi_implicit_euler(push: Push, move: Move, t: float, s: State, h: float) ->
 
     Friction acts at the new velocity, so it brakes without overshooting however stiff it is.
     """
-    a, tau, c = push(t, s.q, s.v, h)
+    a, tau, brake = push(t, s.q, s.v, h)
     v = s.v + h * a
-    return State(move(s.q, h * v), v, s.work + h * float(tau @ v), s.loss + h * float((c * v) @ v))
+    return State(move(s.q, h * v), v, s.work + h * float(tau @ v), s.loss + h * float(brake @ v))

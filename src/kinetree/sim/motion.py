@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from kinetree.algorithms import BRAKES
+from kinetree.drives import limited_forces, passive_forces
 from kinetree.dynamics import aba, bias_forces, crba
 from kinetree.function import compile_function
 from kinetree.kinematics import integrate
 from kinetree.model import Model
-from kinetree.sim.friction import Friction
+from kinetree.sim.friction import Friction, has_springs
 from kinetree.sim.integrators import Array
 from kinetree.sim.torques import Torque
 
@@ -16,16 +20,23 @@ __all__ = ["Motion"]
 
 
 class Motion:
-    """A robot with its friction and torques; `step` is the number of the step that is being taken."""
+    """A robot with its passive forces and torques; `step` is the number of the step that is being taken."""
 
-    def __init__(self, robot: Model, friction: Friction, torque: Torque) -> None:
+    def __init__(self, robot: Model, passive: Sequence[str], torque: Torque, *, limits: bool) -> None:
         self.step = 0
-        self._friction = friction
         self._torque = torque
         self._robot = robot
-        self._diagonal = np.arange(robot.nv)
-        self._aba = compile_function(robot, aba)
+        self._friction = Friction.of(robot, passive)
+        springs = has_springs(robot, passive)
+        stored: tuple[str, ...] = ("spring",) if springs else ()
+        self._rest = np.zeros(robot.nv)
+        self._aba = compile_function(robot, aba, passive=stored)
         self._integrate = compile_function(robot, integrate)
+        self._limited = compile_function(robot, limited_forces) if limits else None
+        if not self._friction.is_zero:
+            self._brake = compile_function(robot, passive_forces, passive=[x for x in passive if x in BRAKES])
+            self._bias = compile_function(robot, bias_forces, passive=stored)
+            self._crba = compile_function(robot, crba)
 
     def move(self, q: Array, displacement: Array) -> Array:
         """q after a displacement (nv,)."""
@@ -33,26 +44,27 @@ class Motion:
         return moved
 
     def torque(self, t: float, q: Array, v: Array) -> Array:
-        """What the simulation was given, (nv,)."""
-        return self._torque(self.step, t, q, v)
+        """What the simulation was given, as far as motors can give it, (nv,)."""
+        tau = self._torque(self.step, t, q, v)
+        return tau if self._limited is None else self._limited(tau, v)
 
     def rates(self, t: float, q: Array, v: Array) -> tuple[Array, float, float]:
         """Acceleration, power of the torques, power lost to friction: friction as a torque at the velocity v."""
-        tau = self._torque(self.step, t, q, v)
-        brake = self._friction.torque(v)
+        tau = self.torque(t, q, v)
+        if self._friction.is_zero:
+            return self._aba(q, v, tau), float(tau @ v), 0.0
+        brake = self._brake(q, v)
         return self._aba(q, v, tau + brake), float(tau @ v), -float(brake @ v)
 
     def push(self, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array, Array]:
-        """Acceleration over a step h, torque, friction coefficient: friction at the velocity v + h a that it leads to.
+        """Acceleration over a step h, torque, and the braking by friction at the velocity v + h a that it leads to.
 
-        With the braking written -c(v) (v + h a), the equation of motion H a + C = τ - c (v + h a) becomes
-        (H + h c) a = τ - C - c v: the mass matrix with h c on its diagonal.
+        With the braking written c(v) (v + h a), the equation of motion H a + C = τ - c (v + h a) becomes
+        (H + h c) a = τ - C - c v: the mass matrix with h c on top.
         """
-        tau = self._torque(self.step, t, q, v)
-        c = self._friction.coefficient(v)
+        tau = self.torque(t, q, v)
         if self._friction.is_zero:
-            return self._aba(q, v, tau), tau, c
-        H = crba(self._robot, q)
-        H[self._diagonal, self._diagonal] += h * c
-        a = np.linalg.solve(H, tau - bias_forces(self._robot, q, v) - c * v)
-        return a.astype(np.float64, copy=False), tau, c
+            return self._aba(q, v, tau), tau, self._rest
+        c = self._friction.coefficient(v)
+        a = np.linalg.solve(self._crba(q) + h * c, tau - self._bias(q, v) - c @ v).astype(np.float64, copy=False)
+        return a, tau, c @ (v + h * a)

@@ -9,11 +9,12 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.drives import Passive, switched_on
 from kinetree.energy import kinetic_energy, potential_energy
 from kinetree.errors import OptionError, SimulationError, nearest_names
 from kinetree.function import check_robot
 from kinetree.model import Model
-from kinetree.sim.friction import Friction
+from kinetree.sim.friction import has_springs
 from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
 from kinetree.sim.motion import Motion
 from kinetree.sim.stiffness import Stiffness
@@ -28,7 +29,7 @@ MAX_STEPS = 10_000_000
 """A trajectory holds every step; longer motions are simulated in pieces."""
 
 _STIFFNESS_PERIOD = 0.01
-"""Seconds between two looks at how stiff friction is: it changes with the configuration, slowly."""
+"""Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
 
 
 def simulate(
@@ -40,21 +41,25 @@ def simulate(
     duration: float = 5.0,
     dt: float = 1e-3,
     integrator: str = "rk4",
-    friction: bool = True,
+    passive: Passive = True,
+    limits: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectory:
-    """The motion of a robot under gravity, joint torques and joint friction.
+    """The motion of a robot under gravity, joint torques, joint friction and springs.
 
     q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. tau (N·m or N) is None, constant
     (nv,), a row a step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every stage
     of the integrator. The motion ends at the first whole number of steps `dt` that reaches `duration` (both in s).
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "euler" (semi-implicit,
-    order one, with friction taken implicitly: steady however stiff friction is). RK4 divides its steps where friction
-    is stiff, and refuses by `StiffFrictionError` where that would take more than a hundred parts.
+    order one, with friction taken implicitly: steady however stiff friction is). Steps are divided where friction (for
+    RK4) or springs (for both) are stiff. Where that would take more than a hundred parts, it is refused: by
+    `StiffFrictionError`, or for springs by `SimulationError`.
 
-    `friction` False leaves the joints' damping and Coulomb friction out. Position limits are not enforced: a joint
-    swings through its stops. Joints that mimic another move freely. `progress(done, steps)` is called now and then.
+    `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
+    "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
+    beyond its velocity limit. Position limits are not enforced: a joint swings through its stops. See docs/drives.md.
+    `progress(done, steps)` is called now and then.
 
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments,
     `SingularModelError` for a robot without forward dynamics, and `SimulationError` when the motion ceases to be
@@ -69,6 +74,7 @@ def simulate(
     True
     """
     check_robot(robot)
+    acting = switched_on(robot, passive, limits).get("passive", ())
     steps = step_count(duration, dt)
     if integrator not in INTEGRATORS:
         raise OptionError(f"there is no integrator {integrator!r}: {nearest_names(str(integrator), INTEGRATORS)}")
@@ -76,26 +82,28 @@ def simulate(
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
     torque = torque_source(robot, tau, steps)
-    brake = Friction.of(robot) if friction else Friction(np.zeros(robot.nv), np.zeros(robot.nv))
-    motion = Motion(robot, brake, torque)
+    motion = Motion(robot, acting, torque, limits=limits)
     record = _Record(robot, steps)
     state = State(q, v, 0.0, 0.0)
-    stiffness, look = Stiffness(robot, brake), max(1, int(_STIFFNESS_PERIOD / dt))
+    recharts = any(joint.kind.recharts for joint in robot.joints.values())
+    stiffness, look = Stiffness(robot, acting, integrator), max(1, int(_STIFFNESS_PERIOD / dt))
     substeps = most = 1
     with np.errstate(over="ignore", invalid="ignore"):
         for k in range(steps):
             motion.step, t = k, k * dt
             record.put(k, state, motion.torque(t, state.q, state.v))
-            if integrator == "euler":
-                state = semi_implicit_euler(motion.push, motion.move, t, state, dt)
-            else:
-                if k % look == 0 and not brake.is_zero:
-                    substeps = stiffness.substeps(state.q, dt)
-                    most = max(most, substeps)
-                h = dt / substeps
-                for part in range(substeps):
+            if k % look == 0 and not stiffness.is_zero:
+                substeps = stiffness.substeps(state.q, dt)
+                most = max(most, substeps)
+            h = dt / substeps
+            for part in range(substeps):
+                if integrator == "euler":
+                    state = semi_implicit_euler(motion.push, motion.move, t + part * h, state, h)
+                else:
                     state = rk4(motion.rates, motion.move, t + part * h, state, h)
             _check_finite(robot, state, t + dt, dt)
+            if recharts:
+                state = State(*robot.rechart(state.q, state.v), state.work, state.loss)
             if progress is not None:
                 progress(k + 1, steps)
         motion.step = steps
@@ -111,7 +119,7 @@ def simulate(
         v=record.v,
         tau=record.tau,
         kinetic=kinetic_energy(robot, record.q, record.v),
-        potential=potential_energy(robot, record.q),
+        potential=potential_energy(robot, record.q, passive=has_springs(robot, acting)),
         work=record.work,
         dissipated=record.loss,
         q_names=tuple(robot.q_names),

@@ -1,22 +1,27 @@
-"""How fast friction brings a joint to rest: what an explicit integrator's step must resolve."""
+"""How fast friction stops a joint, and how fast a spring swings it: what an integrator's step must resolve."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 import numpy as np
 
 from kinetree.dynamics import aba
-from kinetree.errors import StiffFrictionError
+from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.function import compile_function
 from kinetree.model import Model
-from kinetree.sim.friction import Friction
+from kinetree.sim.friction import Friction, joint_numbers, joint_rates
 from kinetree.sim.integrators import Array
 
-__all__ = ["MAX_SUBSTEPS", "RK4_REACH", "Stiffness"]
+__all__ = ["EULER_REACH", "MAX_SUBSTEPS", "RK4_REACH", "Fastest", "Stiffness"]
 
 RK4_REACH = 1.5
-"""Step times decay rate up to which RK4 is used. Its stability ends at 2.785; the rest is for a rate that grows."""
+"""Step times rate up to which RK4 is used. Its stability ends at 2.785 for decay and at 2.828 for swinging; the rest is
+for a rate that grows."""
+
+EULER_REACH = 1.0
+"""The same of semi-implicit Euler, for springs alone: its stability ends at 2. Friction it takes implicitly."""
 
 MAX_SUBSTEPS = 100
 """Beyond this a step is not divided further: the integrator is the wrong one."""
@@ -25,24 +30,28 @@ _FIRST_ITERATIONS = 30
 _ITERATIONS = 6
 
 
-class Stiffness:
-    """The fastest decay rate of v̇ = -M(q)⁻¹ C v, with C the steepest friction, followed along a motion.
+class Fastest:
+    """The largest eigenvalue of M(q)⁻¹ Gᵀ C G, with a number C >= 0 a degree of freedom of the joints.
 
-    It is the largest eigenvalue of C^½ M⁻¹ C^½, found by power iteration. M⁻¹ acts through the articulated-body
-    algorithm, so the cost stays linear in the number of bodies. Each search begins near where the last one ended.
+    G gives the joints' rates. It is followed along a motion by power iteration on C^½ G M⁻¹ Gᵀ C^½, which is symmetric.
+    M⁻¹ acts through the articulated-body algorithm, so the cost stays linear in the number of bodies. Each search
+    begins near where the last one ended.
     """
 
-    def __init__(self, robot: Model, friction: Friction) -> None:
-        self._names = robot.v_names
+    def __init__(self, robot: Model, numbers: Array) -> None:
         self._aba = compile_function(robot, aba)
-        self._root = np.sqrt(friction.steepest)
+        self._root = np.sqrt(np.maximum(numbers, 0.0))  # what feeds energy in is not stiff
+        self._rates = joint_rates(robot)
         self._rest = np.zeros(robot.nv)
         # A part of every direction remains in each search, so that none that has grown meanwhile is overlooked.
-        self._seed = np.random.default_rng(0).normal(size=robot.nv) * (self._root > 0.0)
-        self._x = np.zeros(robot.nv)
+        self._seed = np.random.default_rng(0).normal(size=len(numbers)) * (self._root > 0.0)
+        self._x = np.zeros(len(numbers))
+        self.is_zero = not self._root.any()
 
-    def fastest_decay(self, q: Array) -> tuple[float, int]:
-        """(rate in 1/s, degree of freedom that loses most energy) at the configuration q (nq,)."""
+    def at(self, q: Array) -> tuple[float, int]:
+        """(eigenvalue, degree of freedom of the joints that takes most part) at the configuration q (nq,)."""
+        if self.is_zero:
+            return 0.0, 0
         root, rest = self._root, self._rest
         offset = self._aba(q, rest, rest)
         x = self._x + 0.3 * self._seed
@@ -52,23 +61,53 @@ class Stiffness:
             if length == 0.0:
                 return 0.0, 0
             x = x / length
-            y = root * (self._aba(q, rest, root * x) - offset)
+            force = root * x if self._rates is None else self._rates.T @ (root * x)
+            response = self._aba(q, rest, force) - offset
+            y = root * (response if self._rates is None else self._rates @ response)
             rate = math.sqrt(float(y @ y))
             x = y
         self._x = x / rate if rate > 0.0 else np.zeros_like(x)
         return rate, int(np.argmax(np.abs(x)))
 
-    def substeps(self, q: Array, dt: float) -> int:
-        """Into how many parts RK4 must divide a step of dt so that friction does not make it unstable.
 
-        Raises `StiffFrictionError` when that is more than `MAX_SUBSTEPS`.
+class Stiffness:
+    """The fastest decay by friction, the steepest there is, and the fastest swing of springs, along a motion."""
+
+    def __init__(self, robot: Model, passive: Collection[str], integrator: str) -> None:
+        self._integrator = integrator
+        self._names = [
+            f"{joint.name}.{suffix}" if suffix else joint.name
+            for joint in robot.joints.values()
+            for suffix in joint.kind.v_names
+        ]
+        friction = Friction.of(robot, passive).steepest
+        stiffness = joint_numbers(robot, "stiffness")
+        # Semi-implicit Euler is steady however stiff friction is.
+        self._friction = Fastest(robot, friction if integrator == "rk4" else np.zeros_like(friction))
+        self._springs = Fastest(robot, stiffness if "spring" in passive else np.zeros_like(stiffness))
+        self.is_zero = self._friction.is_zero and self._springs.is_zero
+        """Whether no step need ever be divided."""
+
+    def substeps(self, q: Array, dt: float) -> int:
+        """Into how many parts a step of dt must be divided so that it stays stable.
+
+        Raises `StiffFrictionError`, or for springs `SimulationError`, when that is more than `MAX_SUBSTEPS`.
         """
-        rate, joint = self.fastest_decay(q)
-        needed = max(1, math.ceil(dt * rate / RK4_REACH))
+        decay, brake = self._friction.at(q)
+        square, spring = self._springs.at(q)
+        swing = math.sqrt(square)
+        reach = RK4_REACH if self._integrator == "rk4" else EULER_REACH
+        needed = max(1, math.ceil(dt * (decay + swing) / reach))
         if needed <= MAX_SUBSTEPS:
             return needed
-        raise StiffFrictionError(
-            f"the friction of {self._names[joint]!r} stops it within {1.0 / rate:.1g} s, so RK4 would need {needed} "
-            f"parts of each step of {dt:g} s (at most {MAX_SUBSTEPS} are taken); use the integrator 'euler', which "
-            "takes friction implicitly, or leave friction out"
+        if decay >= swing:
+            raise StiffFrictionError(
+                f"the friction of {self._names[brake]!r} stops it within {1.0 / decay:.1g} s, so RK4 would need "
+                f"{needed} parts of each step of {dt:g} s (at most {MAX_SUBSTEPS} are taken); use the integrator "
+                "'euler', which takes friction implicitly, or leave friction out"
+            )
+        raise SimulationError(
+            f"the spring of {self._names[spring]!r} swings it within {2.0 * math.pi / swing:.1g} s, so the integrator "
+            f"{self._integrator!r} would need {needed} parts of each step of {dt:g} s (at most {MAX_SUBSTEPS} are "
+            "taken); take a smaller step or a softer spring, lock the joint, or leave springs out"
         )

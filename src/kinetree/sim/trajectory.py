@@ -34,7 +34,7 @@ class Trajectory:
     dt: float
     """s."""
     substeps: int
-    """The most parts that a step was divided into because friction is stiff; 1: none was."""
+    """The most parts that a step was divided into because friction or springs are stiff; 1: none was."""
     time: Array
     """(T,), s."""
     q: Array
@@ -42,11 +42,12 @@ class Trajectory:
     v: Array
     """(T, nv)."""
     tau: Array
-    """(T, nv), the torques given to `simulate` as they were at each moment, friction not among them; N·m or N."""
+    """(T, nv), the torques given to `simulate` as they were at each moment, within the limits of motors if these were
+    asked for; friction and springs are not among them; N·m or N."""
     kinetic: Array
     """(T,), J."""
     potential: Array
-    """(T,), J; zero where the centre of mass is at the height of the world's origin."""
+    """(T,), J, of gravity and springs; gravity's is zero where the centre of mass is at the world's origin."""
     work: Array
     """(T,), done by the torques since the beginning, J."""
     dissipated: Array

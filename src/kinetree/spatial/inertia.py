@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kinetree.expr import Scalar
@@ -73,6 +74,20 @@ class ArticulatedInertia:
         if not isinstance(other, ArticulatedInertia):
             return NotImplemented
         return ArticulatedInertia(self.I - other.I, self.H - other.H, self.M - other.M)
+
+    def without(self, directions: Collection[int]) -> ArticulatedInertia:
+        """With zero rows and columns for some of the six directions, the angular ones first."""
+
+        def kept(r: int, s: int, x: Scalar) -> Scalar:
+            return 0.0 if r in directions or s in directions else x
+
+        def symmetric(m: Sym3, first: int) -> Sym3:
+            pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+            return Sym3(*(kept(first + r, first + s, x) for (r, s), x in zip(pairs, m.components(), strict=True)))
+
+        rows = enumerate((self.H.x, self.H.y, self.H.z))
+        H = (Vec3(*(kept(r, 3 + s, x) for s, x in enumerate(row.components()))) for r, row in rows)
+        return ArticulatedInertia(symmetric(self.I, 0), Mat3(*H), symmetric(self.M, 3))
 
     def __matmul__(self, m: Motion) -> Force:
         if not isinstance(m, Motion):

@@ -1,15 +1,14 @@
-"""Rotations: about an axis, from roll-pitch-yaw, from a quaternion, and the exponential map with its inverse.
+"""Rotations: about an axis, from roll-pitch-yaw, from a quaternion; and the algebra of quaternions.
 
 All return the rotation R that takes coordinates of the turned frame to those of the fixed one; a Transform's E
-is its transpose. The functions that take angles as symbols never branch: `select` chooses between a series near
-zero and the closed form, each harmless where the other is meant.
+is its transpose.
 """
 
 from __future__ import annotations
 
 import math
 
-from kinetree.expr import Scalar, atan2, cos, less, minimum, select, sin, sqrt
+from kinetree.expr import Scalar, cos, sin, sqrt
 from kinetree.spatial.vectors import Mat3, Vec3
 
 __all__ = [
@@ -17,13 +16,10 @@ __all__ = [
     "from_axis_angle",
     "from_quaternion",
     "from_rpy",
-    "quaternion_exp",
-    "quaternion_log",
+    "quaternion_conjugate",
     "quaternion_normalize",
     "quaternion_product",
     "quaternion_rates",
-    "translation_exp",
-    "translation_log",
 ]
 
 Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
@@ -53,7 +49,7 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:
     return Mat3(
         Vec3(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
         Vec3(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        Vec3(-sp, cp * sr, cp * cr),
+        Vec3(0.0 - sp, cp * sr, cp * cr),  # no negative zero where nothing turns
     )
 
 
@@ -94,6 +90,12 @@ def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
     )
 
 
+def quaternion_conjugate(q: Quaternion) -> Quaternion:
+    """Of a unit quaternion: the rotation back."""
+    x, y, z, w = q
+    return -x, -y, -z, w
+
+
 def quaternion_rates(q: Quaternion, w: Vec3) -> Quaternion:
     """The derivative of a quaternion at the angular velocity w in the turned frame: q w / 2."""
     half = w * 0.5
@@ -105,69 +107,3 @@ def quaternion_normalize(q: Quaternion) -> Quaternion:
     x, y, z, w = q
     s = 1.0 / sqrt(x * x + y * y + z * z + w * w)
     return x * s, y * s, z * s, w * s
-
-
-def quaternion_exp(w: Vec3) -> Quaternion:
-    """The unit quaternion of the rotation vector w."""
-    angle, _ = _safe_length(w)
-    half = 0.5 * angle
-    s = sin(half) / angle
-    return w.x * s, w.y * s, w.z * s, cos(half)
-
-
-def quaternion_log(q: Quaternion) -> Vec3:
-    """The rotation vector, of length at most pi, of a unit quaternion."""
-    x, y, z, w = q
-    n, _ = _safe_length(Vec3(x, y, z))
-    sign = select(less(w, 0.0), -1.0, 1.0)
-    s = 2.0 * sign * atan2(n, w * sign) / n
-    return Vec3(x * s, y * s, z * s)
-
-
-def translation_exp(w: Vec3, v: Vec3) -> Vec3:
-    """The translation of the rigid motion exp([v; w]): (1 + b w x + c w x w x) v."""
-    angle, angle2 = _safe_length(w)
-    s_half = sin(0.5 * angle)
-    b: Scalar = 2.0 * s_half * s_half / angle2
-    # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
-    small = less(angle2, _SERIES_BELOW)
-    c: Scalar = select(small, _series(minimum(angle2, _SERIES_BELOW), _C), (1.0 - sin(angle) / angle) / angle2)
-    wv = w.cross(v)
-    return v + wv * b + w.cross(wv) * c
-
-
-def translation_log(w: Vec3, p: Vec3) -> Vec3:
-    """The v of which `translation_exp(w, v)` is p, for |w| <= pi: (1 - w x / 2 + d w x w x) p."""
-    angle, angle2 = _safe_length(w)
-    half = 0.5 * angle
-    small = less(angle2, _SERIES_BELOW)
-    d: Scalar = select(
-        small, _series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half * cos(half) / sin(half)) / angle2
-    )
-    wp = w.cross(p)
-    return p - wp * 0.5 + w.cross(wp) * d
-
-
-_SERIES_BELOW = 0.25
-_C = tuple((-1.0) ** k / math.factorial(2 * k + 3) for k in range(8))
-# x/2 cot(x/2) = sum of (-1)^k B_2k x^2k / (2k)!: Bernoulli numbers B_2 to B_18.
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
-_D = tuple((-1.0) ** k * b / math.factorial(2 * k + 2) for k, b in enumerate(_BERNOULLI))
-
-
-def _series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
-    total: Scalar = 0.0
-    for c in reversed(coefficients):
-        total = total * x + c
-    return total
-
-
-def _safe_length(w: Vec3) -> tuple[Scalar, Scalar]:
-    """Length and its square; a length too small to matter is replaced by a tiny one that divides safely."""
-    squared = w.dot(w)
-    squared = select(less(squared, _TINY), _TINY, squared)
-    return sqrt(squared), squared
-
-
-_TINY = 1e-36
-"""The square of a length at which an angle's sine is the angle; a quarter of it is still a number in float32."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, Symbol
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
 from kinetree.spatial.motion_force import Force, Motion
@@ -31,6 +31,12 @@ class Subspace:
     def project(self, f: Force) -> list[Scalar]:
         """Sᵀ f."""
         return [column.dot(f) for column in self.columns]
+
+    def freed(self, Ia: ArticulatedInertia, armature: Sequence[Scalar], rotors: ForceBasis) -> ArticulatedInertia:
+        """Iᵃ, of which Iᵃ S = 0 is known where no rotor resists: with exact zeros in all directions that S spans."""
+        spanned = [r for r, row in enumerate(zip(*(_six(s) for s in self.columns), strict=True)) if not _is_zero(row)]
+        resisted = (*armature, *(x for couple in rotors.columns for x in _six(couple)))
+        return Ia.without(spanned) if len(spanned) == len(self.columns) and _is_zero(resisted) else Ia
 
     def carried_by(self, inertia: ArticulatedInertia | Inertia) -> ForceBasis:
         """U = I S."""
@@ -75,23 +81,41 @@ class ForceBasis:
         """Each force in the coordinates X comes from."""
         return ForceBasis(tuple(X.back(column) for column in self.columns))
 
-    def times_inverse(self, D: LDLT) -> ForceBasis:
-        """U D⁻¹."""
-        rows = zip(*(_six(column) for column in self.columns), strict=True)
-        solved = zip(*(D.solve(row) for row in rows), strict=True)
-        return ForceBasis(tuple(_force(column) for column in solved))
+    def times_inverse(self, D: LDLT, matrix: Sequence[Sequence[Scalar]] = ()) -> ForceBasis:
+        """U D⁻¹, with D the factors of `matrix`: rows of U that stand in it become those of the identity."""
+        known = {tuple(row): k for k, row in enumerate(matrix) if any(isinstance(x, Symbol) for x in row)}
+        rows = list(zip(*(_six(column) for column in self.columns), strict=True))
+        inverse = [
+            [float(j == known[row]) for j in range(len(row))] if known and row in known else D.solve(row)
+            for row in rows
+        ]
+        return ForceBasis(tuple(_force(column) for column in zip(*inverse, strict=True)))
 
     def outer(self, other: ForceBasis) -> ArticulatedInertia:
         """U Wᵀ, for a W = U D⁻¹ that makes it symmetric."""
-        I, H, M = Mat3.zero(), Mat3.zero(), Mat3.zero()
-        for u, w in zip(self.columns, other.columns, strict=True):
-            I = I + u.angular.outer(w.angular)
-            H = H + u.angular.outer(w.linear)
-            M = M + u.linear.outer(w.linear)
-        return ArticulatedInertia(Sym3.upper(I), H, Sym3.upper(M))
+        if not self.columns:
+            return ArticulatedInertia.zero()
+        U, W = ([*zip(*(_six(column) for column in basis.columns), strict=True)] for basis in (self, other))
+
+        def entry(r: int, s: int) -> Scalar:
+            if not any(isinstance(w, Symbol) for w in W[r]):  # a constant row, which costs less
+                r, s = s, r
+            first, *others = (u * w for u, w in zip(U[r], W[s], strict=True))
+            total: Scalar = sum(others, first)
+            return total
+
+        xx, yy, zz, xy, xz, yz = (entry(r, s) for r, s in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        H = Mat3(*(Vec3(*(entry(r, s) for s in (3, 4, 5))) for r in (0, 1, 2)))
+        M = Sym3(*(entry(r, s) for r, s in ((3, 3), (4, 4), (5, 5), (3, 4), (3, 5), (4, 5))))
+        return ArticulatedInertia(Sym3(xx, yy, zz, xy, xz, yz), H, M)
 
 
-def _six(f: Force) -> tuple[Scalar, ...]:
+def _is_zero(numbers: Sequence[Scalar]) -> bool:
+    """Whether all are constants, and zero."""
+    return all(isinstance(x, float) and x == 0.0 for x in numbers)
+
+
+def _six(f: Force | Motion) -> tuple[Scalar, ...]:
     return (*f.angular.components(), *f.linear.components())
 
 

@@ -59,7 +59,7 @@ class Transform:
             return Motion(self.E @ w, self.E @ (other.linear - self.r.cross(w)))
         if isinstance(other, Transform):
             E, r = self.E.times(other.E), other.r + other.E.T @ self.r
-            if (self.before or self.E) == _NO_ROTATION:
+            if _is_unturned(self.before or self.E):
                 return Transform(E, r, _joined(self.turns, other.turns), other.before or other.E)
             return Transform(E, r)
         return NotImplemented
@@ -121,13 +121,18 @@ def _joined(last: tuple[Turn, ...], first: tuple[Turn, ...]) -> tuple[Turn, ...]
     return last + first
 
 
-_NO_ROTATION = Mat3.identity()
+_IDENTITY = Mat3.identity().components()
 _RENAMING = frozenset((-1.0, 0.0, 1.0))
+
+
+def _is_unturned(E: Mat3) -> bool:
+    """Whether a rotation is none, whatever the coordinates: arrays and symbols may be anything."""
+    return all(isinstance(e, int | float) and e == one for e, one in zip(E.components(), _IDENTITY, strict=True))
 
 
 def _only_renames_axes(E: Mat3) -> bool:
     """Whether a rotation is one of the 24 that cost nothing: each axis becomes another, or its opposite."""
-    return _RENAMING.issuperset(E.components())
+    return all(isinstance(e, int | float) and e in _RENAMING for e in E.components())
 
 
 def _turn_and_renaming(E: Mat3) -> tuple[Turn, Mat3] | None:

@@ -9,12 +9,12 @@ from kinetree.io.document import Element
 from kinetree.io.numbers import number, numbers
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.placement import read_placement
-from kinetree.model import Continuous, Fixed, Free, JointKind, Limits, Mimic, ModelBuilder, Prismatic, Revolute
+from kinetree.model import Continuous, Fixed, Free, JointKind, Limits, Mimic, ModelBuilder, Planar, Prismatic, Revolute
 
 __all__ = ["read_joint"]
 
 _ON_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
-_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating")
+_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 
 def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bool = True) -> None:
@@ -44,17 +44,17 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bo
 
 def _kind(joint: Element, name: str, axis: Element | None, notes: Notes) -> JointKind:
     word = joint.text("type")
-    if word == "planar":
-        joint.fail(
-            'type="planar" is not supported yet; write it as two prismatic joints and a revolute one with massless '
-            "links between them"
-        )
     if word not in _TYPES:
-        joint.fail(f'type="{word:.40}" is not a joint type: {nearest_names(word[:40], (*_TYPES, "planar"))}')
+        joint.fail(f'type="{word:.40}" is not a joint type: {nearest_names(word[:40], _TYPES)}')
     if word == "fixed":
         return Fixed()
     if word == "floating":
         return Free()
+    if word == "planar":
+        normal = _axis(axis, name, notes)
+        if normal != (0.0, 0.0, 1.0):
+            notes.add("the two directions of planar joints whose axis is not z are chosen as kt.Planar does", name)
+        return Planar(normal)
     return _ON_AXIS[word](_axis(axis, name, notes))
 
 
@@ -81,7 +81,7 @@ def _limits(
 ) -> Limits | None:
     if not isinstance(kind, Revolute | Prismatic):
         if limit is not None:
-            notes.add("<limit> on fixed and floating joints was not kept", name)
+            notes.add("<limit> on fixed, floating and planar joints was not kept", name)
         return None
     bounded = not isinstance(kind, Continuous)
     if limit is None:

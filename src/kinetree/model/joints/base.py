@@ -105,6 +105,11 @@ class JointKind(ABC):
         """The same state in coordinates far from where they end, for kinds whose coordinates do end somewhere."""
         return list(q), list(v)
 
+    @property
+    def recharts(self) -> bool:
+        """Whether `rechart` ever does anything."""
+        return type(self).rechart is not JointKind.rechart
+
     def aligned(self) -> tuple[JointKind, Transform]:
         """The same joint in axes that suit it, and the turn from the joint's axes to those."""
         return self, Transform.identity()

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from kinetree.expr import Scalar
-from kinetree.model.joints.base import JointKind, JointMotion, within
-from kinetree.spatial import Motion, Subspace, Transform, Vec3
-from kinetree.spatial.rotations import (
-    from_quaternion,
-    quaternion_exp,
-    quaternion_log,
-    quaternion_normalize,
-    quaternion_product,
-    quaternion_rates,
+from kinetree.model.joints.base import JointKind, JointMotion, Matrix, within
+from kinetree.model.joints.spherical import between, matrix, random_quaternion, turned
+from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.exponential import (
+    rotation_exp,
+    rotation_exp_jacobian,
+    rotation_log_jacobian,
     translation_exp,
+    translation_exp_jacobian,
     translation_log,
 )
+from kinetree.spatial.rotations import Quaternion, from_quaternion, quaternion_rates
 
 __all__ = ["Free"]
 
@@ -60,22 +60,67 @@ class Free(JointKind):
 
     def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
         position = [within(rng, low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
-        quaternion = rng.normal(size=4)
-        quaternion /= np.linalg.norm(quaternion)
-        return (*position, *map(float, quaternion))
+        return (*position, *random_quaternion(rng))
 
     def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        moved = from_quaternion(*q[3:]) @ Vec3(*v[:3])
-        return [*moved.components(), *quaternion_rates(tuple(q[3:]), Vec3(*v[3:]))]
+        _, rotation = _parts(q)
+        moved = from_quaternion(*rotation) @ Vec3(*v[:3])
+        return [*moved.components(), *quaternion_rates(rotation, Vec3(*v[3:]))]
 
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        position, rotation = _parts(q)
         w = Vec3(*v[3:])
-        moved = Vec3(*q[:3]) + from_quaternion(*q[3:]) @ translation_exp(w, Vec3(*v[:3]))
-        x, y, z, s = q[3:]
-        return [*moved.components(), *quaternion_normalize(quaternion_product((x, y, z, s), quaternion_exp(w)))]
+        moved = position + from_quaternion(*rotation) @ translation_exp(w, Vec3(*v[:3]))
+        return [*moved.components(), *turned(rotation, w)]
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
-        x, y, z, s = quaternion_normalize(tuple(q0[3:]))
-        w = quaternion_log(quaternion_product((-x, -y, -z, s), quaternion_normalize(tuple(q1[3:]))))
-        moved = from_quaternion(x, y, z, s).T @ (Vec3(*q1[:3]) - Vec3(*q0[:3]))
+        moved, w = _motion_between(q0, q1)
         return [*translation_log(w, moved).components(), *w.components()]
+
+    def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
+        """The inverse of the adjoint of exp(v), and the right Jacobian of rigid motions."""
+        linear, w = Vec3(*v[:3]), Vec3(*v[3:])
+        back = rotation_exp(w).T
+        moved = translation_exp(w, linear)
+        J = rotation_exp_jacobian(w)
+        return (
+            _triangle(back, Mat3.zero() - back.times(Mat3.skew(moved))),
+            _triangle(J, back.times(translation_exp_jacobian(w, linear))),
+        )
+
+    def difference_jacobians(self, q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Matrix, Matrix]:
+        """Less the inverse of the left Jacobian of rigid motions, and the inverse of the right one."""
+        moved, w = _motion_between(q0, q1)
+        J = rotation_log_jacobian(w)  # Jₗ⁻¹ = Jᵣ⁻¹ Rᵀ is its transpose
+        slope = translation_exp_jacobian(w, translation_log(w, moved))
+        left = J.T.times(Mat3.skew(moved) + slope.times(J.T))
+        return _triangle(Mat3.zero() - J.T, left), _triangle(J, Mat3.zero() - J.T.times(slope).times(J))
+
+    def reversed(self) -> JointKind:
+        return self
+
+    def mirrored(self, normal: int) -> JointKind:
+        return self
+
+    def scaled(self, length: float) -> JointKind:
+        return self
+
+
+def _parts(q: Sequence[Any]) -> tuple[Vec3, Quaternion]:
+    """Position and quaternion."""
+    px, py, pz, x, y, z, w = q
+    return Vec3(px, py, pz), (x, y, z, w)
+
+
+def _motion_between(q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Vec3, Vec3]:
+    """The rigid motion from q0 to q1 in the axes of the first: its translation, and its rotation vector."""
+    (start, before), (end, after) = _parts(q0), _parts(q1)
+    return from_quaternion(*before).T @ (end - start), between(before, after)
+
+
+def _triangle(diagonal: Mat3, right: Mat3) -> Matrix:
+    """[diagonal, right; 0, diagonal]."""
+    return [
+        *([*row, *beside] for row, beside in zip(matrix(diagonal), matrix(right), strict=True)),
+        *([0.0, 0.0, 0.0, *row] for row in matrix(diagonal)),
+    ]

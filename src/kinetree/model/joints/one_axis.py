@@ -11,7 +11,9 @@ from kinetree.errors import ModelError
 from kinetree.model.joints.base import JointKind
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["OneAxisJoint", "axis_name", "mirror_image", "unit_axis"]
+__all__ = ["OneAxisJoint", "axis_name", "mirror_image", "rows_ending_in", "three_numbers", "unit_axis"]
+
+_ROUNDING = 2.0**-52
 
 
 class OneAxisJoint(JointKind):
@@ -22,7 +24,7 @@ class OneAxisJoint(JointKind):
     unit: ClassVar[str]
     """Of its coordinate: "rad" or "m"."""
 
-    def __init__(self, axis: Sequence[float]) -> None:
+    def __init__(self, axis: Sequence[float] | Vec3) -> None:
         self.axis = unit_axis(axis)
 
     def __repr__(self) -> str:
@@ -30,7 +32,7 @@ class OneAxisJoint(JointKind):
 
     def aligned(self) -> tuple[JointKind, Transform]:
         """About, or along, z."""
-        return self._about(Vec3(0.0, 0.0, 1.0)), Transform(_rows_ending_in(self.axis), Vec3.zero())
+        return self._about(Vec3(0.0, 0.0, 1.0)), Transform(rows_ending_in(self.axis), Vec3.zero())
 
     def reversed(self) -> JointKind:
         return self._about(-self.axis)
@@ -58,7 +60,7 @@ class OneAxisJoint(JointKind):
         return (self.unit,)
 
 
-def _rows_ending_in(z: Vec3) -> Mat3:
+def rows_ending_in(z: Vec3) -> Mat3:
     """A rotation whose last row is the unit vector z: the coordinates it leads to have z as their third axis."""
     components = [float(z_k) for z_k in z.components()]
     least = min((1, 0, 2), key=lambda k: abs(components[k]))
@@ -72,10 +74,23 @@ def mirror_image(vector: Vec3, normal: int) -> Vec3:
     return Vec3(*(-x + 0.0 if k == normal else x for k, x in enumerate(vector.components())))
 
 
-def unit_axis(axis: Sequence[float]) -> Vec3:
-    """The axis at length one."""
-    x, y, z = (float(a) for a in axis)
+def three_numbers(what: str, vector: Sequence[float] | Vec3) -> Vec3:
+    """A vector of three finite numbers; `what` begins the message if it is not."""
+    try:
+        x, y, z = (float(a) for a in (vector.components() if isinstance(vector, Vec3) else vector))
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} must be three numbers, not {vector!r:.60}") from None
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        raise ModelError(f"{what} must be three finite numbers, not {[x, y, z]}")
+    return Vec3(x + 0.0, y + 0.0, z + 0.0)
+
+
+def unit_axis(axis: Sequence[float] | Vec3) -> Vec3:
+    """The axis at length one; one that has it but for rounding stays as it is."""
+    x, y, z = (float(a) for a in (axis.components() if isinstance(axis, Vec3) else axis))
     length = math.sqrt(x * x + y * y + z * z)
+    if abs(length - 1.0) <= _ROUNDING:
+        return Vec3(x, y, z)
     if not math.isfinite(length) or length == 0.0:
         raise ModelError(f"a joint axis must be three finite numbers that are not all zero, not {[x, y, z]}")
     return Vec3(x / length, y / length, z / length)

@@ -11,7 +11,7 @@ from kinetree.model.joints.one_axis import OneAxisJoint
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
-__all__ = ["Continuous", "Revolute"]
+__all__ = ["Continuous", "Revolute", "disc", "turn_about"]
 
 
 class Revolute(OneAxisJoint):
@@ -22,21 +22,12 @@ class Revolute(OneAxisJoint):
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         S = Subspace((Motion(self.axis, Vec3.zero()),))
-        X_J = _turn(self.axis, q[0])
+        X_J = turn_about(self.axis, q[0])
         return JointMotion(X_J, S, S @ v, Motion.zero())
 
     def unseen(self, inertia: Inertia) -> Inertia:
         """The mass, the part of h along the axis, and a disc's worth of inertia across it."""
-        axis = self.axis
-        h = axis * inertia.h.dot(axis)
-        ends = [component in (-1.0, 1.0) for component in axis.components()]
-        if True not in ends:
-            return Inertia(inertia.mass, h, Sym3.zero())
-        k = ends.index(True)
-        # The inertia about one of the two axes across: that one becomes zero.
-        across = (inertia.I.xx, inertia.I.yy, inertia.I.zz)[(k + 2) % 3]
-        xx, yy, zz = (0.0 if n == k else across for n in range(3))
-        return Inertia(inertia.mass, h, Sym3(xx, yy, zz, 0.0, 0.0, 0.0))
+        return Inertia(inertia.mass, self.axis * inertia.h.dot(self.axis), disc(self.axis, inertia).I)
 
 
 class Continuous(Revolute):
@@ -49,8 +40,23 @@ class Continuous(Revolute):
         return (Revolute((0.0, 0.0, 1.0)) if type(self) is Continuous else kind), turn  # they move alike
 
 
-def _turn(axis: Vec3, angle: Scalar) -> Transform:
+def turn_about(axis: Vec3, angle: Scalar) -> Transform:
+    """A turn about a unit axis, the cheap way if that is a coordinate axis."""
     for k, component in enumerate(axis.components()):
         if component in (-1.0, 1.0):
             return Transform.turning(Turn(k, sin(angle) * component, cos(angle)))
     return Transform(from_axis_angle(axis, angle).T, Vec3.zero())
+
+
+def disc(axis: Vec3, inertia: Inertia) -> Inertia:
+    """An inertia across a coordinate axis, without mass, that no turn about that axis and no shift changes; else zero.
+
+    Taken from the body, it leaves no inertia about one of the two axes across.
+    """
+    ends = [component in (-1.0, 1.0) for component in axis.components()]
+    if True not in ends:
+        return Inertia.zero()
+    k = ends.index(True)
+    across = (inertia.I.xx, inertia.I.yy, inertia.I.zz)[(k + 2) % 3]
+    xx, yy, zz = (0.0 if n == k else across for n in range(3))
+    return Inertia(0.0, Vec3.zero(), Sym3(xx, yy, zz, 0.0, 0.0, 0.0))

@@ -6,31 +6,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.expr import Index, Range, Recorder, Scalar
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, dense
 from kinetree.model.rolled.memory import Bodies, Slot
+from kinetree.model.rolled.shared import SharedMemory
 from kinetree.model.rolled.source import Source
 from kinetree.model.rolled.tables import Columns, QuantityTable
 from kinetree.spatial import Transform
 
-__all__ = ["BodyRow", "JointBlocks", "JointColumns", "NamedBodies", "Rows"]
+__all__ = ["BodyRow", "JointBlocks", "JointColumns", "JointDiagonal", "NamedBodies", "Rows"]
 
 
 class _OfJoints:
-    """The function's result as a matrix with some columns a joint, zero at first."""
+    """The function's result as a matrix with some columns a joint, zero at first.
 
-    def __init__(self, recorder: Recorder, bodies: Bodies, source: Source) -> None:
-        (self._output,) = recorder.outputs
+    Where joints share coordinates it is made in memory of its own, and projected at the end.
+    """
+
+    def __init__(
+        self, recorder: Recorder, bodies: Bodies, source: Source, shared: SharedMemory | None, rows: int | None = None
+    ) -> None:
+        """`rows`: as many as there are columns, if None."""
+        self._n = sum(kind.nv for kind in source.tree.joint)
+        (output,) = recorder.outputs
+        self._rows = self._n if rows is None else rows
+        self._result = output
+        self._output = output if shared is None else recorder.array("of_joints", self._rows * self._n, clear=True)
         self._recorder = recorder
         self._bodies = bodies
         self._starts = source.starts("nv")
-        self._n = sum(kind.nv for kind in source.tree.joint)
+        self._shared = shared
 
     def _start(self, j: Slot) -> Index:
         """The first column of a joint."""
         return self._bodies.look_up(self._recorder, self._starts, j)
-
-    def flat(self) -> None:
-        """It stands in the result already."""
 
 
 class JointBlocks(_OfJoints):
@@ -43,6 +51,35 @@ class JointBlocks(_OfJoints):
                 self._output[(start_i + a) * self._n + (start_j + b)] = x
                 self._output[(start_j + b) * self._n + (start_i + a)] = x
 
+    def flat(self) -> None:
+        """It stands in the result, or is projected into it."""
+        if self._shared is not None:
+            self._shared.projected(self._output, self._n, self._result)
+
+    def factored(self) -> tuple[Memory, int]:
+        """Its L D Lᵀ factors where joints share coordinates, and the number of rows."""
+        assert self._shared is not None
+        n = self._shared.nv
+        H = self._recorder.array("factors", n * n)
+        self._shared.projected(self._output, self._n, H)
+        dense.factor(H, n)
+        return H, n
+
+
+class JointDiagonal(_OfJoints):
+    """A matrix from v to v that mixes no two joints, by its blocks, one a joint."""
+
+    def __setitem__(self, j: Slot, block: Sequence[Sequence[Scalar]]) -> None:
+        start = self._start(j)
+        for a, row in enumerate(block):
+            for b, x in enumerate(row):
+                self._output[(start + a) * self._n + (start + b)] = x
+
+    def flat(self) -> None:
+        """It stands in the result, or is mapped into it."""
+        if self._shared is not None:
+            self._shared.transformed(self._output, self._n, self._result)
+
 
 class JointColumns(_OfJoints):
     """A matrix of some rows, column by column."""
@@ -52,6 +89,11 @@ class JointColumns(_OfJoints):
         for k, column in enumerate(columns):
             for row, x in enumerate(column):
                 self._output[start + (row * self._n + k)] = x
+
+    def flat(self) -> None:
+        """It stands in the result, or is projected into it."""
+        if self._shared is not None:
+            self._shared.projected_columns(self._output, self._rows, self._n, self._result)
 
 
 @dataclass(frozen=True, slots=True)

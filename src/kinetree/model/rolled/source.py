@@ -94,8 +94,12 @@ class Source:
         return found
 
     def starts(self, space: str) -> Sequence[int]:
-        """Where each body's piece of q ("nq"), v ("nv") or of a row of forces ("forces") begins."""
-        return self._starts["nq" if space == "nq" else "nv"]
+        """Where each body's piece of q ("nq"), q̇ ("rates"), v ("nv") or of a row of forces ("forces") begins."""
+        return self._starts["nq" if space in ("nq", "rates") else "nv"]
+
+    def total(self, space: str) -> int:
+        """How many coordinates or degrees of freedom the joints have."""
+        return sum(kind.nq if space in ("nq", "rates") else kind.nv for kind in self.tree.joint)
 
     @cached_property
     def _starts(self) -> dict[str, list[int]]:

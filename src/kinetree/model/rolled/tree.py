@@ -7,12 +7,14 @@ inside a loop; `i` and `p` are where the loop stands, and memory and tables are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk, dense
 from kinetree.model.joints import JointKind
 from kinetree.model.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
-from kinetree.model.rolled.results import JointBlocks, JointColumns
+from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal
+from kinetree.model.rolled.shared import SharedMemory
 from kinetree.model.rolled.source import Source
 from kinetree.model.rolled.tables import QuantityTable
 from kinetree.spatial import Motion
@@ -34,6 +36,7 @@ class RolledTree:
         self.rotor = QuantityTable(recorder, self._bodies, source.rotor)
         self.drive = QuantityTable(recorder, self._bodies, source.drive)
         self.coordinates = source.tree.coordinates
+        self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
 
@@ -82,11 +85,14 @@ class RolledTree:
     def slots(self, count: int) -> list[Any]:
         return [QuantityMemory(self._recorder, self._bodies, self._knowledge) for _ in range(count)]
 
-    def blocks(self) -> JointBlocks:
-        return JointBlocks(self._recorder, self._bodies, self._source)
+    def blocks(self) -> _Blocks:
+        return _Blocks(self, self._recorder, self._bodies, self._source, self._shared)
 
-    def columns(self, rows: int) -> JointColumns:  # noqa: ARG002
-        return JointColumns(self._recorder, self._bodies, self._source)
+    def diagonal(self) -> JointDiagonal:
+        return JointDiagonal(self._recorder, self._bodies, self._source, self._shared)
+
+    def columns(self, rows: int) -> JointColumns:
+        return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows)
 
     def in_slots(self, pieces: Any) -> Any:
         return pieces
@@ -96,6 +102,8 @@ class RolledTree:
 
     def pieces(self, memory: Memory, space: str, first: Index | int = 0) -> _Pieces:
         """A q ("nq") or v ("nv") that stands in memory from `first` on, a piece a joint."""
+        if self._shared is not None:
+            memory, first = self._shared.spread(memory, space, first), 0
         return _Pieces(self, memory, space, first)
 
     def joined(self, pieces: Any, space: str) -> None:
@@ -104,7 +112,15 @@ class RolledTree:
         self.write(pieces, space, (output, 0))
 
     def write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
-        """Write pieces into memory, as one q or v from each of the places on."""
+        """Write pieces into memory, as one q, v or row of forces from each of the places on."""
+        if self._shared is not None:
+            joints = self._recorder.array("joints", self._source.total(space))
+            self._write_joints(pieces, space, (joints, 0))
+            self._shared.gather(joints, space, *places)
+            return
+        self._write_joints(pieces, space, *places)
+
+    def _write_joints(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
         for i, _ in self.outward:
             start = self.start(space, i)
             for k, x in enumerate(pieces[i]):
@@ -126,9 +142,31 @@ class RolledTree:
         """Where a joint's piece of q or v begins."""
         return self._bodies.look_up(self._recorder, self._source.starts(space), i)
 
+    def with_armature(self, armature: Any) -> RolledTree:
+        """The tree with other armatures, which stand in memory."""
+        changed = copy(self)
+        changed.armature = armature
+        return changed
+
     def rebuilt(self, change: Any) -> RolledTree:
         """The tree with something about its constants changed."""
         return RolledTree(self._source.changed(change), self._recorder, self._knowledge)
+
+
+class _Blocks(JointBlocks):
+    """With the equations of motion solved: what a `Tree`'s blocks do to lists."""
+
+    def __init__(self, tree: RolledTree, recorder: Recorder, *rest: Any) -> None:
+        super().__init__(recorder, *rest)
+        self._tree = tree
+
+    def solve(self, pieces: Any) -> Any:
+        """The accelerations that forces give."""
+        H, n = self.factored()
+        x = self._recorder.array("accelerations", n)
+        self._tree.write(pieces, "forces", (x, 0))
+        dense.solve(H, n, x)
+        return self._tree.pieces(x, "nv")
 
 
 class _Kinds:

@@ -1,0 +1,141 @@
+"""Friction, springs and the limits of motors: as functions of arrays, and as options of the equations of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import OptionError, nearest_names
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.model import Model
+
+__all__ = ["Passive", "limited_forces", "limits_option", "passive_forces", "passive_option", "switched_on"]
+
+Passive = bool | Sequence[str]
+"""True for all passive forces, False for none, or a list of names."""
+
+
+def passive_option(_: Model, value: Any) -> Hashable:
+    """The names of the passive forces that are meant, in one order; none for None."""
+    if value is None or value is False:
+        return ()
+    if value is True:
+        return algorithms.PASSIVE
+    names = ", ".join(map(repr, algorithms.PASSIVE))
+    if not isinstance(value, list | tuple | set | frozenset):
+        hint = f", such as [{value!r}]" if isinstance(value, str) and value in algorithms.PASSIVE else ""
+        raise OptionError(f"passive must be True, False or a list of names among {names}{hint}, not {value!r:.60}")
+    for name in value:
+        if name not in algorithms.PASSIVE:
+            nearest = nearest_names(str(name), algorithms.PASSIVE)
+            raise OptionError(f"passive: there is no passive force {name!r:.60}, only {names}: {nearest}")
+    return tuple(name for name in algorithms.PASSIVE if name in value)
+
+
+def limits_option(_: Model, value: Any) -> Hashable:
+    """Whether limits are meant; not for None."""
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise OptionError(f"limits must be True or False, not {value!r:.60}; the limits themselves belong to the joints")
+
+
+def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[str, Any]:
+    """The two options for `run`, without what is off."""
+    asked = {"passive": passive_option(robot, passive), "limits": limits_option(robot, limits)}
+    return {name: value for name, value in asked.items() if value}
+
+
+def _passive_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str]) -> list[Scalar]:
+    return model.tree.joined(algorithms.passive_forces(model.tree, q, v, passive)[1:], "forces")
+
+
+def _limited_forces(model: Model, tau: Slots, v: Slots) -> list[Scalar]:
+    return model.tree.joined(algorithms.limited(model.tree, tau, v)[1:], "forces")
+
+
+PASSIVE_FORCES = Definition(
+    "passive_forces", (("q", "nq"), ("v", "nv")), ("nv",), _passive_forces, {"passive": passive_option},
+    takes_parameters=False,
+)  # fmt: skip
+LIMITED_FORCES = Definition(
+    "limited_forces", (("tau", "forces"), ("v", "nv")), ("nv",), _limited_forces, takes_parameters=False
+)
+
+
+@defined_by(PASSIVE_FORCES)
+def passive_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    passive: Passive = True,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """What friction and springs do along the joints: the forces that `aba(…, passive=…)` adds to tau.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        passive: True for all, or a list of names among "damping" (-d v), "friction" (Coulomb's, -F tanh(v / v_s)) and
+            "spring" (-∂/∂q of k/2 |q - rest|²). See docs/drives.md.
+        out: where to put the result, (…, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Joint forces (…, nv); N·m, N. Where joints share coordinates, those of followers are part of their leaders'.
+
+    Raises:
+        OptionError: there is no passive force of such a name.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: viscous damping, Coulomb friction with its jump rounded off by tanh, and the slope of a spring's energy.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> kt.passive_forces(robot, [0.0, 0.0], [2.0, 1.0]).tolist()
+    [-0.1, -0.0005]
+    """
+    return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **switched_on(robot, passive))
+
+
+@defined_by(LIMITED_FORCES)
+def limited_forces(
+    robot: Model, tau: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
+) -> Array:
+    """What motors give of the joint forces they are asked for: what `aba(…, limits=True)` makes of tau.
+
+    No more than their effort limit either way; and at or beyond its velocity limit a joint is not driven any faster,
+    while forces that slow it down still act. A motor sits at each joint. Followers that mimic have none that acts;
+    joints of a coupling share its forces out so that the sum of their squares is least.
+
+    Args:
+        robot: the robot.
+        tau: joint forces (…, nv); N·m, N.
+        v: velocity (…, nv); rad/s, m/s.
+        out: where to put the result, (…, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Joint forces (…, nv); N·m, N.
+
+    Raises:
+        ShapeError, DTypeError: as for `aba`.
+
+    Source: a motor that saturates, with a steep end to its curve of torque over speed.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> robot.joints["slider"].limits.effort, robot.joints["slider"].limits.velocity
+    ((50.0,), (10.0,))
+    >>> kt.limited_forces(robot, [80.0, 0.0], [0.0, 0.0]).tolist()
+    [50.0, 0.0]
+    >>> kt.limited_forces(robot, [80.0, 0.0], [10.0, 0.0]).tolist()
+    [0.0, 0.0]
+    """
+    return run(LIMITED_FORCES, robot, (tau, v), out=out, threads=threads)

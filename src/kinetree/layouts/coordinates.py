@@ -1,0 +1,133 @@
+"""How the coordinates of one joint are written elsewhere. Numbers are arrays, one a coordinate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from kinetree.expr import atan2, cos, sin, sqrt
+from kinetree.model.joints import JointKind
+from kinetree.spatial import Vec3
+from kinetree.spatial.exponential import quaternion_exp, quaternion_log
+from kinetree.spatial.rotations import Quaternion, quaternion_product
+
+__all__ = ["Coordinates", "Map", "Numbers", "quaternion_of_vector", "vector_of_quaternion"]
+
+Numbers = list[Any]
+"""An array a coordinate; their shapes broadcast."""
+Map = Callable[[Numbers], Numbers]
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """q' = f(q) of one joint, and back."""
+
+    names: tuple[str, ...]
+    """A short name for each of theirs."""
+    to: Map
+    back: Map
+    directions: tuple[tuple[int, ...], ...] = ()
+    """Groups of theirs, by place, of which the length divides out and may not be zero."""
+    late: tuple[int, ...] = ()
+    """Those of theirs, by place, that stand behind the coordinates of all other joints."""
+
+    @staticmethod
+    def unchanged(names: Sequence[str]) -> Coordinates:
+        return Coordinates(tuple(names), list, list)
+
+    @staticmethod
+    def of(kind: JointKind, order: Sequence[int] | None = None, late: Sequence[int] = ()) -> Coordinates:
+        """A kind's own, in an order: `order[k]` is where ours has what is theirs at k."""
+        places = list(range(kind.nq)) if order is None else list(order)
+        back = [places.index(k) for k in range(kind.nq)]
+        names = tuple(kind.q_names[k] for k in places)
+        quaternions = tuple(tuple(sorted(back[start : start + 4])) for start in kind.quaternions)
+        return Coordinates(
+            names, lambda q: [q[k] for k in places], lambda q: [q[k] for k in back], quaternions, tuple(late)
+        )
+
+    @staticmethod
+    def circle() -> Coordinates:
+        """An angle as its cosine and sine."""
+        return Coordinates(
+            ("cos", "sin"), lambda q: [cos(q[0]), sin(q[0])], lambda q: [atan2(q[1], q[0])], directions=((0, 1),)
+        )
+
+    @staticmethod
+    def plane() -> Coordinates:
+        """Two displacements and an angle, this as its cosine and sine."""
+        circle = Coordinates.circle()
+        return Coordinates(
+            ("x", "y", *circle.names),
+            lambda q: [*q[:2], *circle.to(q[2:])],
+            lambda q: [*q[:2], *circle.back(q[2:])],
+            directions=((2, 3),),
+        )
+
+    @staticmethod
+    def roll_pitch_yaw() -> Coordinates:
+        """A quaternion as the angles of Rz(yaw) Ry(pitch) Rx(roll)."""
+        return Coordinates(("roll", "pitch", "yaw"), _rpy_from_quaternion, _quaternion_from_rpy)
+
+    @staticmethod
+    def chain(parts: Sequence[Coordinates], nq: Sequence[int]) -> Coordinates:
+        """Those of several joints in turn, of which ours have `nq` coordinates."""
+        ours = [0, *accumulate(nq)]
+        theirs = [0, *accumulate(len(part.names) for part in parts)]
+
+        def each(maps: Sequence[Map], starts: Sequence[int], q: Numbers) -> Numbers:
+            return [x for k, f in enumerate(maps) for x in f(q[starts[k] : starts[k + 1]])]
+
+        return Coordinates(
+            tuple(f"{k}.{name}" if name else str(k) for k, part in enumerate(parts, 1) for name in part.names),
+            lambda q: each([part.to for part in parts], ours, q),
+            lambda q: each([part.back for part in parts], theirs, q),
+            tuple(
+                tuple(s + k for k in group) for part, s in zip(parts, theirs, strict=False) for group in part.directions
+            ),
+            tuple(s + k for part, s in zip(parts, theirs, strict=False) for k in part.late),
+        )
+
+    def after(self, to: Map, back: Map) -> Coordinates:
+        """Of a joint whose coordinates `to` turns into those that these are of."""
+        return Coordinates(
+            self.names, lambda q: self.to(to(q)), lambda q: back(self.back(q)), self.directions, self.late
+        )
+
+
+def _rpy_from_quaternion(q: Numbers) -> Numbers:
+    """Half the sum and half the difference of yaw and roll are each an arc tangent, also where the pitch is 90°."""
+    x, y, z, w = q
+    half_sum, half_difference = atan2(x + z, w - y), atan2(z - x, w + y)
+    across, along = (w + y) * (w + y) + (z - x) * (z - x), (w - y) * (w - y) + (x + z) * (x + z)
+    pitch = 2.0 * atan2(sqrt(across), sqrt(along)) - math.pi / 2
+    return [_within_half_turn(half_sum - half_difference), pitch, _within_half_turn(half_sum + half_difference)]
+
+
+def _within_half_turn(angle: Any) -> Any:
+    return angle - 2.0 * math.pi * np.round(angle / (2.0 * math.pi))
+
+
+def _quaternion_from_rpy(q: Numbers) -> Numbers:
+    """Rz(yaw) Ry(pitch) Rx(roll), as the product of the three turns."""
+    turns: list[Quaternion] = []
+    for k, angle in enumerate(q):
+        s, c = sin(0.5 * angle), cos(0.5 * angle)
+        turns.append((s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0, c))
+    roll, pitch, yaw = turns
+    return list(quaternion_product(quaternion_product(yaw, pitch), roll))
+
+
+def quaternion_of_vector(q: Numbers) -> Numbers:
+    """Of a rotation vector."""
+    return list(quaternion_exp(Vec3(*q)))
+
+
+def vector_of_quaternion(q: Numbers) -> Numbers:
+    """A rotation vector, of at most half a turn."""
+    return list(quaternion_log((q[0], q[1], q[2], q[3])).components())

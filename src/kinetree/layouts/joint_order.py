@@ -1,0 +1,41 @@
+"""The order of another library's joints, from their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kinetree.errors import DTypeError, ModelError, NameNotFoundError, nearest_names
+from kinetree.model import Coupling, Joint, Model
+
+__all__ = ["owners_in_order"]
+
+
+def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling]:
+    """Whose coordinates stand where, from names."""
+    if isinstance(order, str):
+        raise DTypeError(f"joint_order is a list of names, not {order!r:.60}")
+    owners = {owner.name: owner for owner in reversed(robot.owners)}
+    found: list[Joint | Coupling] = []
+    for name in order:
+        if name not in owners:
+            raise _no_owner(robot, name, reversed(owners))
+        if owners[name] in found:
+            raise ModelError(f"joint_order names {name!r} twice; each joint stands in it once")
+        found.append(owners[name])
+    missing = [repr(owner.name) for owner in robot.owners if owner not in found]
+    if missing:
+        listed = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        raise ModelError(f"joint_order leaves out {listed}; it must name every joint that has coordinates")
+    return found
+
+
+def _no_owner(robot: Model, name: object, owners: Iterable[str]) -> Exception:
+    joint = robot.joints[name] if isinstance(name, str) and name in robot.joints else None
+    if joint is None:
+        near = nearest_names(str(name), owners)
+        return NameNotFoundError(f"joint_order names {name!r:.80}, but {robot.name!r} has no such joint: {near}")
+    if joint.mimic is not None:
+        why = f"mimics {joint.mimic.joint!r} and has no coordinates of its own; leave it out"
+    else:
+        why = f"is part of the coupling {joint.coupling!r}; name that instead, once"
+    return ModelError(f"joint_order names {name!r}, which {why}")

@@ -1,0 +1,282 @@
+"""Whole states in another library's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.arguments import check_robot, real_array
+from kinetree.errors import (
+    ConfigurationError,
+    ModelError,
+    OptionError,
+    ShapeError,
+)
+from kinetree.layouts.bases import Basis
+from kinetree.layouts.coordinates import Coordinates, Numbers
+from kinetree.layouts.joint_order import owners_in_order
+from kinetree.layouts.table import LIBRARIES, Written, written
+from kinetree.model import Coupling, Joint, Model
+from kinetree.model.model import refuse_zero_quaternions
+
+__all__ = ["Layout"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One joint, or one coupling: where its numbers stand, here and there."""
+
+    name: str
+    q: slice
+    v: slice
+    their_q: list[int]
+    their_v: slice
+    coordinates: Coordinates
+    basis: Basis
+
+
+class Layout:
+    """A robot's q, v, q̈ and τ as another library has them, and back.
+
+    Args:
+        robot: The robot.
+        library: "pinocchio", "mujoco", "drake" or "rbdl".
+        joint_order: The names of all joints that have coordinates, in the order of the library's own model; by
+            default kinetree's. A coupling stands in it by its name.
+
+    Methods with `_to` take numbers of kinetree and return the library's; those with `_from` take the library's, q
+    and v too, and return kinetree's. Arrays are (…, n), leading axes broadcast, and float32 stays float32. Each pair
+    is the other's inverse to rounding; an angle that is written by its cosine and sine comes back within half a turn,
+    and a quaternion that is written by angles with a sign and a length of its own. Velocities, accelerations and
+    forces depend on q where the two have other axes: forces keep their power, accelerations are the derivatives of
+    the library's v. Joints that follow others, and have no coordinates here, have none there.
+
+    Raises:
+        OptionError: For a library that is not among the four.
+        NameNotFoundError: If `joint_order` names a joint that the robot does not have.
+        ModelError: If the order does not name each joint once, or a joint's kind has no counterpart.
+        ShapeError, DTypeError, ConfigurationError: From the methods, for arrays that do not fit.
+
+    Source: docs/layouts.md has the joint that is meant by each kind in each library.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("quadruped")
+    >>> mujoco = kt.Layout(robot, "mujoco")
+    >>> mujoco.q_names[3:7]
+    ['root_joint.qw', 'root_joint.qx', 'root_joint.qy', 'root_joint.qz']
+    >>> qpos = mujoco.q_to(robot.neutral())
+    >>> qpos[:7].tolist()
+    [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    >>> bool((mujoco.q_from(qpos) == robot.neutral()).all())
+    True
+    """
+
+    def __init__(self, robot: Model, library: str, *, joint_order: Sequence[str] | None = None) -> None:
+        self.robot = check_robot(robot)
+        if not isinstance(library, str) or library not in LIBRARIES:
+            *most, last = map(repr, LIBRARIES)
+            raise OptionError(f"library must be {', '.join(most)} or {last}, not {library!r:.60}")
+        self.library = library
+        order = robot.owners if joint_order is None else owners_in_order(robot, joint_order)
+        self.joint_order = tuple(owner.name for owner in order)
+        """The order of the joints there."""
+        ways = [_written(robot, owner, library) for owner in order]
+        early = sum(len(way.coordinates.names) - len(way.coordinates.late) for way in ways)
+        self._parts: list[_Part] = []
+        q_end = v_end = 0
+        for owner, (coordinates, basis) in zip(order, ways, strict=True):
+            places = []
+            for k in range(len(coordinates.names)):
+                if k in coordinates.late:
+                    places.append(early)
+                    early += 1
+                else:
+                    places.append(q_end)
+                    q_end += 1
+            own_v = slice(v_end, v_end + len(basis.names))
+            v_end = own_v.stop
+            self._parts.append(_Part(owner.name, owner.q_slice, owner.v_slice, places, own_v, coordinates, basis))
+        self.nq = early
+        """How many coordinates their q has."""
+        self.nv = v_end
+        """How many degrees of freedom their v has: as many as ours."""
+
+    def __repr__(self) -> str:
+        return f"Layout of {self.robot.name!r} in {LIBRARIES[self.library]}: nq = {self.nq}, nv = {self.nv}"
+
+    @property
+    def q_names(self) -> list[str]:
+        """A name for each coordinate of their q."""
+        names = [""] * self.nq
+        for part in self._parts:
+            for k, name in zip(part.their_q, part.coordinates.names, strict=True):
+                names[k] = f"{part.name}.{name}" if name else part.name
+        return names
+
+    @property
+    def v_names(self) -> list[str]:
+        """A name for each degree of freedom of their v."""
+        return [f"{part.name}.{name}" if name else part.name for part in self._parts for name in part.basis.names]
+
+    def q_to(self, q: ArrayLike) -> Array:
+        """Their q of ours (…, nq)."""
+        return self._result(self._ours("q_to", q=q), self.nq, lambda p, x: p.coordinates.to(x["q"]), "their_q")
+
+    def q_from(self, q: ArrayLike) -> Array:
+        """Our q of theirs (…, layout.nq)."""
+        given = self._theirs("q_from", q=q)
+        return self._result(given, self.robot.nq, lambda p, x: p.coordinates.back(x["q"]), "q", theirs=True)
+
+    def v_to(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Their v of ours (…, nv), at our q."""
+        given = self._ours("v_to", q=q, v=v)
+        return self._result(given, self.nv, lambda p, x: p.basis.to(x["q"], x["v"]), "their_v")
+
+    def v_from(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Our v of theirs (…, nv), at their q."""
+        given = self._theirs("v_from", q=q, v=v)
+
+        def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
+            return part.basis.back(part.coordinates.back(x["q"]), x["v"])
+
+        return self._result(given, self.nv, convert, "v", theirs=True)
+
+    def qdd_to(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
+        """The derivative of their v from that of ours, q̈ (…, nv), at our q and v."""
+        given = self._ours("qdd_to", q=q, v=v, qdd=qdd)
+
+        def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
+            return _sum(part.basis.to(x["q"], x["qdd"]), part.basis.drift(x["q"], x["v"]), 1.0)
+
+        return self._result(given, self.nv, convert, "their_v")
+
+    def qdd_from(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
+        """q̈, the derivative of our v, from that of theirs (…, nv), at their q and v."""
+        given = self._theirs("qdd_from", q=q, v=v, qdd=qdd)
+
+        def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
+            ours = part.coordinates.back(x["q"])
+            drift = part.basis.drift(ours, part.basis.back(ours, x["v"]))
+            return part.basis.back(ours, _sum(x["qdd"], drift, -1.0))
+
+        return self._result(given, self.nv, convert, "v", theirs=True)
+
+    def tau_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Their joint forces of ours (…, nv), at our q: with v as theirs, they have the same power."""
+        given = self._ours("tau_to", q=q, tau=tau)
+        return self._result(given, self.nv, lambda p, x: p.basis.force_to(x["q"], x["tau"]), "their_v")
+
+    def tau_from(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Our joint forces of theirs (…, nv), at their q."""
+        given = self._theirs("tau_from", q=q, tau=tau)
+
+        def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
+            return part.basis.force_back(part.coordinates.back(x["q"]), x["tau"])
+
+        return self._result(given, self.nv, convert, "v", theirs=True)
+
+    def _ours(self, method: str, **given: ArrayLike) -> _Arrays:
+        arrays = _Arrays.checked(self, method, self.robot.nq, f"{self.robot.name!r}", given)
+        refuse_zero_quaternions(arrays.arrays["q"], self.robot.quaternions)
+        return arrays
+
+    def _theirs(self, method: str, **given: ArrayLike) -> _Arrays:
+        where = f"{self.robot.name!r} in the layout of {LIBRARIES[self.library]}"
+        arrays = _Arrays.checked(self, method, self.nq, where, given)
+        for part in self._parts:
+            for group in part.coordinates.directions:
+                _refuse_zero(arrays.arrays["q"], part, [part.their_q[k] for k in group], group)
+        return arrays
+
+    def _result(
+        self,
+        given: _Arrays,
+        n: int,
+        convert: Callable[[_Part, dict[str, Numbers]], Numbers],
+        into: str,
+        theirs: bool = False,
+    ) -> Array:
+        result = np.empty((*given.shape, n), dtype=given.dtype)
+        for part in self._parts:
+            own = {
+                name: _numbers(array, getattr(part, ("their_" if theirs else "") + ("q" if name == "q" else "v")))
+                for name, array in given.arrays.items()
+            }
+            place = getattr(part, into)
+            places = place if isinstance(place, list) else range(place.start, place.stop)
+            for k, x in zip(places, convert(part, own), strict=True):
+                result[..., k] = x
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrays:
+    """What a method was given, in double precision and with at least one leading axis."""
+
+    arrays: dict[str, Array]
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @staticmethod
+    def checked(layout: Layout, method: str, nq: int, where: str, given: dict[str, ArrayLike]) -> _Arrays:
+        arrays = {}
+        single = True
+        for name, x in given.items():
+            n = nq if name == "q" else layout.nv
+            array = real_array(name, x, f"(…, {n})")
+            if array.ndim == 0 or array.shape[-1] != n:
+                raise ShapeError(f"Layout.{method}: {name} has shape {array.shape}, but {where} needs (…, {n})")
+            single = single and array.dtype == np.float32
+            arrays[name] = array.astype(np.float64, copy=False)
+        try:
+            shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+        except ValueError:
+            listed = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+            raise ShapeError(
+                f"Layout.{method}: the leading axes do not broadcast together: {listed}; they must be equal, or 1, "
+                "or absent"
+            ) from None
+        return _Arrays(arrays, shape, np.float32 if single else np.float64)
+
+
+def _numbers(array: Array, places: slice | list[int]) -> Numbers:
+    """A column each, as arrays also of one sample: NumPy's own numbers are not what `kinetree.expr` takes."""
+    own = np.atleast_2d(array[..., places])
+    return [own[..., k] for k in range(own.shape[-1])]
+
+
+def _sum(a: Numbers, b: Numbers, sign: float) -> Numbers:
+    return [a_k + sign * b_k for a_k, b_k in zip(a, b, strict=True)]
+
+
+def _written(robot: Model, owner: Joint | Coupling, library: str) -> Written:
+    if isinstance(owner, Coupling):
+        return Written(Coordinates.unchanged(owner.coordinates), Basis(owner.coordinates))
+    found = written(owner.kind, library)
+    if found is None:
+        raise ModelError(
+            f"joint {owner.name!r} of {robot.name!r} ({owner.kind.description}) has no counterpart in "
+            f"{LIBRARIES[library]} that kinetree knows: its v are not the rates of its q, and how that library would "
+            "write them is not in kinetree's table; convert its numbers by hand, or give the joint a kind that is"
+        )
+    return found
+
+
+def _refuse_zero(q: Array, part: _Part, places: list[int], group: tuple[int, ...]) -> None:
+    """Raise if numbers that stand for a direction have none; NaN and infinity stay in their sample."""
+    x = q[..., places]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squared = np.einsum("...i,...i", x, x)
+    wrong = (squared < np.finfo(x.dtype).tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
+    if wrong.any():
+        index = tuple(int(k) for k in np.argwhere(wrong)[0])
+        size = "are too large or too small to normalise" if x[index].any() else "are all zero"
+        names = ", ".join(part.coordinates.names[k] for k in group)
+        where = "".join(f"[{k}]" for k in index)
+        raise ConfigurationError(f"q{where}: {names} of joint {part.name!r} {size}, which is no orientation")

@@ -1,0 +1,85 @@
+"""A robot or a body on a robot."""
+
+from __future__ import annotations
+
+from kinetree.errors import ModelError
+from kinetree.model.changes.common import (
+    base_joint,
+    check_clashes,
+    check_robot,
+    joint_names,
+    opened,
+    place_of,
+    prefixed,
+    unused,
+)
+from kinetree.model.joints import Fixed, JointKind
+from kinetree.model.model import Model
+from kinetree.spatial import Inertia, Transform
+
+__all__ = ["attach", "attach_body"]
+
+
+def attach(
+    model: Model,
+    other: Model,
+    to: str,
+    placement: Transform | None,
+    *,
+    prefix: str,
+    joint: JointKind | None,
+    name: str | None,
+) -> Model:
+    """See `Model.attach`."""
+    check_robot(other, "what is attached")
+    body, placement = place_of(model, to, placement)
+    parts, root = prefixed(other.parts, prefix), f"{prefix}{other.root}"
+    check_clashes(
+        [(model.name, model.parts, base_joint(model)), (other.name, parts, [])],
+        "give a prefix, which is put before all names of the second",
+    )
+    taken = joint_names(model) | {spec.name for spec in parts.joints}
+    if name is None:
+        name = unused(f"{to}_to_{root}", taken)
+    elif name in taken:
+        raise ModelError(f"there is a joint named {name!r} already; give the one between the two another name")
+    sentence = f"attached robot {other.name!r} to {to!r} by joint {name!r} ({_described(joint)})"
+    if other.floating_base:
+        sentence += f"; its base, {root!r}, no longer floats"
+    if other.gravity != model.gravity:
+        sentence += f"; its gravity {other.gravity} gave way to {model.gravity}"
+    builder = opened(model.parts, sentence)
+    builder.add_joint(name, Fixed() if joint is None else joint, body, root, placement)
+    builder.add_parts(parts)
+    return builder.build()
+
+
+def attach_body(
+    model: Model,
+    name: str,
+    inertia: Inertia,
+    to: str,
+    placement: Transform | None,
+    *,
+    joint: JointKind | None,
+) -> Model:
+    """See `Model.attach_body`."""
+    body, placement = place_of(model, to, placement)
+    if name in model.frames:
+        what = "body" if name in model.bodies else "frame"
+        raise ModelError(f"{model.name!r} has a {what} named {name!r} already; give the new body another name")
+    if not isinstance(inertia, Inertia):
+        raise ModelError(f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}")
+    between = unused(f"{to}_to_{name}", joint_names(model))
+    builder = opened(
+        model.parts, f"attached body {name!r} ({inertia.mass:.6g} kg) to {to!r} by joint {between!r} "
+        f"({_described(joint)})",
+    )  # fmt: skip
+    builder.add_body(name, inertia)
+    builder.add_joint(between, Fixed() if joint is None else joint, body, name, placement)
+    return builder.build()
+
+
+def _described(joint: JointKind | None) -> str:
+    """Of a kind; what is none is refused by the builder."""
+    return joint.description if isinstance(joint, JointKind) else "fixed"

@@ -1,0 +1,147 @@
+"""What the changes share: names, and arguments that must be what they are taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from kinetree.errors import ModelError, NameNotFoundError, nearest_names
+from kinetree.model.builder import ModelBuilder, built
+from kinetree.model.elements import Limits, Mimic
+from kinetree.model.joints import Fixed
+from kinetree.model.model import Model
+from kinetree.model.specs import JointSpec, Parts
+from kinetree.spatial import Transform
+
+__all__ = [
+    "base_joint",
+    "changed",
+    "check_clashes",
+    "check_placement",
+    "check_robot",
+    "frame_names",
+    "joint_names",
+    "listed",
+    "opened",
+    "place_of",
+    "prefixed",
+    "unused",
+    "welded",
+]
+
+
+def changed(parts: Parts, sentence: str) -> Model:
+    """The robot of these parts, whose first note is the sentence."""
+    return built(replace(parts, notes=(sentence, *parts.notes)))
+
+
+def opened(parts: Parts, sentence: str) -> ModelBuilder:
+    """A builder that holds these parts, whose first note is the sentence."""
+    return ModelBuilder.of(replace(parts, notes=(sentence, *parts.notes)))
+
+
+def check_robot(thing: object, what: str) -> None:
+    """Raise unless it is a robot."""
+    if not isinstance(thing, Model):
+        raise ModelError(f"{what} must be a Model, such as kinetree.load returns, not {thing!r:.60}")
+
+
+def check_placement(thing: object) -> None:
+    """Raise unless it is a placement, or None."""
+    if thing is not None and not isinstance(thing, Transform):
+        raise ModelError(
+            f"a placement must be a Transform, such as Transform(Mat3.identity(), Vec3(0.0, 0.0, 0.1)), "
+            f"not {thing!r:.60}"
+        )
+
+
+def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: str) -> None:
+    """Raise if parts of two robots have one name; each robot is its name, its parts, and joints it has besides."""
+    owner: dict[tuple[str, str], int] = {}
+    for k, (robot, parts, joints) in enumerate(robots):
+        for what, names in (
+            ("bodies or frames", frame_names(parts)),
+            ("joints", [*(spec.name for spec in parts.joints), *joints]),
+            ("couplings", [spec.name for spec in parts.couplings]),
+        ):
+            both = [name for name in names if owner.setdefault((what, name), k) != k]
+            if both:
+                first = robots[owner[what, both[0]]][0]
+                raise ModelError(f"{first!r} and {robot!r} both have {what} named {listed(both)}; {advice}")
+
+
+def frame_names(parts: Parts) -> list[str]:
+    """Of all bodies and frames."""
+    return [*(spec.name for spec in parts.links), *(spec.name for spec in parts.frames)]
+
+
+def base_joint(model: Model) -> list[str]:
+    """The name of the floating base's joint, which is not among the parts; none if the base is fixed."""
+    return [next(iter(model.joints))] if model.floating_base else []
+
+
+def place_of(model: Model, to: str, placement: Transform | None) -> tuple[str, Transform]:
+    """The body that a body or frame belongs to, and a placement in the one as a placement in the other."""
+    check_placement(placement)
+    if to not in model.frames:
+        raise NameNotFoundError(f"{model.name!r} has no body or frame {to!r}: {nearest_names(str(to), model.frames)}")
+    placement = placement or Transform.identity()
+    if to in model.bodies:
+        return to, placement
+    frame = next(spec for spec in model.parts.frames if spec.name == to)
+    return frame.body, placement @ frame.placement
+
+
+def welded(name: str, parent: str, child: str, placement: Transform, where: object = "") -> JointSpec:
+    """A fixed joint."""
+    kind = Fixed()
+    return JointSpec(name, kind, parent, child, placement, Limits.none(kind), (), (), (), (), (), (), where=where)
+
+
+def prefixed(parts: Parts, prefix: str) -> Parts:
+    """The parts with a prefix before every name, and the robot's name before every note."""
+    if not isinstance(prefix, str):
+        raise ModelError(f"a prefix must be a string, not {prefix!r:.60}")
+
+    def follows(mimic: Mimic | None) -> Mimic | None:
+        return None if mimic is None else replace(mimic, joint=prefix + mimic.joint)
+
+    return replace(
+        parts,
+        links=tuple(replace(link, name=prefix + link.name) for link in parts.links),
+        joints=tuple(
+            replace(
+                joint,
+                name=prefix + joint.name,
+                parent=prefix + joint.parent,
+                child=prefix + joint.child,
+                mimic=follows(joint.mimic),
+            )
+            for joint in parts.joints
+        ),
+        frames=tuple(replace(frame, name=prefix + frame.name, body=prefix + frame.body) for frame in parts.frames),
+        couplings=tuple(
+            replace(coupling, name=prefix + coupling.name, joints=tuple(prefix + name for name in coupling.joints))
+            for coupling in parts.couplings
+        ),
+        notes=tuple(f"{parts.name}: {note}" for note in parts.notes),
+    )
+
+
+def joint_names(model: Model) -> set[str]:
+    """Of all joints: the floating base's and fixed ones too."""
+    return {*model.joints, *(spec.name for spec in model.parts.joints)}
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """The name, with underscores until nothing else has it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def listed(names: Iterable[str]) -> str:
+    """The first few names, for people."""
+    names = list(names)
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return ", ".join(map(repr, names[:6])) + more

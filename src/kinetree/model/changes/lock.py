@@ -1,0 +1,168 @@
+"""Joints held where they are: a reduced model without their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, ModelError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.model.changes.common import base_joint, changed, unused, welded
+from kinetree.model.elements import Joint
+from kinetree.model.model import Model
+from kinetree.model.specs import LinkSpec
+from kinetree.spatial import Inertia, Transform
+
+__all__ = ["lock"]
+
+
+def lock(
+    model: Model, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None
+) -> Model:  # fmt: skip
+    """See `Model.lock`."""
+    names = _names(joints)
+    if isinstance(joints, Mapping):
+        if q is not None:
+            raise ModelError("lock takes values by name or a configuration q, not both")
+        at = _given(model, joints)
+    else:
+        at = model.neutral() if q is None else _whole(model, q)
+    model.check_configuration(at)
+    held = _held(model, names)
+    pieces = model.tree.split(at.tolist(), "nq")
+    X = {
+        name: model.joints[name].kind.calc(pieces[joint.slot], (0.0,) * joint.kind.nv).X_J.plain()
+        for name in held
+        for joint in (model.joints[name],)
+    }
+    parts = model.parts
+    links, floating_base = parts.links, parts.floating_base
+    specs = tuple(
+        welded(spec.name, spec.parent, spec.child, X[spec.name] @ spec.placement, spec.where)
+        if spec.name in held
+        else spec
+        for spec in parts.joints
+    )
+    for base in base_joint(model):
+        if base not in held:
+            continue
+        floating_base = False
+        if X[base] != Transform.identity():
+            # A fixed root stands at the world's origin, so a massless one is needed below it.
+            world = unused("world", model.frames)
+            links += (LinkSpec(world, Inertia.zero(), ()),)
+            specs += (welded(base, world, model.root, X[base]),)
+    couplings = tuple(spec for spec in parts.couplings if spec.joints[0] not in held)
+    return changed(
+        replace(parts, links=links, joints=specs, couplings=couplings, floating_base=floating_base),
+        _sentence(model, held, pieces),
+    )
+
+
+def _names(joints: str | Iterable[str]) -> list[str]:
+    if isinstance(joints, str):
+        return [joints]
+    try:
+        names = list(joints)
+    except TypeError:
+        raise ModelError(f"lock takes the names of joints, or values by name, not {joints!r:.60}") from None
+    return list(dict.fromkeys(names))
+
+
+def _whole(model: Model, q: ArrayLike) -> NDArray[np.float64]:
+    if np.shape(q) != (model.nq,):
+        raise ShapeError(f"q has shape {np.shape(q)}, but joints of {model.name!r} are held at one q of ({model.nq},)")
+    return _numbers("q", q)
+
+
+def _given(model: Model, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+    """The neutral configuration with the values in their places."""
+    q = model.neutral()
+    owners = {owner.name: owner for owner in model.owners}
+    for name, value in values.items():
+        owner = owners.get(name)
+        if owner is None:
+            _refuse(model, name)
+        count = owner.q_slice.stop - owner.q_slice.start
+        numbers = np.atleast_1d(_numbers(f"the value of {name!r}", value))
+        if numbers.shape != (count,):
+            what = "a number" if count == 1 else f"{count} numbers"
+            raise ShapeError(f"{name!r} needs {what} to be held at, not an array of shape {np.shape(value)}")
+        q[owner.q_slice] = numbers
+    return q
+
+
+def _numbers(what: str, value: ArrayLike) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise DTypeError(f"{what} must be real numbers, not {value!r:.60}") from None
+    return array.astype(np.float64)
+
+
+def _held(model: Model, names: Sequence[str]) -> dict[str, None]:
+    """All joints that are held if these joints and couplings are, in the order of the file."""
+    asked: set[str] = set()
+    for name in names:
+        if name in model.joints:
+            asked.add(name)
+        elif name in model.couplings:
+            asked.update(model.couplings[name].joints)
+        else:
+            _refuse(model, name)
+    for coupling in model.couplings.values():
+        free = [name for name in coupling.joints if name not in asked]
+        if 0 < len(free) < len(coupling.joints):
+            one = next(name for name in coupling.joints if name in asked)
+            raise ModelError(
+                f"joint {one!r} is coupled with {', '.join(map(repr, free))} by {coupling.name!r}, so it cannot be "
+                f"locked alone; lock {coupling.name!r}, which holds them all"
+            )
+    held: dict[str, None] = {}
+    for joint in model.joints.values():
+        leader = _leader(model, joint)
+        if leader.name in asked:
+            held[joint.name] = None
+        elif joint.name in asked:
+            _refuse(model, joint.name)
+    return held
+
+
+def _leader(model: Model, joint: Joint) -> Joint:
+    while joint.mimic is not None:
+        joint = model.joints[joint.mimic.joint]
+    return joint
+
+
+def _refuse(model: Model, name: str) -> NoReturn:
+    """Raise for a name that stands for no coordinates."""
+    if name in model.joints:
+        joint = model.joints[name]
+        if joint.coupling is not None:
+            raise ModelError(f"joint {name!r} has no coordinates of its own; give those of coupling {joint.coupling!r}")
+        leader = _leader(model, joint)
+        raise ModelError(
+            f"joint {name!r} mimics {leader.name!r} and has no coordinate of its own; lock {leader.name!r}, "
+            "and what follows it is locked with it"
+        )
+    if any(spec.name == name for spec in model.parts.joints):
+        raise ModelError(f"joint {name!r} is fixed already; leave it out")
+    known = [owner.name for owner in model.owners]
+    raise NameNotFoundError(f"{model.name!r} has no joint or coupling {name!r}: {nearest_names(str(name), known)}")
+
+
+def _sentence(model: Model, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
+    """What was locked where."""
+    told = []
+    for name in held:
+        joint = model.joints[name]
+        numbers = ", ".join(f"{x:.6g}" for x in pieces[joint.slot])
+        unit = f" {joint.kind.q_units[0]}" if joint.kind.nq == 1 and joint.kind.q_units[0] else ""
+        told.append(f"{name!r} at {numbers}{unit}" if joint.kind.nq == 1 else f"{name!r} at ({numbers})")
+    more = f" and {len(told) - 6} more" if len(told) > 6 else ""
+    return f"locked: {'; '.join(told[:6])}{more}" if told else "locked: nothing"

@@ -1,0 +1,247 @@
+"""The mirror image of a robot: a left arm from a right one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, ModelError, OptionError, ShapeError
+from kinetree.model.changes.common import changed
+from kinetree.model.changes.images import Image
+from kinetree.model.elements import Geometry, Joint, Limits, Rotor
+from kinetree.model.joints import JointKind
+from kinetree.model.model import Model
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts
+from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
+
+__all__ = ["Rename", "mirrored", "mirrored_configuration", "mirrored_velocity"]
+
+Rename = Callable[[str], str] | tuple[str, str]
+
+
+def mirrored(model: Model, normal: str = "y", *, rename: Rename | None = None) -> Model:
+    """See `Model.mirrored`."""
+    k = _axis(normal)
+    parts = model.parts
+    image = replace(
+        parts,
+        links=tuple(
+            replace(link, inertia=_inertia(link.inertia, k), geometry=_shapes(link, k)) for link in parts.links
+        ),
+        joints=tuple(_joint(spec, k) for spec in parts.joints),
+        frames=tuple(replace(frame, placement=_placement(frame.placement, k)) for frame in parts.frames),
+    )
+    if rename is not None:
+        image = _renamed(image, rename)
+    meshes = any(shape.shape == "mesh" for link in parts.links for shape in link.geometry)
+    told = "; meshes by a negative scale, their files as they are" if meshes else ""
+    return changed(
+        image, f"mirrored in the plane across {normal}; gravity, limits, drives and the robot's name as before{told}"
+    )
+
+
+def mirrored_configuration(model: Model, q: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+    """See `Model.mirrored_configuration`."""
+    return _by_owner(model, "q", q, model.nq, normal, Image.configuration)
+
+
+def mirrored_velocity(model: Model, v: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+    """See `Model.mirrored_velocity`."""
+    return _by_owner(model, "v", v, model.nv, normal, Image.velocity)
+
+
+def _by_owner(
+    model: Model, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
+) -> NDArray[np.float64]:
+    k = _axis(normal)
+    array = np.array(x)
+    if array.dtype.kind not in "fiu":
+        raise DTypeError(f"{name} must be an array of real numbers, not {x!r:.60}")
+    array = array.astype(np.float64)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
+    if name == "q":
+        model.check_configuration(array)
+    for owner in model.owners:
+        if isinstance(owner, Joint) and not owner.kind.is_flat:
+            place = owner.q_slice if name == "q" else owner.v_slice
+            columns = image(_image(owner.name, owner.kind, k), list(np.moveaxis(array[..., place], -1, 0)))
+            array[..., place] = np.stack(columns, axis=-1)
+    return array
+
+
+def _axis(normal: object) -> int:
+    if normal not in ("x", "y", "z"):
+        raise OptionError(f'normal must be "x", "y" or "z", the axis across the mirror, not {normal!r:.60}')
+    return "xyz".index(str(normal))
+
+
+# -- images of each sort of quantity
+
+
+def _vector(a: Vec3, k: int) -> Vec3:
+    """Of a place or a displacement: one component turns round."""
+    return Vec3(*(0.0 - x if j == k else x for j, x in enumerate(a.components())))
+
+
+def _turn(a: Vec3, k: int) -> Vec3:
+    """Of an angular velocity, the direction of a turn: the other two turn round."""
+    return Vec3(*(x if j == k else 0.0 - x for j, x in enumerate(a.components())))
+
+
+def _motion(m: Motion, k: int) -> Motion:
+    return Motion(_turn(m.angular, k), _vector(m.linear, k))
+
+
+def _placement(X: Transform, k: int) -> Transform:
+    """M E M and M r."""
+    rows = (_turn(row, k) if j == k else _vector(row, k) for j, row in enumerate((X.E.x, X.E.y, X.E.z)))
+    return Transform(Mat3(*rows), _vector(X.r, k))
+
+
+def _inertia(inertia: Inertia, k: int) -> Inertia:
+    """The two products of inertia with the normal in them turn round."""
+    xx, yy, zz, xy, xz, yz = inertia.I.components()
+    xy, xz, yz = (0.0 - x if k in pair else x for x, pair in ((xy, (0, 1)), (xz, (0, 2)), (yz, (1, 2))))
+    return Inertia(inertia.mass, _vector(inertia.h, k), Sym3(xx, yy, zz, xy, xz, yz))
+
+
+def _shapes(link: LinkSpec, k: int) -> tuple[Geometry, ...]:
+    """Shapes are their own mirror images; a mesh's scale across the mirror turns negative."""
+    return tuple(
+        replace(
+            shape,
+            placement=_placement(shape.placement, k),
+            size=tuple(-s if j == k else s for j, s in enumerate(shape.size)) if shape.shape == "mesh" else shape.size,
+        )
+        for shape in link.geometry
+    )
+
+
+def _kind(name: str, kind: JointKind, k: int) -> JointKind:
+    other = kind.mirrored(k)
+    if other is None:
+        raise ModelError(
+            f"joint {name!r} ({kind.description}) has no mirror image: {type(kind).__name__}.mirrored gives none; "
+            "replace the joint, or give its kind that method"
+        )
+    return other
+
+
+def _image(name: str, kind: JointKind, k: int) -> Image:
+    return Image.of(name, kind, _kind(name, kind, k), lambda motion: _motion(motion, k))
+
+
+def _joint(spec: JointSpec, k: int) -> JointSpec:
+    kind = _kind(spec.name, spec.kind, k)
+    image = replace(spec, kind=kind, placement=_placement(spec.placement, k), rotor=_rotor(spec, kind, k))
+    if not spec.kind.is_flat:
+        coordinates = _image(spec.name, spec.kind, k)
+        image.rest = tuple(map(float, coordinates.configuration(spec.rest)))
+        image.limits = _limits(spec, coordinates)
+    return image
+
+
+def _limits(spec: JointSpec, coordinates: Image) -> Limits:
+    """Of a joint whose coordinates turn round."""
+    limits = spec.limits
+    if not np.isfinite((*limits.lower, *limits.upper)).any():
+        return limits
+    ends = []
+    for low, high, factor in zip(limits.lower, limits.upper, coordinates.factors(), strict=True):
+        if not np.isfinite((low, high)).any():
+            ends.append((low, high))
+        elif abs(abs(factor) - 1.0) < 1e-9:
+            ends.append((low, high) if factor > 0.0 else (-high, -low))
+        else:
+            raise ModelError(
+                f"joint {spec.name!r} ({spec.kind.description}) has limits on coordinates that are not simply turned "
+                "round in a mirror; remove its limits first"
+            )
+    lower, upper = zip(*ends, strict=True)
+    return replace(limits, lower=lower, upper=upper)
+
+
+def _rotor(spec: JointSpec, kind: JointKind, k: int) -> Rotor | None:
+    """It spins the other way round; its axis is said where the joint's own would be another."""
+    if spec.rotor is None:
+        return None
+    own = getattr(spec.kind, "axis", None)
+    if spec.rotor.axis is None and _turn(own, k) == kind.axis:  # type: ignore[arg-type, attr-defined]
+        return spec.rotor
+    axis = own if spec.rotor.axis is None else Vec3(*spec.rotor.axis)
+    x, y, z = map(float, _turn(axis, k).components())  # type: ignore[arg-type]
+    return replace(spec.rotor, axis=(x, y, z))
+
+
+# -- names
+
+
+def _renamed(parts: Parts, rename: Rename) -> Parts:
+    new = _renaming(rename)
+    for what, names in (
+        ("bodies or frames", [*(link.name for link in parts.links), *(frame.name for frame in parts.frames)]),
+        ("joints", [spec.name for spec in parts.joints]),
+        ("couplings", [spec.name for spec in parts.couplings]),
+    ):
+        owner: dict[str, str] = {}
+        for name in names:
+            if owner.setdefault(new(name), name) != name:
+                raise ModelError(
+                    f"rename gives two {what}, {owner[new(name)]!r} and {name!r}, the name {new(name)!r}; they need "
+                    "different ones"
+                )
+    return replace(
+        parts,
+        links=tuple(replace(link, name=new(link.name)) for link in parts.links),
+        joints=tuple(_joint_names(parts.joints, new)),
+        frames=tuple(_frame_names(parts.frames, new)),
+        couplings=tuple(_coupling_names(parts.couplings, new)),
+    )
+
+
+def _joint_names(joints: tuple[JointSpec, ...], new: Callable[[str], str]) -> Iterator[JointSpec]:
+    for spec in joints:
+        mimic = None if spec.mimic is None else replace(spec.mimic, joint=new(spec.mimic.joint))
+        yield replace(spec, name=new(spec.name), parent=new(spec.parent), child=new(spec.child), mimic=mimic)
+
+
+def _frame_names(frames: tuple[FrameSpec, ...], new: Callable[[str], str]) -> Iterator[FrameSpec]:
+    for spec in frames:
+        yield replace(spec, name=new(spec.name), body=new(spec.body))
+
+
+def _coupling_names(couplings: tuple[CouplingSpec, ...], new: Callable[[str], str]) -> Iterator[CouplingSpec]:
+    for spec in couplings:
+        yield replace(
+            spec,
+            name=new(spec.name),
+            joints=tuple(map(new, spec.joints)),
+            coordinates=tuple(map(new, spec.coordinates)),
+        )
+
+
+def _renaming(rename: Rename) -> Callable[[str], str]:
+    """A function from a name to another."""
+    if callable(rename):
+
+        def called(name: str) -> str:
+            given = rename(name)
+            if not isinstance(given, str) or not given.strip():
+                raise ModelError(f"rename makes {given!r:.60} of {name!r}; it must return a name")
+            return given
+
+        return called
+    if not isinstance(rename, tuple | list) or len(rename) != 2 or not all(isinstance(w, str) and w for w in rename):
+        raise OptionError(f'rename must be a function, or two words such as ("left", "right"), not {rename!r:.60}')
+    one, other = rename
+    if one == other:
+        raise OptionError(f"rename exchanges {one!r} with itself; give two different words")
+    exchanged = {one: other, other: one}
+    either = re.compile("|".join(map(re.escape, sorted(exchanged, key=len, reverse=True))))
+    return lambda name: either.sub(lambda found: exchanged[found[0]], name)

@@ -1,0 +1,140 @@
+"""Another body as the root: the joints between the two roots lead the other way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.model.changes.common import base_joint, changed, joint_names, listed, unused, welded
+from kinetree.model.elements import Limits, Rotor
+from kinetree.model.joints import Fixed, JointKind
+from kinetree.model.model import Model
+from kinetree.model.specs import JointSpec, LinkSpec
+from kinetree.spatial import Inertia, Transform, Vec3
+
+__all__ = ["rerooted"]
+
+_CONSTANT = 1e-9
+"""What moves less than this, of a length of about one, is taken to stand still."""
+
+
+def rerooted(model: Model, body: str, *, floating_base: bool | None = None) -> Model:
+    """See `Model.rerooted`."""
+    path = _path(model, model.bodies[body].name)
+    floats = model.floating_base if floating_base is None else floating_base
+    taken, frames = joint_names(model) | set(base_joint(model)), set(model.frames)
+    links: list[LinkSpec] = []
+    replaced: dict[str, list[JointSpec]] = {}
+    for spec in path:
+        back = spec.placement.plain().inverse
+        if isinstance(spec.kind, Fixed):
+            replaced[spec.name] = [replace(spec, parent=spec.child, child=spec.parent, placement=back)]
+            continue
+        turned = _turned(spec)
+        replaced[spec.name] = [turned]
+        if spec.placement.plain() != Transform.identity():
+            # The moving side is now where the fixed side was, which is not where the parent's frame is.
+            side, between = unused(f"{spec.name}_side", frames), unused(f"{spec.name}_fixed", taken)
+            frames.add(side)
+            taken.add(between)
+            links.append(LinkSpec(side, Inertia.zero(), (), spec.where))
+            replaced[spec.name] = [
+                replace(turned, child=side),
+                welded(between, side, spec.parent, back, spec.where),
+            ]
+    parts = model.parts
+    joints = tuple(new for spec in parts.joints for new in replaced.get(spec.name, [spec]))
+    base = "floats" if floats else "is fixed"
+    sentence = f"rerooted from {model.root!r} to {body!r}, which {base}"
+    moving = [spec.name for spec in path if not isinstance(spec.kind, Fixed)]
+    if moving:
+        sentence += f"; these joints now lead the other way: {listed(moving)}"
+    return changed(
+        replace(parts, links=(*parts.links, *links), joints=joints, floating_base=floats),
+        sentence,
+    )
+
+
+def _path(model: Model, body: str) -> list[JointSpec]:
+    """The joints from a body to the root."""
+    above = {spec.child: spec for spec in model.parts.joints}
+    path = []
+    while body in above:
+        path.append(above[body])
+        body = path[-1].parent
+    return path
+
+
+def _turned(spec: JointSpec) -> JointSpec:
+    """The joint from its moving side to its fixed side, whose frame is then its child's."""
+    kind = spec.kind.reversed()
+    if kind is None:
+        _fail(spec, f"is of a kind that cannot be turned round ({spec.kind.description})")
+    turned = replace(spec, kind=kind, parent=spec.child, child=spec.parent, placement=Transform.identity())
+    if not spec.kind.is_flat:
+        _check_bare(spec)
+        turned = replace(turned, rest=kind.neutral())
+    if spec.rotor is not None:
+        turned = replace(turned, rotor=_turned_rotor(spec, spec.rotor))
+    return turned
+
+
+def _check_bare(spec: JointSpec) -> None:
+    """Coordinates of the inverse placement are others, so what speaks of them cannot be carried over."""
+    for name, values in (
+        ("damping", spec.damping),
+        ("friction", spec.friction),
+        ("stiffness", spec.stiffness),
+        ("armature", spec.armature),
+    ):
+        if any(values):
+            _fail(spec, f"has {name} in coordinates that it loses when it is turned round ({spec.kind.description})")
+    if spec.limits != Limits.none(spec.kind):
+        _fail(spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
+
+
+def _turned_rotor(spec: JointSpec, rotor: Rotor) -> Rotor:
+    """The rotor that does the same on the other body.
+
+    Spinning about the axis a at the ratio n on a body of angular velocity ω, its inertia J has, beside what counts
+    as the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With
+    another ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
+    """
+    axis = Vec3(*(spec.kind.axis.components() if rotor.axis is None else rotor.axis))  # type: ignore[attr-defined]
+    axis, s = _constant(spec, spec.kind, axis)
+    ratio = rotor.ratio - 2.0 * s
+    if rotor.inertia * rotor.ratio == 0.0:
+        return Rotor(0.0, rotor.ratio, _three(axis))
+    if rotor.ratio / ratio <= 0.0 if ratio else True:
+        _fail(
+            spec,
+            f"has a rotor of the ratio {rotor.ratio:g}, which is too slow to do the same on the other body; "
+            "give its inertia as armature and to the bodies instead",
+        )
+    return Rotor(rotor.inertia * rotor.ratio / ratio, ratio, _three(axis))
+
+
+def _constant(spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float]:
+    """The axis in the moving side's coordinates, and the rate about it for one of the joint's; neither may change."""
+    rng = np.random.default_rng(0)
+    infinite = (float("inf"),) * kind.nq
+    seen = []
+    for q in (kind.neutral(), *(kind.random(rng, [-x for x in infinite], infinite) for _ in range(3))):
+        motion = kind.calc([float(x) for x in q], [0.0] * kind.nv)
+        moved = motion.X_J.E @ axis
+        seen.append([*_three(moved), float(motion.S.columns[0].angular.dot(moved))])
+    if np.ptp(np.array(seen), axis=0).max() > _CONSTANT:
+        _fail(spec, "has a rotor about an axis that turns as the joint moves, so it can only be on the body it is on")
+    return Vec3(*seen[0][:3]), seen[0][3]
+
+
+def _three(vector: Vec3) -> tuple[float, float, float]:
+    x, y, z = (float(component) for component in vector.components())
+    return x, y, z
+
+
+def _fail(spec: JointSpec, sentence: str) -> NoReturn:
+    raise ModelError(f"joint {spec.name!r} {sentence}; choose a root on the other side of it, or lock it first")

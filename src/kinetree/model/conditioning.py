@@ -1,0 +1,67 @@
+"""Where coordinates end: how well conditioned each joint's motion subspace is, and the way round to other coordinates.
+
+Users meet these as `Model.conditioning`, `Model.near_singular` and `Model.rechart`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ShapeError
+from kinetree.model.elements import Joint
+from kinetree.model.joints import JointKind
+
+if TYPE_CHECKING:
+    from kinetree.model.model import Model
+
+__all__ = ["conditioning", "rechart"]
+
+Array = NDArray[np.float64]
+
+
+def conditioning(model: Model, q: Array) -> Array:
+    """For each joint, smallest over largest singular value of S(q), its columns at comparable lengths."""
+    coordinates: list[Any] = [q[..., k] for k in range(model.nq)]
+    pieces = model.tree.split(coordinates, "nq")[1:]
+    result = np.empty((*q.shape[:-1], len(model.joints)))
+    for k, (kind, piece) in enumerate(zip(model.tree.joint[1:], pieces, strict=True)):
+        result[..., k] = _of_subspace(kind, list(piece), q.shape[:-1])
+    return result
+
+
+def _of_subspace(kind: JointKind, q: list[Any], shape: tuple[int, ...]) -> Array:
+    S = np.zeros((*shape, 6, kind.nv))
+    for c, column in enumerate(kind.calc(q, [0.0] * kind.nv).S.columns):
+        for row, x in enumerate(column.linear_first()):
+            S[..., row, c] = x
+    # Metres are not compared with radians. A column that vanishes beside others of its sort is a singularity.
+    lengths = np.linalg.norm(S, axis=-2)
+    turning = S[..., 3:, :].any(axis=-2)
+    longest = (np.where(sort, lengths, 0.0).max(axis=-1, keepdims=True) for sort in (turning, ~turning))
+    scale = np.where(turning, *longest)[..., None, :]
+    S = np.divide(S, scale, out=np.zeros_like(S), where=scale > 0.0)
+    sizes = np.linalg.svd(S, compute_uv=False)
+    smallest, largest = sizes[..., -1], sizes[..., 0]
+    ratio: Array = np.divide(smallest, largest, out=np.zeros_like(largest), where=largest > 0.0)
+    return ratio
+
+
+def rechart(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """The same state, each joint that can at coordinates far from where they end."""
+    try:
+        shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    except ValueError:
+        raise ShapeError(f"the leading axes of {q.shape} and {v.shape} do not broadcast together") from None
+    q, v = (np.broadcast_to(x, (*shape, x.shape[-1])).copy() for x in (q, v))
+    for owner in model.owners:
+        if not (isinstance(owner, Joint) and owner.kind.recharts):
+            continue
+        parts = (q, owner.q_slice), (v, owner.v_slice)
+        own = ([x[..., k].copy() for k in range(x.shape[-1])[part]] for x, part in parts)
+        for (x, part), moved in zip(parts, owner.kind.rechart(*own), strict=True):
+            for k, numbers in zip(range(x.shape[-1])[part], moved, strict=True):
+                x[..., k] = numbers
+    return q, v

@@ -1,0 +1,48 @@
+"""How much of a solid there is: its mass, given or from its density, and where it stands in the body."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.errors import OptionError
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+__all__ = ["positive", "solid"]
+
+_CENTRED = Vec3.zero()
+
+
+def solid(
+    name: str,
+    volume: float,
+    gyration: Sym3,
+    mass: float | None,
+    density: float | None,
+    placement: Transform | None,
+    com: Vec3 = _CENTRED,
+) -> Inertia:
+    """The inertia of a uniform solid.
+
+    `gyration` is its rotational inertia per mass about `com`, its centre of mass in its own frame; m².
+    """
+    if (mass is None) == (density is None):
+        given = "neither" if mass is None else "both"
+        raise OptionError(f"{name}: give either its mass (kg) or its density (kg/m³), not {given}")
+    m = positive(name, "mass", mass) if mass is not None else positive(name, "density", density) * volume
+    if placement is not None and not isinstance(placement, Transform):
+        raise OptionError(
+            f"{name}: its placement must be a Transform, such as kinetree.placement((0, 0, 0.1)), not {placement!r:.60}"
+        )
+    own = Inertia.from_com(m, com, Sym3(*(m * x for x in gyration.components())))
+    return own if placement is None else placement.back(own)
+
+
+def positive(name: str, what: str, value: object) -> float:
+    """A positive finite number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise OptionError(f"{name}: its {what} must be a number, not {value!r:.60}") from None
+    if not (math.isfinite(number) and number > 0.0):
+        raise OptionError(f"{name}: its {what} must be positive and finite, not {number:g}")
+    return number

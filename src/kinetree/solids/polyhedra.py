@@ -1,0 +1,195 @@
+"""Solids bounded by triangles: exact for the polyhedron that the mesh is.
+
+A closed, oriented mesh is the sum, with signs, of the tetrahedra that its triangles span with any one point. For a
+tetrahedron with corners 0, a, b, c and d = a . (b x c): volume d / 6, first moment d (a + b + c) / 24, and
+∫ x xᵀ = d (s sᵀ + a aᵀ + b bᵀ + c cᵀ) / 120 with s = a + b + c.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, MissingPackageError, ModelError, OptionError, ShapeError
+from kinetree.solids.amounts import positive, solid
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+__all__ = ["mesh", "mesh_file"]
+
+_FLAT = 1e-12
+"""A volume below this part of the cube of the mesh's size is none."""
+
+
+def mesh(
+    vertices: ArrayLike,
+    faces: ArrayLike,
+    *,
+    mass: float | None = None,
+    density: float | None = None,
+    placement: Transform | None = None,
+) -> Inertia:
+    """The solid inside a closed mesh of triangles.
+
+    Args:
+        vertices: (n, 3) in the mesh's frame, m.
+        faces: (m, 3) indices of vertices, counter-clockwise seen from outside. Vertices at the same place count as one.
+        mass: kg.
+        density: kg/m³; exactly one of the two is given.
+        placement: where the mesh's frame stands in the body's; by default it is the body's.
+
+    Raises:
+        ShapeError, DTypeError: for arrays of another shape or type.
+        ModelError: for a face that names no vertex or one twice, an edge that does not belong to as many faces one way
+            as the other (a hole, or a face turned over), and a mesh that encloses no volume or is inside out.
+
+    Triangles that pass through each other are not noticed: what is enclosed twice counts twice.
+
+    >>> import kinetree as kt
+    >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> tetrahedron = kt.solids.mesh(corners, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], density=6.0)
+    >>> round(tetrahedron.mass, 12), round(tetrahedron.h.x, 12)
+    (1.0, 0.25)
+    """
+    points, triangles = _vertices(vertices), _faces(faces, vertices)
+    _check_closed(points, triangles)
+    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    volume, first, second = _integrals(points[triangles] - middle)
+    size = float(np.ptp(points, axis=0).max())
+    if abs(volume) <= _FLAT * size**3 or not math.isfinite(volume):
+        raise ModelError(f"mesh: it encloses no volume ({volume:.3g} m³ by its faces); give a solid body's surface")
+    if volume < 0.0:
+        raise ModelError(
+            f"mesh: its faces look inward (its volume is {volume:.3g} m³); reverse the order of each face's vertices"
+        )
+    com = first / volume
+    spread = second / volume - np.outer(com, com)  # per volume, about the centre of mass
+    gyration = np.trace(spread) * np.eye(3) - spread
+    entries = (gyration[k] for k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+    return solid("mesh", volume, Sym3(*map(float, entries)), mass, density, placement, Vec3(*map(float, com + middle)))
+
+
+def mesh_file(
+    path: str | os.PathLike[str],
+    *,
+    scale: float = 1.0,
+    mass: float | None = None,
+    density: float | None = None,
+    placement: Transform | None = None,
+) -> Inertia:
+    """The solid inside the mesh of a file (STL, OBJ, PLY, …), read by trimesh; `pip install kinetree[mesh]`.
+
+    Args:
+        path: the file. If it holds a scene of several meshes, each must be closed; they add up.
+        scale: what its numbers are multiplied by to give metres; 0.001 for millimetres.
+        mass, density, placement: as for `mesh`.
+
+    Raises:
+        MissingPackageError: if trimesh is not installed.
+        ModelError: if the file cannot be read, holds no triangles, or its mesh is refused by `mesh`.
+        OptionError: for a scale that is not positive.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingPackageError("reading mesh files needs trimesh: pip install kinetree[mesh]") from None
+    factor = positive("mesh file", "scale", scale)
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"{path}: there is no such file")
+    try:
+        # Vertices are not merged or moved: what the file says is what is weighed.
+        read: Any = trimesh.load(path, process=False)
+        whole = read.to_mesh() if hasattr(read, "to_mesh") else read
+        vertices, faces = np.asarray(whole.vertices, dtype=np.float64), np.asarray(getattr(whole, "faces", ()))
+    except Exception as error:  # each reader has its own
+        raise ModelError(f"{path}: trimesh cannot read it as a mesh ({type(error).__name__}: {error})") from error
+    if not len(faces):
+        raise ModelError(f"{path}: it holds no triangles")
+    try:
+        return mesh(vertices * factor, faces, mass=mass, density=density, placement=placement)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def _integrals(corners: NDArray[np.float64]) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Volume, first and second moments from triangles (m, 3 corners, 3)."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    d = np.einsum("ij,ij->i", a, np.cross(b, c))
+    s = a + b + c
+    second = sum(np.einsum("i,ij,ik->jk", d, x, x) for x in (s, a, b, c))
+    return float(d.sum()) / 6.0, d @ s / 24.0, np.asarray(second) / 120.0
+
+
+def _vertices(given: ArrayLike) -> NDArray[np.float64]:
+    array = _array("vertices", given)
+    if array.dtype.kind not in "fiu":
+        raise DTypeError(f"mesh: vertices must be real numbers, not of the type {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 3 or not len(array):
+        raise ShapeError(f"mesh: vertices must have the shape (n, 3), not {array.shape}")
+    points = array.astype(np.float64)
+    wrong = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(wrong):
+        raise OptionError(f"mesh: vertex {wrong[0]} is {points[wrong[0]].tolist()}; vertices are finite")
+    return points
+
+
+def _faces(given: ArrayLike, vertices: ArrayLike) -> NDArray[np.int64]:
+    array = _array("faces", given)
+    if array.dtype.kind not in "iu":
+        raise DTypeError(f"mesh: faces must be whole numbers, indices of vertices, not of the type {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 3 or not len(array):
+        raise ShapeError(
+            f"mesh: faces must have the shape (m, 3), triangles, not {array.shape}; cut larger faces into triangles"
+        )
+    faces = array.astype(np.int64)
+    count = len(np.asarray(vertices))
+    wrong = np.flatnonzero(((faces < 0) | (faces >= count)).any(axis=1))
+    if len(wrong):
+        raise ModelError(f"mesh: face {wrong[0]} is {faces[wrong[0]].tolist()}, but there are {count} vertices")
+    return faces
+
+
+def _array(name: str, given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise ShapeError(f"mesh: {name} has rows of different lengths") from None
+
+
+def _check_closed(points: NDArray[np.float64], triangles: NDArray[np.int64]) -> None:
+    """Each edge is run through by faces as often one way as the other."""
+    _, place = np.unique(points + 0.0, axis=0, return_inverse=True)  # + 0.0: minus zero is zero
+    corners = place.reshape(-1)[triangles]
+    degenerate = np.flatnonzero((corners == np.roll(corners, 1, axis=1)).any(axis=1))
+    if len(degenerate):
+        k = degenerate[0]
+        raise ModelError(f"mesh: face {k}, {triangles[k].tolist()}, has two corners at one place; leave it out")
+    start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
+    n = len(points)
+    edge, forward = np.minimum(start, end) * n + np.maximum(start, end), np.where(start < end, 1, -1)
+    edges, index = np.unique(edge, return_inverse=True)
+    balance = np.bincount(index.reshape(-1), weights=forward, minlength=len(edges))
+    open_edges = np.flatnonzero(balance)
+    if len(open_edges):
+        _fail(points, triangles, np.flatnonzero(index.reshape(-1) == open_edges[0]).astype(np.int64), len(open_edges))
+
+
+def _fail(points: NDArray[np.float64], triangles: NDArray[np.int64], halves: NDArray[np.int64], count: int) -> None:
+    """Of an edge's half edges, numbered three a face."""
+    face, corner = divmod(int(halves[0]), 3)
+    ends = triangles[face, corner], triangles[face, (corner + 1) % 3]
+    shown = " and ".join(f"{k} {points[k].tolist()}" for k in ends)
+    faces = [int(half) // 3 for half in halves]
+    what = (
+        f"belongs to face {face} alone: the mesh has a hole"
+        if len(faces) == 1
+        else f"is run through by the faces {', '.join(map(str, faces))} more often one way than the other: one of them "
+        "is turned over, or one is missing"
+    )
+    more = f" ({count - 1} more such edges)" if count > 1 else ""
+    raise ModelError(f"mesh: the edge between the vertices {shown} {what}{more}; a solid has a closed surface")

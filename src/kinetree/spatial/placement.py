@@ -1,0 +1,68 @@
+"""Placements as people write them: a position, and an orientation by angles or by a quaternion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.errors import OptionError, ShapeError
+from kinetree.spatial.rotations import from_quaternion, from_rpy
+from kinetree.spatial.transform import Transform
+from kinetree.spatial.vectors import Mat3, Vec3
+
+__all__ = ["finite_numbers", "placement"]
+
+
+def placement(
+    position: Sequence[float] = (0.0, 0.0, 0.0),
+    *,
+    rpy: Sequence[float] | None = None,
+    quaternion: Sequence[float] | None = None,
+) -> Transform:
+    """Where a frame stands in another: what `ModelBuilder` takes as the placement of a joint, a frame or a solid.
+
+    Args:
+        position: (3,) of its origin in the other frame, m.
+        rpy: (3,) roll, pitch and yaw, rad: its axes are turned by Rz(yaw) Ry(pitch) Rx(roll), as in URDF. Exact quarter
+            turns come out exact.
+        quaternion: (4,) x, y, z, w instead, of any length but zero.
+
+    Raises:
+        ShapeError: for another number of numbers.
+        OptionError: for numbers that are not finite, a quaternion of zero length, or both `rpy` and `quaternion`.
+
+    >>> import kinetree as kt, math
+    >>> kt.placement((0, 0, 0.3)).r.components()
+    (0.0, 0.0, 0.3)
+    >>> turned = kt.placement(rpy=(0, 0, math.pi / 2))  # its x axis is the other's y axis
+    >>> [x + 0.0 for x in turned.E.x.components()]
+    [0.0, 1.0, 0.0]
+    """
+    r = Vec3(*finite_numbers("position", position, 3))
+    if rpy is not None and quaternion is not None:
+        raise OptionError("a placement takes rpy or quaternion, not both; leave one out")
+    if rpy is not None:
+        return Transform(from_rpy(*finite_numbers("rpy", rpy, 3)).T, r)
+    if quaternion is not None:
+        x, y, z, w = finite_numbers("quaternion", quaternion, 4)
+        length = math.hypot(x, y, z, w)
+        if length == 0.0 or not math.isfinite(length):
+            raise OptionError(
+                f"quaternion has the length {length:g}, which is no orientation; the identity is (0, 0, 0, 1)"
+            )
+        return Transform(from_quaternion(x / length, y / length, z / length, w / length).T, r)
+    return Transform(Mat3.identity(), r)
+
+
+def finite_numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
+    """So many finite numbers, or an error that names them."""
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name} must be {count} numbers, not {values!r:.60}") from None
+    if len(numbers) != count:
+        raise ShapeError(f"{name} must be {count} numbers, not {len(numbers)}")
+    if not all(map(math.isfinite, numbers)):
+        raise OptionError(f"{name} must be finite, not {numbers}")
+    return numbers
