@@ -50,7 +50,7 @@ def states(robot: kt.Model, function: Any, count: int) -> list[np.ndarray]:
 def results(robot: kt.Model, function: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     """What a function gives in float32 and in float64, (count, entries) each."""
     values = {"frame": [name for name, body in robot.bodies.items() if not body.is_fixed][-1], "expressed_in": "world"}
-    options = {name: values[name] for name in function.definition.options}
+    options = {name: values[name] for name in function.definition.options if name in values}
     arrays = states(robot, function, count)
     single = function(robot, *arrays, **options).reshape(count, -1)
     double = function(robot, *(x.astype(np.float64) for x in arrays), **options).reshape(count, -1)

@@ -47,3 +47,49 @@ def load_robot(name: str, *, floating_base: bool = False, mimic: bool = False) -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
         return kt.load(robot_path(name), floating_base=floating_base, mimic=mimic)
+
+
+def every_joint() -> kt.Model:
+    """A tree with a joint of every kind, a follower, a coupling, a rotor, springs and friction."""
+    kinds = {
+        "revolute": kt.Revolute([0, 1, 0]),
+        "continuous": kt.Continuous([1, 0, 0]),
+        "prismatic": kt.Prismatic([1, 2, 2]),
+        "helical": kt.Helical([0, 0, 1], 0.05),
+        "screw": kt.Screw(angular=[0, 1, 0], linear=[0.2, 0.1, -0.3]),
+        "cylindrical": kt.Cylindrical([1, 0, 0]),
+        "universal": kt.Universal([1, 0, 0], [0, 1, 1]),
+        "planar": kt.Planar([0, 1, 0]),
+        "translation": kt.Translation(),
+        "spherical": kt.Spherical(),
+        "euler": kt.Euler("ZXY"),
+        "exponential": kt.ExponentialMap(),
+        "free": kt.Free(),
+        "floating": kt.FloatingBase(),
+        "rpy": kt.FreeRPY(),
+        "ellipsoid": kt.Ellipsoid([0.3, 0.2, 0.1]),
+        "custom": kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0.2, 0]]),
+        "composite": kt.Composite([kt.Revolute([1, 0, 0]), (kt.Spherical(), kt.placement([0.1, 0, 0.2]))]),
+        "placed": kt.Placed(kt.Spherical(), after=kt.placement([0.0, 0.1, 0.0], rpy=[0.3, 0, 0])),
+        "reversed": kt.Reversed(kt.Planar([0, 0, 1])),
+        "left": kt.Revolute([0, 0, 1]),
+        "right": kt.Revolute([0, 0, 1]),
+        "follower": kt.Prismatic([0, 1, 0]),
+    }
+    builder = kt.ModelBuilder("every joint")
+    builder.add_body("base", kt.solids.box(0.5, 0.4, 0.3, mass=3.0))
+    bodies = ["base"]
+    for k, (name, kind) in enumerate(kinds.items()):
+        shape = kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.placement([0.1, -0.05, 0.02 * k]))
+        builder.add_body(f"{name} body", shape)
+        one = kind.nv == 1
+        builder.add_joint(
+            name, kind, bodies[(2 * k) // 3], f"{name} body", kt.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2, 0.3]),
+            damping=[0.2] * kind.nv, friction=[0.1] * kind.nv, stiffness=[1.5] * kind.nv, armature=[0.02] * kind.nv,
+            rotor=kt.Rotor(0.001, 30.0, None if hasattr(kind, "axis") else (1.0, 0.0, 0.0)) if one else None,
+            mimic=kt.Mimic("revolute", -0.5, 0.1) if name == "follower" else None,
+        )  # fmt: skip
+        bodies.append(f"{name} body")
+    builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
+    builder.add_frame("tool", "placed body", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
+    return builder.build()

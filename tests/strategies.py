@@ -13,12 +13,12 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.model import Coupling, JointKind
 from kinetree.spatial import Force, Inertia, Mat3, Motion, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 
@@ -31,6 +31,7 @@ __all__ = [
     "configurations",
     "forces",
     "inertias",
+    "kinds",
     "law",
     "motions",
     "moving_trees",
@@ -198,14 +199,62 @@ class Blueprint:
         return replace(self, joints=tuple(change(joint) for joint in self.joints))
 
 
+_ORDERS = ("ZYX", "XYZ", "YXZ", "ZXY", "XZY", "YZX", "ZXZ", "XYX")
+
+
 @cache
-@st.composite
-def _kinds(draw: st.DrawFn) -> JointKind:
-    which = draw(st.integers(0, 9))
-    if which == 9:
-        return kt.Free()
-    kind = (kt.Revolute, kt.Continuous, kt.Prismatic)[which % 3]
-    return kind(draw(axes()))
+def _one_axis_kinds() -> st.SearchStrategy[JointKind]:
+    return st.builds(lambda kind, axis: kind(axis), st.sampled_from([kt.Revolute, kt.Continuous, kt.Prismatic]), axes())
+
+
+def _are_skew(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
+    a, b = (np.array(axis) / np.linalg.norm(axis) for axis in pair)
+    return abs(float(a @ b)) < 0.95
+
+
+@cache
+def _simple_kinds() -> st.SearchStrategy[JointKind]:
+    """Of one degree of freedom, or of several along fixed axes."""
+    return st.one_of(
+        _one_axis_kinds(),
+        st.builds(kt.Helical, axes(), numbers(1.0)),
+        st.builds(kt.Screw, angular=vectors(1.5).map(Vec3.components), linear=axes()),
+        st.builds(kt.Cylindrical, axes()),
+        st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.Universal(*pair)),
+        st.just(kt.Translation()),
+    )
+
+
+def _is_independent(kind: JointKind) -> bool:
+    """Whether it moves in as many ways as it has degrees of freedom, and well so in general."""
+    rng = np.random.default_rng(1)
+    q = kind.random(rng, (-math.inf,) * kind.nq, (math.inf,) * kind.nq)
+    S = np.array([column.linear_first() for column in kind.calc(q, (0.0,) * kind.nv).S.columns])
+    sizes = np.linalg.svd(S, compute_uv=False)
+    return bool(kind.nv <= 6 and sizes[-1] > _SINGULAR * sizes[0])
+
+
+@cache
+def _other_kinds() -> st.SearchStrategy[JointKind]:
+    radius = positive(0.2, 2.0)
+    placed = st.tuples(st.one_of(_one_axis_kinds(), st.just(kt.Spherical())), transforms())
+    return st.one_of(
+        st.just(kt.Free()),
+        st.builds(kt.Planar, axes()),
+        st.just(kt.Spherical()),
+        st.just(kt.FloatingBase()),
+        st.sampled_from(_ORDERS).map(kt.Euler),
+        st.just(kt.ExponentialMap()),
+        st.just(kt.FreeRPY()),
+        st.tuples(radius, radius, radius).map(kt.Ellipsoid),
+        st.lists(placed, min_size=2, max_size=2).map(kt.Composite).filter(_is_independent),
+    )
+
+
+@cache
+def kinds() -> st.SearchStrategy[JointKind]:
+    """Every kind of joint, those of one axis most often."""
+    return st.one_of(_one_axis_kinds(), _one_axis_kinds(), _simple_kinds(), _other_kinds())
 
 
 _BASES = st.just(Inertia.zero()) | inertias()
@@ -237,7 +286,7 @@ def blueprints(
     welds = [True] * draw(st.integers(least, most)) + [False] * (count - floating_base)
     joints: list[JointPlan] = []
     for k, is_weld in enumerate(draw(st.permutations(welds)), 1):
-        kind = kt.Fixed() if is_weld else draw(_kinds())
+        kind = kt.Fixed() if is_weld else draw(kinds())
         rotor = 0.0 if is_weld else draw(_ROTORS)
         parent = draw(st.sampled_from(list(bodies)))
         joints.append(JointPlan(f"joint{k}", kind, parent, f"body{k}", draw(transforms()), (rotor,) * kind.nv))
@@ -275,20 +324,24 @@ class State(NamedTuple):
 
 _ANGLES = st.sampled_from([3.0, 3.0, 3.0, 1000.0])
 """How far an angle may go; sine and cosine take a longer way for large ones."""
+_SINGULAR = 0.1
+"""Of the conditioning of joints: nearer to their singularities numbers grow, and rounding with them."""
 _RESTS = st.sampled_from([True, False, False, False])
 
 
 @st.composite
 def configurations(draw: st.DrawFn, model: kt.Model) -> Array:
-    """Configurations: zeros, ordinary and large angles, any orientation."""
+    """Configurations: zeros, ordinary and large angles, any orientation; none near where a joint is singular."""
     q: list[float] = []
-    for joint in model.joints.values():
-        if isinstance(joint.kind, kt.Free):
-            q += [draw(numbers(2.0)) for _ in range(3)]
-            q += draw(quaternions())
-        else:
-            bound = 2.0 if isinstance(joint.kind, kt.Prismatic) else draw(_ANGLES)
-            q.append(draw(numbers(bound)))
+    for owner in model.owners:
+        if isinstance(owner, Coupling):
+            q += [draw(numbers(2.0)) for _ in owner.coordinates]
+            continue
+        piece = [draw(numbers(draw(_ANGLES) if unit == "rad" else 2.0)) for unit in owner.kind.q_units]
+        for first in owner.kind.quaternions:
+            piece[first : first + 4] = draw(quaternions())
+        q += piece
+    assume(model.conditioning(q).min(initial=1.0) > _SINGULAR)
     return np.array(q)
 
 

@@ -11,13 +11,14 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import interpret
-from tests.robots import load_robot
+from tests.robots import every_joint, load_robot
 
 ROBOTS = {
     "arm7": lambda: kt.zoo.load("arm7"),
     "cart_pole": lambda: kt.zoo.load("cart_pole"),
     "quadruped": lambda: kt.zoo.load("quadruped"),
     "panda": lambda: load_robot("panda_description/urdf/panda.urdf"),
+    "every joint": every_joint,
     "anymal": lambda: load_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True),
 }
 FUNCTIONS = {  # rollouts, whose ports are others, have tests of their own
@@ -34,7 +35,8 @@ def robot_of(name: str) -> kt.Model:
 
 def options_of(robot: kt.Model, function: Any) -> dict[str, str]:
     values = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned", "kind": "classical"}
-    return {name: values[name] for name in function.definition.options}
+    values["argument"] = function.definition.inputs[-1][0]
+    return {name: values[name] for name in function.definition.options if name in values}
 
 
 def samples(robot: kt.Model, function: Any, count: int) -> list[np.ndarray]:
@@ -51,7 +53,7 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     slots = [
         robot.tree.split([float(e) for e in x], size) for x, (_, size) in zip(sample, definition.inputs, strict=True)
     ]
-    options = {name: check(robot, options_of(robot, function)[name]) for name, check in definition.options.items()}
+    options = {name: check(robot, options_of(robot, function).get(name)) for name, check in definition.options.items()}
     if definition.takes_forces:
         options["f_ext"] = {}
     return [float(x) for x in definition.compute(robot, *slots, **options)]
@@ -72,7 +74,7 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
         np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("name", ["arm7", "quadruped"])
+@pytest.mark.parametrize("name", ["arm7", "quadruped", "every joint"])
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_float32_is_float64_to_its_own_rounding(name: str, function: Any) -> None:
     robot = robot_of(name)

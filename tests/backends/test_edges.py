@@ -45,7 +45,8 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
     robot = ROBOTS[name]
     values = {"frame": list(robot.frames)[-1], "expressed_in": "world", "kind": "classical"}
-    options = {option: values[option] for option in function.definition.options}
+    values["argument"] = function.definition.inputs[-1][0]
+    options = {option: values[option] for option in function.definition.options if option in values}
     double = kt.compile(robot, function, **options)
     batch = batch_of(robot, function, state)
     result = double(*batch)

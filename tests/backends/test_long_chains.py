@@ -87,7 +87,8 @@ def test_every_function_of_a_large_tree_compiles_and_gives_numbers(name: str) ->
     function = FUNCTIONS[name]
     robot = robot_of([max(k - 1 - k % 3, 0) for k in range(1, 401)], ALL_KINDS)
     wanted = {"frame": "b400", "expressed_in": "world", "kind": "classical"}
-    options = {option: wanted[option] for option in function.definition.options}
+    wanted["argument"] = function.definition.inputs[-1][0]
+    options = {option: wanted[option] for option in function.definition.options if option in wanted}
     by_size = {"nq": 0, "nv": 1, "forces": 1}
     arrays = [samples(robot, 9)[by_size[size]] for _, size in function.definition.inputs]
     batch = function(robot, *arrays, **options)

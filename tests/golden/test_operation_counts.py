@@ -17,10 +17,10 @@ ROBOTS = {
     "Talos": ("talos_data/robots/talos_reduced.urdf", True),
 }
 COUNTS = {
-    "UR5": {"aba": 460, "rnea": 238, "crba": 135},
-    "Panda": {"aba": 1116, "rnea": 590, "crba": 380},
-    "ANYmal": {"aba": 2373, "rnea": 1221, "crba": 567},
-    "Talos": {"aba": 6004, "rnea": 2958, "crba": 2359},
+    "UR5": {"aba": 444, "rnea": 238, "crba": 135},
+    "Panda": {"aba": 1064, "rnea": 590, "crba": 380},
+    "ANYmal": {"aba": 2278, "rnea": 1221, "crba": 567},
+    "Talos": {"aba": 5689, "rnea": 2958, "crba": 2359},
 }
 
 

@@ -78,7 +78,7 @@ CASES = {
     "an axis of zero": Case(AXIS, '<axis xyz="0 0 0"/>', '"0 0 0"/>\n    <limit', 'has length zero, which is no direction'),
     "an axis that overflows": Case(AXIS, '<axis xyz="1.7e308 1.7e308 0"/>', "1.7e308", "is too large for a direction"),
     "an unknown joint type": Case(ELBOW, '<joint name="elbow" type="revolut">', 'type="revolut">', "did you mean 'revolute'"),
-    "a planar joint": Case(ELBOW, '<joint name="elbow" type="planar">', '"planar"', 'type="planar" is not supported yet'),
+    "a misspelt planar joint": Case(ELBOW, '<joint name="elbow" type="plane">', '"plane"', "did you mean 'planar'"),
     "a joint without type": Case(ELBOW, '<joint name="elbow">', '<joint name="elbow">', 'has no attribute "type"; add it'),
     "a joint without name": Case(ELBOW, '<joint type="continuous">', '<joint type="c', '<joint>: has no attribute "name"'),
     "a joint with an empty name": Case(ELBOW, '<joint name="" type="fixed">', '<joint name=""', '"name" is empty'),

@@ -114,6 +114,18 @@ def test_a_floating_joint_in_the_file_is_a_free_joint(tmp_path: Path) -> None:
     assert (model.nq, model.nv) == (8, 7)
 
 
+def test_a_planar_joint_moves_in_the_plane_across_its_axis(tmp_path: Path) -> None:
+    model = kt.load(write(tmp_path, spoil('name="elbow" type="continuous"', 'name="elbow" type="planar"')))
+    assert model.joints["elbow"].kind == kt.Planar([0, 0, 1])
+    assert model.q_names[-3:] == ["elbow.x", "elbow.y", "elbow.angle"]
+    text = spoil('name="elbow" type="continuous"', 'name="elbow" type="planar"').replace(
+        '<axis xyz="0 0 1"/>', '<axis xyz="0 2 0"/>'
+    )
+    model = kt.load(write(tmp_path, text))
+    assert model.joints["elbow"].kind == kt.Planar([0, 1, 0])
+    assert any("planar joints whose axis is not z" in note and "elbow" in note for note in model.notes)
+
+
 def test_a_mimic_follows_and_the_notes_say_so(tmp_path: Path) -> None:
     text = spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder" multiplier="-2" offset="0.5"/>')
     model = kt.load(write(tmp_path, text))

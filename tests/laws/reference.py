@@ -59,26 +59,8 @@ def directional(function: Callable[..., Array], *pairs: tuple[Array, Array]) -> 
 
 
 def coordinate_rates(model: kt.Model, q: Array, v: Array) -> Array:
-    """dq/dt (nq,) at the velocity v: position by the rotated velocity, quaternion by half its product with ω."""
-    dq = np.zeros(model.nq, dtype=v.dtype)
-    for joint in model.joints.values():
-        if not isinstance(joint.kind, kt.Free):
-            dq[joint.q_slice] = v[joint.v_slice]
-            continue
-        start = joint.q_start
-        x, y, z, w = q[start + 3 : start + 7]
-        linear, (wx, wy, wz) = v[joint.v_slice][:3], v[joint.v_slice][3:]
-        u = np.array([x, y, z])
-        dq[start : start + 3] = linear + 2.0 * np.cross(u, np.cross(u, linear) + w * linear)
-        dq[start + 3 : start + 7] = 0.5 * np.array(
-            [
-                w * wx + y * wz - z * wy,
-                w * wy - x * wz + z * wx,
-                w * wz + x * wy - y * wx,
-                -x * wx - y * wy - z * wz,
-            ]
-        )
-    return dq
+    """dq/dt (nq,) at the velocity v, by the kinds of joint themselves; numbers may be complex."""
+    return reference(kt.coordinate_rates, model, q, v)
 
 
 def body_momentum(model: kt.Model, q: Array, v: Array) -> Array:

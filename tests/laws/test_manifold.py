@@ -20,12 +20,12 @@ Call = Callable[..., Any]
 
 
 def within_half_a_turn(model: kt.Model, v: Array) -> Array:
-    """v with the rotations of free joints short of pi: further on, there is a shorter way round."""
+    """v with rotations short of pi where there is a shorter way round further on."""
     v = v.copy()
     for joint in model.joints.values():
-        if isinstance(joint.kind, kt.Free):
-            w = v[joint.v_slice][3:]
-            w *= min(1.0, 3.0 / max(float(np.linalg.norm(w)), 1e-9))
+        if not joint.kind.is_flat:
+            own = v[joint.v_slice]
+            own *= min(1.0, 3.0 / max(float(np.linalg.norm(own)), 1e-9))
     return v
 
 
@@ -130,16 +130,14 @@ def test_the_length_of_a_quaternion_does_not_matter(case: tuple[kt.Model, State]
     """Nor its sign."""
     model, s = case
     q = s.q.copy()
-    for joint in model.joints.values():
-        if isinstance(joint.kind, kt.Free):
-            q[joint.q_start + 3 : joint.q_start + 7] *= factor
+    for part in model.quaternions.values():
+        q[part] *= factor
     close(placements(model, q), placements(model, s.q), scale=10.0)
     close(reference(kt.rnea, model, q, s.v, s.qdd), reference(kt.rnea, model, s.q, s.v, s.qdd))
     moved = reference(kt.integrate, model, q, s.v)
     close(placements(model, moved), placements(model, reference(kt.integrate, model, s.q, s.v)), scale=10.0)
-    for joint in model.joints.values():
-        if isinstance(joint.kind, kt.Free):
-            close(np.linalg.norm(moved[joint.q_start + 3 : joint.q_start + 7]), 1.0, tolerance=1e-15)
+    for part in model.quaternions.values():
+        close(np.linalg.norm(moved[part]), 1.0, tolerance=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

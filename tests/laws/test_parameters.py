@@ -50,7 +50,7 @@ EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.
 
 
 def options_of(function: Callable[..., Any]) -> dict[str, str]:
-    return {name: OPTIONS[name] for name in function.definition.options}  # type: ignore[attr-defined]
+    return {name: OPTIONS[name] for name in function.definition.options if name in OPTIONS}  # type: ignore[attr-defined]
 
 
 def program_of(function: Callable[..., Any], robot: kt.Model, names: Sequence[str], **options: str) -> Program:
@@ -59,7 +59,7 @@ def program_of(function: Callable[..., Any], robot: kt.Model, names: Sequence[st
     inputs = [Port(name, (robot.size(size),)) for name, size in definition.inputs]
     sizes = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies)}
     output = Port(definition.name, tuple(sizes.get(n, n) for n in definition.output))
-    extra: dict[str, Any] = {name: check(robot, options[name]) for name, check in definition.options.items()}
+    extra: dict[str, Any] = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
     if definition.takes_forces:
         extra["f_ext"] = {}
 

@@ -45,7 +45,7 @@ def program_of(
 ) -> Program:
     """With loops, but for `unroll`."""
     definition = function.definition  # type: ignore[attr-defined]
-    resolved = {name: check(robot, options[name]) for name, check in definition.options.items()}
+    resolved = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
     frames = tuple(robot.frames[name] for name in f_ext)
     specialization = Specialization(definition, robot, resolved, frames, tuple(parameters), unroll)
     specialization.check()
@@ -75,7 +75,7 @@ def options(draw: st.DrawFn, function: Callable[..., Any], robot: kt.Model) -> d
     """Any frame, on the root or not, and any way to express what it does."""
     values = {"frame": draw(st.sampled_from(list(robot.frames))), "expressed_in": draw(EXPRESSED_IN)}
     values["kind"] = draw(KINDS)
-    return {name: values[name] for name in function.definition.options}  # type: ignore[attr-defined]
+    return {name: values[name] for name in function.definition.options if name in values}  # type: ignore[attr-defined]
 
 
 # -- any robot
@@ -253,7 +253,7 @@ def test_every_function_agrees_for_particular_robots(name: str) -> None:
     for function in ARGUMENTS:
         for frame in robot.frames:
             values = {"frame": frame, "expressed_in": "world", "kind": "classical"}
-            wanted = {option: values[option] for option in function.definition.options}  # type: ignore[attr-defined]
+            wanted = {option: values[option] for option in function.definition.options if option in values}  # type: ignore[attr-defined]
             agrees(function, robot, s, **wanted)
             if "frame" not in wanted:
                 break
@@ -318,7 +318,7 @@ def test_real_robots_agree_compiled_and_interpreted(name: str, function: Callabl
     robot = real_robot(name)
     s = some_state(robot)
     values = {"frame": list(robot.frames)[-1], "expressed_in": "local_world_aligned", "kind": "classical"}
-    wanted = {option: values[option] for option in function.definition.options}  # type: ignore[attr-defined]
+    wanted = {option: values[option] for option in function.definition.options if option in values}  # type: ignore[attr-defined]
     arrays = arguments_of(function, s)
     expected = reference(function, robot, *arrays, **wanted)
     kernel = kt.compile(robot, function, unroll=False, **wanted)
@@ -333,7 +333,7 @@ def test_real_robots_agree_compiled_and_interpreted(name: str, function: Callabl
 def test_float32_is_float64_to_its_own_rounding(function: Callable[..., Any]) -> None:
     robot = kt.zoo.load("quadruped")
     values = {"frame": list(robot.frames)[-1], "expressed_in": "world"}
-    wanted = {option: values[option] for option in function.definition.options}  # type: ignore[attr-defined]
+    wanted = {option: values[option] for option in function.definition.options if option in values}  # type: ignore[attr-defined]
     arrays = [x.astype(np.float32) for x in arguments_of(function, some_state(robot))]
     single = kt.compile(robot, function, dtype="float32", unroll=False, **wanted)(*arrays)
     double = kt.compile(robot, function, unroll=False, **wanted)(*(x.astype(np.float64) for x in arrays))

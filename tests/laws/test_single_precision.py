@@ -37,7 +37,7 @@ def errors_of(name: str, function: Callable[..., Any]) -> np.ndarray:
     robot = kt.zoo.load(name)
     options = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned"}
     definition = function.definition  # type: ignore[attr-defined]
-    options = {option: options[option] for option in definition.options}
+    options = {option: options[option] for option in definition.options if option in options}
     rng = np.random.default_rng(32)
     single = [
         np.stack([robot.random(rng) for _ in range(STATES)]) if size == "nq" else rng.normal(size=(STATES, robot.nv))

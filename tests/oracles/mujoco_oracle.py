@@ -2,8 +2,7 @@
 
 It reads URDF by itself; shapes and all else that does not concern the motion of rigid bodies is taken out of the text
 first, and its repairs of inertias are turned off. Fixed bodies are fused. A floating base is a joint of type floating
-between a link of the world and the root; its velocity is [linear in the world's axes; angular in the body's], which
-is turned into kinetree's here.
+between a link of the world and the root. States go through `kt.Layout`.
 """
 
 from __future__ import annotations
@@ -42,81 +41,49 @@ class MujocoOracle:
         self.data = mujoco.MjData(self.model)
         self.robot = robot
         assert self.model.nv == robot.nv
-        self._joint = {name: self.model.joint(name) for name in robot.joints}
-        self._order = [
-            k for name, j in self._joint.items() for k in range(j.dofadr[0], j.dofadr[0] + robot.joints[name].kind.nv)
-        ]
-
-    # -- layouts
+        self._layout = kt.Layout(
+            robot, "mujoco", joint_order=[self.model.joint(k).name for k in range(self.model.njnt)]
+        )
+        assert self.model.nq == self._layout.nq
 
     def _set(self, q: Array, v: Array) -> None:
-        for name, joint in self.robot.joints.items():
-            start = self._joint[name].qposadr[0]
-            own = q[joint.q_slice]
-            if isinstance(joint.kind, kt.Free):
-                x, y, z, w = own[3:]
-                own = np.array([*own[:3], w, x, y, z])
-            self.data.qpos[start : start + len(own)] = own
-        self.data.qvel[self._order] = self._base(q) @ v
+        self.data.qpos[:] = self._layout.q_to(q)
+        self.data.qvel[:] = self._layout.v_to(q, v)
         mujoco.mj_forward(self.model, self.data)
-
-    def _base(self, q: Array) -> Array:
-        """B of v_mujoco = B v, in kinetree's order: the rotation of a free joint on its linear velocity."""
-        B = np.eye(self.robot.nv)
-        for joint in self.robot.joints.values():
-            if isinstance(joint.kind, kt.Free):
-                k = joint.v_start
-                B[k : k + 3, k : k + 3] = _rotation(q[joint.q_slice][3:])
-        return B
-
-    def _base_rate(self, q: Array, v: Array) -> Array:
-        """dB/dt v: R (ω x v)."""
-        out = np.zeros(self.robot.nv)
-        for joint in self.robot.joints.values():
-            if isinstance(joint.kind, kt.Free):
-                k = joint.v_start
-                out[k : k + 3] = _rotation(q[joint.q_slice][3:]) @ np.cross(v[k + 3 : k + 6], v[k : k + 3])
-        return out
 
     def _mass_matrix(self) -> Array:
         M = np.empty((self.model.nv, self.model.nv))
         mujoco.mj_fullM(self.model, self.data, M)
-        return M[np.ix_(self._order, self._order)]
+        return M
 
     # -- answers
 
     def crba(self, q: Array) -> Array:
         self._set(q, np.zeros(self.robot.nv))
-        B = self._base(q)
+        B = self._layout.v_to(q, np.eye(self.robot.nv)).T  # v there is B v
         return B.T @ self._mass_matrix() @ B
 
     def bias_forces(self, q: Array, v: Array) -> Array:
         self._set(q, v)
-        bias = self.data.qfrc_bias[self._order] + self._mass_matrix() @ self._base_rate(q, v)
-        return self._base(q).T @ bias
+        steady = self._layout.qdd_to(q, v, np.zeros(self.robot.nv))
+        return self._layout.tau_from(self.data.qpos, self.data.qfrc_bias + self._mass_matrix() @ steady)
 
     def aba(self, q: Array, v: Array, tau: Array) -> Array:
-        self.data.qfrc_applied[self._order] = self._base(q) @ tau
+        self.data.qfrc_applied[:] = self._layout.tau_to(q, tau)
         self._set(q, v)
-        return self._base(q).T @ (self.data.qacc[self._order] - self._base_rate(q, v))
+        return self._layout.qdd_from(self.data.qpos, self.data.qvel, self.data.qacc)
 
     def placements(self, q: Array) -> dict[str, Array]:
         """Where the moving bodies are, by the name of the joint that moves each."""
         self._set(q, np.zeros(self.robot.nv))
         out = {}
-        for name, joint in self._joint.items():
-            body = joint.bodyid[0]
+        for name in self.robot.joints:
+            body = self.model.joint(name).bodyid[0]
             T = np.eye(4)
             T[:3, :3] = self.data.xmat[body].reshape(3, 3)
             T[:3, 3] = self.data.xpos[body]
             out[name] = T
         return out
-
-
-def _rotation(q: Array) -> Array:
-    R = np.empty(9)
-    mujoco.mju_quat2Mat(R, np.array([q[3], *q[:3]]))
-    return R.reshape(3, 3)
 
 
 def _bare_urdf(path: Path, robot: kt.Model) -> str:

@@ -1,7 +1,7 @@
 """Pinocchio as a witness: the same file, the same questions, in kinetree's order and layout.
 
-It orders joints by name among siblings and writes a continuous joint's angle as cosine and sine; all is mapped by the
-joints' names. A fixed base's own inertia is `inertias[0]` there and left out of masses and energies; kinetree counts
+It orders joints by name among siblings and writes a continuous joint's angle as cosine and sine: `kt.Layout` maps
+it. A fixed base's own inertia is `inertias[0]` there and left out of masses and energies; kinetree counts
 it, as the file has it, so it is added here.
 """
 
@@ -40,19 +40,11 @@ class PinocchioOracle:
         assert self.model.nv == robot.nv
         there = [self.model.joints[self.model.getJointId(name)] for name in robot.joints]
         assert [joint.nv for joint in there] == [joint.kind.nv for joint in robot.joints.values()]
+        self._q = kt.Layout(robot, "pinocchio", joint_order=list(self.model.names)[1:]).q_to
         self._order = [k for joint in there for k in range(joint.idx_v, joint.idx_v + joint.nv)]
 
-    def _q(self, q: Array) -> Array:
-        out = np.empty(self.model.nq)
-        for name, joint in self.robot.joints.items():
-            there = self.model.joints[self.model.getJointId(name)]
-            own = q[joint.q_slice]
-            if there.nq == 2:
-                own = np.array([np.cos(own[0]), np.sin(own[0])])
-            out[there.idx_q : there.idx_q + there.nq] = own
-        return out
-
     def _v(self, v: Array) -> Array:
+        """v, accelerations and forces alike: a URDF file makes no joint that has other axes there."""
         out = np.empty(self.model.nv)
         out[self._order] = v
         return out

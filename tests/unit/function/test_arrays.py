@@ -178,8 +178,11 @@ def test_a_robot_without_joints_answers_every_function() -> None:
         definition = getattr(getattr(kt, name), "definition", None)
         if definition is None or definition.is_step:
             continue
-        values = {"frame": "rock", "expressed_in": "world", "kind": "spatial"}
-        f = kt.compile(robot, getattr(kt, name), **{option: values[option] for option in definition.options})
+        last = definition.inputs[-1][0]
+        values = {"frame": "rock", "expressed_in": "world", "kind": "spatial", "argument": last}
+        f = kt.compile(
+            robot, getattr(kt, name), **{option: values[option] for option in definition.options if option in values}
+        )
         result = f(*(np.zeros((3, 2, 0)) for _ in definition.inputs))
         assert result.shape[:2] == (3, 2)
         assert np.isfinite(result).all()

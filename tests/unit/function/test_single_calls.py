@@ -57,7 +57,8 @@ def sample(robot: kt.Model, function: Any) -> list[np.ndarray]:
 @both_ways
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_every_function_answers_for_one_sample_as_for_a_batch(function: Any, way: Way) -> None:
-    options = {name: OPTIONS[name] for name in function.definition.options}
+    values = OPTIONS | {"argument": function.definition.inputs[-1][0]}
+    options = {name: values[name] for name in function.definition.options if name in values}
     given = sample(ARM, function)
     expected = function(ARM, *(np.stack([x, x]) for x in given), **options)[1]
     f = way(ARM, function, **options)

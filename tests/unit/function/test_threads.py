@@ -44,7 +44,8 @@ def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarra
     arguments = {name: values[name][:count] for name, _ in function.definition.inputs}
     if function is kt.rollout:
         arguments |= {"tau": np.stack([TAU[:count]] * 2, axis=1), "dt": np.full(count, 0.01)}
-    options = {name: OPTIONS[name] for name in function.definition.options if name in OPTIONS}
+    wanted = OPTIONS | {"argument": function.definition.inputs[-1][0]}
+    options = {name: wanted[name] for name in function.definition.options if name in wanted}
     result: np.ndarray = function(ARM, **arguments, **options, threads=threads)
     return result
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import kinetree as kt
 from kinetree import zoo
 from kinetree.dynamics import crba
 from kinetree.errors import StiffFrictionError
-from kinetree.model import Model, ModelBuilder, Revolute
+from kinetree.model import Mimic, Model, ModelBuilder, Revolute
+from kinetree.model.drive import FRICTION_SPEED
 from kinetree.sim import simulate
-from kinetree.sim.friction import COULOMB_SPEED, Friction
-from kinetree.sim.stiffness import Stiffness
+from kinetree.sim.friction import Friction
+from kinetree.sim.stiffness import Fastest
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
 
@@ -44,7 +48,7 @@ def test_coulomb_friction_brakes_evenly_and_then_holds(integrator: str) -> None:
 
 def test_a_joint_loaded_below_its_friction_creeps_slower_than_the_smoothing_speed() -> None:
     motion = simulate(wheel(0.5, friction=0.2), tau=[0.1], duration=3.0)
-    assert motion.v[-1, 0] == pytest.approx(COULOMB_SPEED * np.arctanh(0.5), rel=1e-9)
+    assert motion.v[-1, 0] == pytest.approx(FRICTION_SPEED * np.arctanh(0.5), rel=1e-9)
     assert motion.work[-1] == pytest.approx(0.1 * motion.q[-1, 0], rel=1e-9)
 
 
@@ -59,16 +63,84 @@ def test_friction_only_dissipates_and_the_balance_closes(name: str, integrator: 
     assert np.abs(motion.balance_error).max() < tolerance * np.ptp(motion.potential)
 
 
-def test_friction_can_be_left_out() -> None:
-    motion = simulate(wheel(damping=0.4, friction=0.2), v=[1.0], duration=0.1, friction=False)
+@pytest.mark.parametrize("passive", [False, [], ["spring"]])
+def test_friction_can_be_left_out(passive: Any) -> None:
+    motion = simulate(wheel(damping=0.4, friction=0.2), v=[1.0], duration=0.1, passive=passive)
     np.testing.assert_array_equal(motion.v, 1.0)
 
 
-def test_torque_is_its_coefficient_times_the_velocity() -> None:
-    friction = Friction(np.array([0.3, 0.0, 0.1]), np.array([0.0, 0.2, 0.5]))
-    for v in (np.zeros(3), np.array([1e-300, -1e-5, 2.0]), np.array([-3.0, 1e-2, -40.0])):
-        np.testing.assert_allclose(friction.torque(v), -friction.coefficient(v) * v, rtol=1e-14)
-    np.testing.assert_allclose(friction.coefficient(np.zeros(3)), friction.steepest, rtol=1e-15)
+def test_one_sort_of_friction_can_be_left_out() -> None:
+    robot = wheel(0.5, damping=0.4, friction=0.2)
+    viscous = simulate(robot, v=[3.0], duration=0.5, passive=["damping"])
+    np.testing.assert_allclose(viscous.v[:, 0], 3.0 * np.exp(-0.8 * viscous.time), rtol=1e-10)
+    coulomb = simulate(robot, v=[3.0], duration=0.5, passive=["friction"])
+    np.testing.assert_allclose(coulomb.v[:, 0], 3.0 - 0.4 * coulomb.time, rtol=1e-10)
+
+
+@pytest.mark.parametrize("mimic", [False, True])
+def test_the_coefficient_times_the_velocity_is_the_force_of_the_algorithm(mimic: bool) -> None:
+    robot = gripper(mimic)
+    friction = Friction.of(robot)
+    for v in (np.zeros(2), np.array([-1e-5, 2.0]), np.array([1e-3, -40.0]), np.array([3e-6, 9.9e-7])):
+        v = v[: robot.nv]
+        force = kt.passive_forces(robot, robot.neutral(), v, passive=["damping", "friction"])
+        np.testing.assert_allclose(-friction.coefficient(v) @ v, force, rtol=1e-14)
+
+
+def test_the_coefficient_is_largest_at_rest() -> None:
+    friction = Friction.of(gripper(mimic=False))
+    np.testing.assert_allclose(np.diag(friction.coefficient(np.zeros(2))), friction.steepest, rtol=1e-15)
+    np.testing.assert_allclose(friction.steepest, [0.3 + 0.2 / 0.01, 0.1 + 0.5 / 0.05], rtol=1e-15)
+
+
+def gripper(mimic: bool = True) -> Model:
+    """A finger, and one that follows it in the mirror at twice the rate; both with friction of their own."""
+    builder = ModelBuilder("gripper")
+    builder.add_body("palm")
+    for k, name in enumerate(("left", "right")):
+        builder.add_body(name, Inertia.from_com(1.0 + k, Vec3(0.1, 0.0, 0.0), Sym3.scalar(0.02)))
+        builder.add_joint(
+            f"{name}_knuckle", Revolute([0, 0, 1]), "palm", name, damping=[(0.3, 0.1)[k]], friction=[(0.2, 0.5)[k]],
+            friction_speed=[(0.01, 0.05)[k]], stiffness=[(0.0, 2.0)[k]], rest=[(0.0, 0.4)[k]],
+            mimic=Mimic("left_knuckle", -2.0) if mimic and k else None,
+        )  # fmt: skip
+    return builder.build()
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_what_a_follower_has_acts_on_its_leader(integrator: str) -> None:
+    """It moves as one wheel with d = d1 + m² d2, and so on; Coulomb friction of the follower counts |m| times."""
+    one = ModelBuilder("one", gravity=(0.0, 0.0, 0.0))
+    one.add_body("stand")
+    inertia = (0.02 + 0.01) + 4.0 * (0.02 + 2.0 * 0.01)
+    one.add_body("disc", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(inertia)))
+    one.add_joint(
+        "axle", Revolute([0, 0, 1]), "stand", "disc", damping=[0.3 + 4.0 * 0.1], stiffness=[4.0 * 2.0], rest=[-0.2]
+    )
+    chosen = ["damping", "spring"]
+    motion = simulate(gripper(), v=[1.5], duration=0.3, integrator=integrator, passive=chosen)
+    expected = simulate(one.build(), v=[1.5], duration=0.3, integrator=integrator, passive=chosen)
+    np.testing.assert_allclose(motion.q, expected.q, atol=1e-12)
+    np.testing.assert_allclose(motion.dissipated, expected.dissipated, atol=1e-12)
+    np.testing.assert_allclose(motion.potential, expected.potential, atol=1e-12)
+    whole = simulate(gripper(), v=[1.5], duration=0.3, integrator=integrator)
+    assert whole.dissipated[-1] > 0.1
+    assert np.abs(whole.balance_error).max() < (1e-5 if integrator == "rk4" else 5e-2)
+    sliding = kt.passive_forces(gripper(), [0.0], [1.0], passive=["friction"])
+    np.testing.assert_allclose(sliding, [-(0.2 + 2.0 * 0.5)], rtol=1e-12)
+
+
+def test_a_follower_can_be_the_stiff_one() -> None:
+    builder = ModelBuilder("pair")
+    builder.add_body("stand")
+    for k, damping in enumerate((0.0, 2.0)):
+        builder.add_body(f"disc{k}", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.5)))
+        mimic = Mimic("axle0", 3.0) if k else None
+        builder.add_joint(f"axle{k}", Revolute([0, 0, 1]), "stand", f"disc{k}", damping=[damping], mimic=mimic)
+    robot = builder.build()
+    rate, joint = Fastest(robot, Friction.of(robot).steepest).at(robot.neutral())
+    assert rate == pytest.approx(9.0 * 2.0 / (0.5 + 9.0 * 0.5), rel=1e-12)
+    assert joint == 1
 
 
 @pytest.mark.parametrize("name", ["arm7", "quadruped"])
@@ -76,10 +148,10 @@ def test_fastest_decay_is_the_largest_eigenvalue(name: str) -> None:
     robot = zoo.load(name)
     friction = Friction.of(robot)
     root = np.sqrt(friction.steepest)
-    stiffness = Stiffness(robot, friction)
+    stiffness = Fastest(robot, friction.steepest)
     for seed in range(5):
         q = robot.random(seed)
-        rate, _ = stiffness.fastest_decay(q)
+        rate, _ = stiffness.at(q)
         largest = np.linalg.eigvalsh(root[:, None] * np.linalg.inv(crba(robot, q)) * root)[-1]
         assert rate == pytest.approx(largest, rel=0.25)
 
@@ -94,7 +166,7 @@ def test_fastest_decay_names_its_joint(stiff: int) -> None:
         builder.add_body(f"disc{k}", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.5)))
         builder.add_joint(f"axle{k}", Revolute([0, 0, 1]), "stand", f"disc{k}", damping=[damping[k]])
     robot = builder.build()
-    rate, joint = Stiffness(robot, Friction.of(robot)).fastest_decay(robot.neutral())
+    rate, joint = Fastest(robot, Friction.of(robot).steepest).at(robot.neutral())
     assert rate == pytest.approx(10.0, rel=1e-6)
     assert joint == stiff
 

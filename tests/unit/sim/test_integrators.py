@@ -17,7 +17,7 @@ def moving_state(robot: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return robot.random(rng), rng.uniform(-1.5, 1.5, robot.nv)
 
 
-def run(robot: Model, dt: float, integrator: str, *, friction: bool = False, duration: float = 0.32) -> Trajectory:
+def run(robot: Model, dt: float, integrator: str, *, passive: bool = False, duration: float = 0.32) -> Trajectory:
     q, v = moving_state(robot)
 
     def tau(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -25,7 +25,7 @@ def run(robot: Model, dt: float, integrator: str, *, friction: bool = False, dur
         force[-1] = 0.3 * np.cos(3.0 * t) - 0.02 * v[-1] + 0.1 * np.sin(q[-1])
         return force
 
-    return simulate(robot, q=q, v=v, tau=tau, duration=duration, dt=dt, integrator=integrator, friction=friction)
+    return simulate(robot, q=q, v=v, tau=tau, duration=duration, dt=dt, integrator=integrator, passive=passive)
 
 
 def end_difference(robot: Model, a: Trajectory, b: Trajectory) -> float:
@@ -46,7 +46,7 @@ def test_halving_the_step_shrinks_the_error_by_the_order(name: str, integrator: 
 def test_energy_balance_closes_to_the_order(name: str, integrator: str, order: int, dt: float) -> None:
     """With torques at work and, on the humanoid, with damping."""
     robot = zoo.load(name)
-    errors = [abs(run(robot, dt / k, integrator, friction=True).balance_error[-1]) for k in (1, 2)]
+    errors = [abs(run(robot, dt / k, integrator, passive=True).balance_error[-1]) for k in (1, 2)]
     observed = np.log2(errors[0] / errors[1])
     assert order - 0.4 < observed < order + 1.0
 
@@ -55,7 +55,7 @@ def test_energy_balance_closes_to_the_order(name: str, integrator: str, order: i
 def test_rk4_conserves_energy(name: str) -> None:
     robot = zoo.load(name)
     q, v = moving_state(robot)
-    motion = simulate(robot, q=q, v=v, duration=0.5, friction=False)
+    motion = simulate(robot, q=q, v=v, duration=0.5, passive=False)
     scale = float(np.ptp(motion.kinetic))
     assert scale > 1.0
     assert np.abs(motion.total - motion.total[0]).max() < 2e-7 * scale

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import kinetree as kt
 from kinetree import zoo
 from kinetree.errors import NameNotFoundError
 from kinetree.model import Body
@@ -21,6 +22,7 @@ ROBOTS = {
     "double_pendulum": (2, 4.0, False),
     "humanoid": (6 + 26, 70.0, True),
     "quadruped": (6 + 12, 14.0, True),
+    "ragdoll": (6 + 10 * 3 + 4, 70.0, True),
 }
 
 
@@ -51,10 +53,17 @@ def test_wrong_name_is_answered_with_the_nearest() -> None:
         zoo.path("../errors")
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+URDF = [name for name in ROBOTS if name != "ragdoll"]
+
+
+@pytest.mark.parametrize("name", URDF)
 def test_each_file_opens_with_a_comment(name: str) -> None:
     head = zoo.path(name).read_text(encoding="utf-8").splitlines()[1]
     assert head == "<!--"
+
+
+def test_a_robot_in_text_is_described_in_its_notes() -> None:
+    assert "limp adult" in zoo.load("ragdoll").notes[0]
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -80,7 +89,22 @@ def test_revolute_joints_have_limits_damping_and_straight_zero_within(name: str)
         assert joint.damping[0] > 0.0
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+def test_the_ragdolls_inertias_are_those_of_the_solids_drawn_and_its_sides_mirror() -> None:
+    robot = zoo.load("ragdoll")
+    for body in robot.bodies.values():
+        (shape,) = [shape for shape in body.geometry if shape.role == "collision"]
+        solid = getattr(kt.solids, shape.shape)(*shape.size, mass=body.inertia.mass, placement=shape.placement)
+        np.testing.assert_allclose(solid.h.components(), body.inertia.h.components(), atol=1e-15)
+        np.testing.assert_allclose(solid.I.components(), body.inertia.I.components(), rtol=1e-14, atol=1e-15)
+        twin = robot.bodies[body.name.replace("left", "right")]
+        assert twin.inertia == body.inertia
+    for joint in robot.joints.values():
+        twin_place = robot.joints[joint.name.replace("left", "right")].placement.r
+        sign = 1.0 if "left" not in joint.name else -1.0
+        assert twin_place.components() == (joint.placement.r.x, sign * joint.placement.r.y, joint.placement.r.z)
+
+
+@pytest.mark.parametrize("name", URDF)
 def test_inertias_are_those_of_the_solids_drawn(name: str) -> None:
     """Mass, centre and inertia of each link are those of its shapes at one density."""
     links = 0
