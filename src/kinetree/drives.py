@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
@@ -21,10 +22,10 @@ Passive = bool | Sequence[str]
 
 def passive_option(_: Model, value: Any) -> Hashable:
     """The names of the passive forces that are meant, in one order; none for None."""
-    if value is None or value is False:
+    if value is None:
         return ()
-    if value is True:
-        return algorithms.PASSIVE
+    if isinstance(value, bool | np.bool_):
+        return algorithms.PASSIVE if value else ()
     names = ", ".join(map(repr, algorithms.PASSIVE))
     if not isinstance(value, list | tuple | set | frozenset):
         hint = f", such as [{value!r}]" if isinstance(value, str) and value in algorithms.PASSIVE else ""
@@ -38,7 +39,7 @@ def passive_option(_: Model, value: Any) -> Hashable:
 
 def limits_option(_: Model, value: Any) -> Hashable:
     """Whether limits are meant; not for None."""
-    if value is None or isinstance(value, bool):
+    if value is None or isinstance(value, bool | np.bool_):
         return bool(value)
     raise OptionError(f"limits must be True or False, not {value!r:.60}; the limits themselves belong to the joints")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -138,11 +138,14 @@ class Specialization:
             )  # fmt: skip
 
     def _straight(self) -> Program:
-        """In the robot's own axes, or in those that suit its joints: whichever takes fewer operations."""
-        own = self._written_out(lambda model: model)
-        if aligned(self.model).tree.X_T is self.model.tree.X_T:
-            return own
-        return min(own, self._written_out(aligned), key=lambda program: program.operation_counts().total())
+        """In the robot's own axes, or in those that suit its joints; where joints share coordinates, cluster by cluster
+        or as one system: whichever takes fewer operations."""
+        forms: list[Callable[[Model], Model]] = [lambda model: model]
+        if aligned(self.model).tree.X_T is not self.model.tree.X_T:
+            forms.append(aligned)
+        if self.definition.divides_by_inertia and self.model.tree.coordinates is not None:
+            forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
+        return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
 
     def _written_out(self, form: Callable[[Model], Model]) -> Program:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
@@ -205,6 +208,10 @@ class Specialization:
             forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
             options["f_ext"] = model.tree.of_some(forces, Force.zero())
         return options
+
+
+def _as_one_system(model: Model) -> Model:
+    return replace(model, tree=replace(model.tree, is_one_system=True))
 
 
 def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -53,7 +54,9 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     slots = [
         robot.tree.split([float(e) for e in x], size) for x, (_, size) in zip(sample, definition.inputs, strict=True)
     ]
-    options = {name: check(robot, options_of(robot, function).get(name)) for name, check in definition.options.items()}
+    defaults = {name: p.default for name, p in inspect.signature(function).parameters.items()}
+    given = {**defaults, **options_of(robot, function)}
+    options = {name: check(robot, given[name]) for name, check in definition.options.items()}
     if definition.takes_forces:
         options["f_ext"] = {}
     return [float(x) for x in definition.compute(robot, *slots, **options)]

@@ -39,7 +39,8 @@ def robot_of(parents: Sequence[int], kinds: Sequence[JointKind], size: float = 0
         inertia = Inertia.from_com(float(rng.uniform(0.5, 1.5)), com, Sym3(0.010, 0.012, 0.014, 0.0, 0.0, 0.0))
         builder.add_body(f"b{k}", inertia)
         placement = Transform(from_rpy(*angles.components()).T, offset)
-        builder.add_joint(f"j{k}", kinds[k % len(kinds)], f"b{parent}", f"b{k}", placement)
+        kind = kinds[k % len(kinds)]
+        builder.add_joint(f"j{k}", kind, f"b{parent}", f"b{k}", placement, damping=[0.1] * kind.nv)
     return builder.build()
 
 

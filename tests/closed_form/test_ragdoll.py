@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -51,5 +53,5 @@ def test_the_error_falls_sixteen_fold_when_the_step_halves() -> None:
     for dt in (1 / 64, 1 / 128, 1 / 256):
         robot, (states,) = flights([2.0], dt, seconds=1.0)
         errors.append(np.abs(momentum(robot, states[-1]) - momentum(robot, states[0])).max())
-    for coarse, fine in zip(errors, errors[1:], strict=False):
+    for coarse, fine in pairwise(errors):
         assert coarse / fine == pytest.approx(16.0, rel=0.15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,42 @@ def test_forward_dynamics_undoes_inverse_dynamics(call: Any, case: tuple[Case, S
         scale=condition * max(1.0, np.abs(tau).max(initial=0.0)) * 1e-2,
         tolerance=1e-12,
     )
+
+
+@law(25)
+@given(case=cases())
+def test_cluster_by_cluster_is_as_good_as_all_at_once(case: tuple[Case, State]) -> None:
+    c, s = case
+    whole = replace(c.robot, tree=replace(c.robot.tree, is_one_system=True))
+    assert whole.tree.clusters == ()
+    H = reference(kt.crba, c.robot, s.q)
+    condition = np.linalg.cond(H) if H.size else 1.0
+    expected = reference(kt.aba, whole, s.q, s.v, s.tau)
+    scale = condition * max(1.0, np.abs(expected).max(initial=0.0)) * 1e-2
+    close(reference(kt.aba, c.robot, s.q, s.v, s.tau), expected, scale=scale, tolerance=1e-12)
+
+
+@law(25)
+@given(case=cases())
+def test_clusters_share_no_coordinate_and_no_joint(case: tuple[Case, State]) -> None:
+    c, _ = case
+    tree = c.robot.tree
+    if tree.coordinates is None:
+        assert tree.clusters == ()
+        return
+    starts = np.cumsum([0, *(kind.nv for kind in tree.joint)])
+    movers: list[set[int]] = [set() for _ in range(tree.coordinates.nv)]
+    for i in range(1, tree.size):
+        for row in tree.coordinates.v_rows[starts[i] : starts[i + 1]]:
+            for column, _ in row:
+                movers[column].add(i)
+    inside = [set(cluster.bodies) for cluster in tree.clusters]
+    assert sum(map(len, inside)) == len(set().union(*inside))
+    for joints in movers:
+        assert len(joints) <= 1 or sum(bool(joints & bodies) for bodies in inside) == 1
+    for cluster, bodies in zip(tree.clusters, inside, strict=True):
+        assert all(tree.parent[i] in bodies or tree.parent[i] == cluster.base for i in bodies)
+        assert cluster.base not in bodies
 
 
 @BOTH

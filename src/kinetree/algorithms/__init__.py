@@ -1,6 +1,7 @@
 """The algorithms, one file each, beside their tables in RBDA. No arrays, no batch, no checks."""
 
 from kinetree.algorithms.aba import aba
+from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.algorithms.configuration import (
     coordinate_rates,
     difference,
@@ -36,6 +37,7 @@ __all__ = [
     "brake_coefficient",
     "braked",
     "center_of_mass",
+    "cluster_aba",
     "coordinate_rates",
     "crba",
     "difference",

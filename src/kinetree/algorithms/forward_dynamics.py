@@ -1,7 +1,7 @@
-"""Forward dynamics of any tree: by articulated bodies, or by H q̈ = τ - C where joints share coordinates.
+"""Forward dynamics of any tree: by articulated bodies, in clusters where joints share coordinates, or as one system.
 
-With the coordinates z that joints share, q = G z + b: (Gᵀ H G) z̈ = Gᵀ (τ - C), a small dense system of the factors
-that keep the tree's zeros (Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 6.1, 6.5 and 8.5).
+The system, with the coordinates z that joints share, q = G z + b, is (Gᵀ H G) z̈ = Gᵀ (τ - C): dense, but its factors
+keep the tree's zeros (Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 6.1, 6.5 and 8.5).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinetree.algorithms.aba import aba
+from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.rnea import rnea
 from kinetree.expr import Scalar
@@ -29,6 +30,8 @@ def forward_dynamics(
     """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
     if tree.coordinates is None:
         return aba(tree, q, qd, tau, f_ext)
+    if tree.clusters:
+        return cluster_aba(tree, q, qd, tau, f_ext)
     C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
     (u,) = tree.slots(1)
     for i, _ in tree.outward:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.io.native import is_native
+
 __all__ = ["Peer", "Samples", "peers"]
 
 Call = Callable[[], object]
@@ -44,6 +46,8 @@ def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer]
     """The peers that are installed and can read the file, and a sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
+    if is_native(file.read_bytes()):
+        return [], ["pinocchio and mujoco read URDF, not kinetree's text, so they take no part"]
     makers = (("pinocchio", "pin", _pinocchio), ("mujoco", "mujoco", _mujoco))
     found: list[Peer] = []
     absent: list[str] = []

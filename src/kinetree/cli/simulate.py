@@ -96,6 +96,13 @@ def simulate(
         bool,
         typer.Option("--friction/--no-friction", help="With or without the joints' friction; springs act either way."),
     ] = True,
+    limits: Annotated[
+        bool,
+        typer.Option(
+            "--limits",
+            help="Motors keep to their effort limits and drive no joint beyond its velocity limit.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -140,7 +147,10 @@ def simulate(
 
     passive = ("damping", "friction", "spring") if friction else ("spring",)
     begin = time.perf_counter()
-    trajectory = _run(robot, integrator, quiet, q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive)
+    trajectory = _run(
+        robot, integrator, quiet,
+        q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive, limits=limits,
+    )  # fmt: skip
     seconds = time.perf_counter() - begin
     written = _write(trajectory, prefix)
     if not quiet:

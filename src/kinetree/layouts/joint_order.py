@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from kinetree.errors import DTypeError, ModelError, NameNotFoundError, nearest_names
 from kinetree.model import Coupling, Joint, Model
@@ -12,12 +12,16 @@ __all__ = ["owners_in_order"]
 
 def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling]:
     """Whose coordinates stand where, from names."""
-    if isinstance(order, str):
-        raise DTypeError(f"joint_order is a list of names, not {order!r:.60}")
+    try:
+        if isinstance(order, str | bytes | Set):
+            raise TypeError
+        names = list(order)
+    except TypeError:
+        raise DTypeError(f"joint_order is a list of names, not {order!r:.60}") from None
     owners = {owner.name: owner for owner in reversed(robot.owners)}
     found: list[Joint | Coupling] = []
-    for name in order:
-        if name not in owners:
+    for name in names:
+        if not isinstance(name, str) or name not in owners:
             raise _no_owner(robot, name, reversed(owners))
         if owners[name] in found:
             raise ModelError(f"joint_order names {name!r} twice; each joint stands in it once")

@@ -61,6 +61,7 @@ class Layout:
         OptionError: For a library that is not among the four.
         NameNotFoundError: If `joint_order` names a joint that the robot does not have.
         ModelError: If the order does not name each joint once, or a joint's kind has no counterpart.
+        DTypeError: If `joint_order` is no list.
         ShapeError, DTypeError, ConfigurationError: From the methods, for arrays that do not fit.
 
     Source: docs/layouts.md has the joint that is meant by each kind in each library.

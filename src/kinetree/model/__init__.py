@@ -3,6 +3,7 @@
 from kinetree.model.base_parameters import regrouped
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.changes.merge import merge
+from kinetree.model.clusters import Cluster
 from kinetree.model.elements import Body, Coupling, Frame, Geometry, Joint, Limits, Mimic, Named, Rotor
 from kinetree.model.joints import (
     Composite,
@@ -34,6 +35,7 @@ from kinetree.model.tree import JointBlocks, JointDiagonal, Tree
 
 __all__ = [
     "Body",
+    "Cluster",
     "Composite",
     "Continuous",
     "Coupling",

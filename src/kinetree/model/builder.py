@@ -6,14 +6,26 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
-from numbers import Real
 from typing import TypeVar
 
-from kinetree.errors import ModelError, ModelWarning
+import numpy as np
+
+from kinetree.errors import ModelError, ModelWarning, OptionError
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
-from kinetree.model.checks import check_joints, check_mimics, check_placements
+from kinetree.model.checks import check_joints, check_mimics, check_names, check_placements
 from kinetree.model.drive import FRICTION_SPEED
 from kinetree.model.elements import Geometry, Limits, Mimic, Named, Rotor
+from kinetree.model.given import (
+    check_body,
+    check_sentence,
+    floats,
+    name_of,
+    names,
+    plain_limits,
+    plain_mimic,
+    plain_rotor,
+    shapes,
+)
 from kinetree.model.joints import Fixed, Free, JointKind
 from kinetree.model.kind_checks import check_counts, check_kinds
 from kinetree.model.masses import check_inertias, check_merged
@@ -22,7 +34,7 @@ from kinetree.model.sharing import Layout, check_couplings
 from kinetree.model.singularity import singular_slots
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
 from kinetree.model.structure import Structure
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
 __all__ = ["ModelBuilder", "built"]
 
@@ -52,8 +64,8 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
-        self.name = _name("robot", name, "")
-        numbers = _floats("gravity", gravity, "")
+        self.name = name_of("robot", name, "")
+        numbers = floats("gravity", gravity, "")
         if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
             raise ModelError(f"gravity must be three finite numbers, not {numbers}")
         self.gravity = (numbers[0], numbers[1], numbers[2])
@@ -94,6 +106,8 @@ class ModelBuilder:
         Its root is a body like the others and needs a joint above it, unless it is to be the root here as well. What
         is suspicious about these parts stays in the notes, but is not warned of again.
         """
+        if not isinstance(parts, Parts):
+            raise ModelError(f"add_parts takes the parts of a robot, Model.parts, not {parts!r:.60}")
         _hold("bodies", self._links, parts.links)
         _hold("joints", self._joints, parts.joints)
         _hold("frames", self._frames, parts.frames)
@@ -110,12 +124,22 @@ class ModelBuilder:
         where: object = "",
     ) -> None:
         """A body with its inertia in its own frame (none: massless)."""
-        _name("body", name, where)
+        name_of("body", name, where)
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
+        if inertia is None:
+            inertia = _MASSLESS
+        elif not (isinstance(inertia.h, Vec3) and isinstance(inertia.I, Sym3)):
+            raise ModelError(
+                at(
+                    where,
+                    f"body {name!r}: its inertia must hold a Vec3 as h and a Sym3 as I, not {inertia!r:.60}; "
+                    "kinetree.solids.inertia makes one from numbers",
+                )
+            )
         if name in self._links:
             raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
-        self._links[name] = LinkSpec(name, inertia or _MASSLESS, tuple(geometry), where)
+        self._links[name] = LinkSpec(name, inertia, shapes(geometry, name, where), where)
 
     def add_joint(
         self,
@@ -141,7 +165,7 @@ class ModelBuilder:
         damping, friction, friction_speed, stiffness and armature take a number a degree of freedom, rest a number a
         coordinate; see `Joint` for their units. Without `rest` a spring is at rest where the joint is neutral.
         """
-        _name("joint", name, where)
+        name_of("joint", name, where)
         if not isinstance(kind, JointKind):
             raise ModelError(
                 at(
@@ -151,29 +175,32 @@ class ModelBuilder:
             )
         if name in self._joints:
             raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
+        check_body(f"joint {name!r}: its parent", parent, where)
+        check_body(f"joint {name!r}: its child", child, where)
         if parent == child:
             raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
         check_counts(kind, name, where)
+        kind.freeze()
         nothing = (0.0,) * kind.nv
 
         def numbers(what: str, given: Sequence[float] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-            return default if given is None else _floats(f"joint {name!r}: {what}", given, where)
+            return default if given is None else floats(f"joint {name!r}: {what}", given, where)
 
         self._joints[name] = JointSpec(
             name,
             kind,
             parent,
             child,
-            placement or _IDENTITY,
-            Limits.none(kind) if limits is None else _plain(limits),
+            _IDENTITY if placement is None else placement,
+            Limits.none(kind) if limits is None else plain_limits(limits, name, where),
             numbers("damping", damping, nothing),
             numbers("friction", friction, nothing),
             numbers("friction_speed", friction_speed, (FRICTION_SPEED,) * kind.nv),
             numbers("stiffness", stiffness, nothing),
             numbers("rest", rest, kind.neutral()),
             numbers("armature", armature, nothing),
-            rotor,
-            mimic,
+            None if rotor is None else plain_rotor(rotor),
+            None if mimic is None else plain_mimic(mimic, name, where),
             where,
         )
 
@@ -193,42 +220,50 @@ class ModelBuilder:
         `coordinates` names; their names in q are "name.coordinate". A differential of two joints:
         `add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])`.
         """
-        _name("coupling", name, where)
+        name_of("coupling", name, where)
         if name in self._couplings:
             raise ModelError(at(where, f"there are two couplings named {name!r}; rename one of them"))
         what = f"coupling {name!r}"
-        if isinstance(joints, str) or isinstance(coordinates, str):
-            raise ModelError(at(where, f"{what}: joints and coordinates are lists of names"))
+        coupled = names(f"{what}: its joints", joints, where)
+        named = names(f"{what}: its coordinates", coordinates, where)
         try:
             given = list(matrix)
         except TypeError:
             raise ModelError(at(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}")) from None
-        rows = tuple(_floats(f"{what}: a row of its matrix", row, where) for row in given)
-        shift = (0.0,) * len(rows) if offset is None else _floats(f"{what}: its offset", offset, where)
-        self._couplings[name] = CouplingSpec(name, tuple(joints), rows, shift, tuple(coordinates), where)
+        rows = tuple(floats(f"{what}: a row of its matrix", row, where) for row in given)
+        shift = (0.0,) * len(rows) if offset is None else floats(f"{what}: its offset", offset, where)
+        self._couplings[name] = CouplingSpec(name, coupled, rows, shift, named, where)
 
     def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
         """A named frame on a body."""
-        _name("frame", name, where)
+        name_of("frame", name, where)
+        check_body(f"frame {name!r}: its body", body, where)
         if name in self._frames:
             raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
         self._frames[name] = FrameSpec(name, body, placement, where)
 
     def suspect(self, where: object, sentence: str) -> None:
         """Something that is suspicious but possible; `build` warns of it."""
+        check_sentence("what is suspected", sentence, where)
         self._suspicions.append((where, sentence))
 
     def note(self, sentence: str) -> None:
         """Something that was assumed, for `Model.notes`."""
+        check_sentence("a note", sentence, "")
         self._notes.append(sentence)
 
     def build(self, *, floating_base: bool | None = None) -> Model:
         """Check the parts and freeze them into a robot; `floating_base` puts a free joint under the root.
 
         Without it the base is fixed, or as it was in the robot that the builder was made `of`.
-        Raises `ModelError` for what cannot be, naming the part; warns with `ModelWarning` about what is suspicious.
+        Raises `ModelError` for what cannot be, naming the part, and `OptionError` for a `floating_base` that is neither
+        True, False nor None; warns with `ModelWarning` about what is suspicious.
         """
-        floating_base = self._floating_base if floating_base is None else floating_base
+        if floating_base is None:
+            floating_base = self._floating_base
+        elif not isinstance(floating_base, bool | np.bool_):
+            raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
+        floating_base = bool(floating_base)
         structure = Structure(self.name, self.source, self._links, self._joints)
         links, specs = list(self._links.values()), list(self._joints.values())
         frames, couplings = list(self._frames.values()), list(self._couplings.values())
@@ -244,6 +279,7 @@ class ModelBuilder:
         joints = [spec for spec in specs if not isinstance(spec.kind, Fixed)]
         if floating_base:
             joints.insert(0, self._root_joint(structure.root))
+        check_names(joints, couplings, self._joints)
         layout = Layout.of(joints, couplings)
         tree, bodies = assemble_tree(structure, links, joints, self.gravity, layout)
         suspicions += check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I)
@@ -285,7 +321,7 @@ class ModelBuilder:
 
     def _root_joint(self, root: str) -> JointSpec:
         name = "root_joint"
-        while name in self._joints:
+        while name in self._joints or name in self._couplings:
             name += "_"
         kind, six = Free(), (0.0,) * 6
         return JointSpec(
@@ -304,30 +340,6 @@ def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:
 def built(parts: Parts) -> Model:
     """The robot of these parts."""
     return ModelBuilder.of(parts).build()
-
-
-def _name(what: str, name: str, where: object) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
-    return name
-
-
-def _floats(what: str, values: Sequence[float], where: object) -> tuple[float, ...]:
-    try:
-        return tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
-
-
-def _plain(limits: Limits) -> Limits:
-    """The same as tuples of Python's floats; what is none of that is for the checks to refuse."""
-    values = (limits.lower, limits.upper, limits.velocity, limits.effort)
-    if all(type(row) is tuple and all(type(x) is float for x in row) for row in values):
-        return limits
-    try:
-        return Limits(*(tuple(float(x) if isinstance(x, Real) else x for x in row) for row in values))
-    except TypeError:
-        return limits
 
 
 def _warn(suspicions: Sequence[str]) -> None:

@@ -14,15 +14,17 @@ import numpy as np
 
 from kinetree.errors import ModelError, nearest_names
 from kinetree.model.elements import Rotor
-from kinetree.model.joints import Fixed
+from kinetree.model.joints import Continuous, Fixed, Prismatic, Revolute
 from kinetree.model.masses import indices
-from kinetree.model.specs import FrameSpec, JointSpec, at
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, at
 from kinetree.spatial import Transform
 
-__all__ = ["check_joints", "check_mimics", "check_placements", "hint"]
+__all__ = ["check_joints", "check_mimics", "check_names", "check_placements", "hint"]
 
 ROTATION_TOLERANCE = 1e-9
 _HINT_LIMIT = 500
+_NAMELESS = frozenset((Continuous, Prismatic, Revolute))
+"""Kinds of one coordinate, whose name is the joint's."""
 
 
 def check_placements(parts: Sequence[JointSpec] | Sequence[FrameSpec], what: str) -> None:
@@ -74,7 +76,7 @@ def _is_sound(joint: JointSpec) -> bool:
             and all(0.0 < x < math.inf for x in joint.friction_speed)
             and all(-math.inf < x < math.inf for x in joint.rest)
         )
-    except TypeError:  # something that is no number
+    except (TypeError, ValueError):  # something that is no number
         return False
 
 
@@ -137,6 +139,8 @@ def _check_rotor(joint: JointSpec, rotor: Rotor) -> None:
             _fail_joint(joint, f"has a rotor whose {name} is {value!r:.40}; give a finite number")
     if rotor.inertia < 0.0:
         _fail_joint(joint, f"has a rotor with the negative inertia {rotor.inertia:g}; no body has one")
+    if not math.isfinite(rotor.ratio * rotor.ratio * rotor.inertia):
+        _fail_joint(joint, "has a rotor whose ratio² inertia overflows; give its inertia in kg·m²")
     if rotor.axis is None:
         if not hasattr(joint.kind, "axis"):
             _fail_joint(joint, f"has a rotor without an axis, and none of its own ({joint.kind.description}); name one")
@@ -186,6 +190,39 @@ def check_mimics(joints: Mapping[str, JointSpec]) -> None:
         finished.update(path)
 
 
+def check_names(joints: Sequence[JointSpec], couplings: Sequence[CouplingSpec], known: Mapping[str, JointSpec]) -> None:
+    """No coupling with the name of a joint, no two coordinates and no two degrees of freedom of one name.
+
+    `joints` are those that move, `known` all by name. Only names that are put together can meet others.
+    """
+    for coupling in couplings:
+        if coupling.name in known:
+            raise ModelError(
+                at(coupling.where, f"coupling {coupling.name!r} has the name of joint {coupling.name!r}; rename one")
+            )
+    if not couplings and all(type(joint.kind) in _NAMELESS for joint in joints):
+        return
+    coupled = {name for coupling in couplings for name in coupling.joints}
+    own = [joint for joint in joints if joint.mimic is None and joint.name not in coupled]
+    long = [joint for joint in own if type(joint.kind) not in _NAMELESS]
+    short = {joint.name: f"joint {joint.name!r}" for joint in own if type(joint.kind) in _NAMELESS}
+    for attribute, what in (("q_names", "coordinates"), ("v_names", "degrees of freedom")):
+        taken = dict(short)
+        owners = [("joint", joint.name, getattr(joint.kind, attribute), joint.where) for joint in long]
+        owners += [("coupling", spec.name, spec.coordinates, spec.where) for spec in couplings]
+        for word, owner, suffixes, where in owners:
+            for suffix in suffixes:
+                name = f"{owner}.{suffix}" if suffix else owner
+                if name in taken:
+                    raise ModelError(
+                        at(
+                            where,
+                            f"{word} {owner!r} and {taken[name]} both have {what} named {name!r}; rename one of them",
+                        )
+                    )
+                taken[name] = f"{word} {owner!r}"
+
+
 def hint(name: str, known: Collection[str]) -> str:
     """The end of a message about a wrong name; comparing it with very many would take long."""
     if len(known) > _HINT_LIMIT:
@@ -200,7 +237,7 @@ def _twelve(placement: Transform, part: JointSpec | FrameSpec, what: str) -> tup
         )
     try:
         return tuple(map(float, (*placement.E.components(), *placement.r.components())))
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         raise ModelError(
             at(part.where, f"{what} {part.name!r}: its placement has entries that are not numbers")
         ) from None

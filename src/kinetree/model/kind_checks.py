@@ -65,9 +65,10 @@ class _Check:
                 f"it has nq = {kind.nq} and nv = {kind.nv}; a kind with is_flat = True has v as the rates of q, so say "
                 "is_flat = False and give integrate, difference, rates and their Jacobians"
             )
+        self._names()
         infinite = (math.inf,) * kind.nq
         rng = np.random.default_rng(0)
-        q = list(self._numbers("random", kind.random(rng, [-x for x in infinite], infinite), kind.nq))
+        q = self._numbers("random", kind.random(rng, [-x for x in infinite], infinite), kind.nq)
         v = rng.uniform(0.5, 1.5, kind.nv).tolist()
         self._numbers("neutral", kind.neutral(), kind.nq)
         motion = self._motion(q, v)
@@ -82,6 +83,36 @@ class _Check:
                 "one and the same motion; leave one out"
             )
         self._derivatives(q, v, motion)
+
+    def _names(self) -> None:
+        """What people read of it, and where its quaternions stand."""
+        kind = self._kind
+        for what, count, each in (
+            ("q_names", kind.nq, "one a coordinate"),
+            ("v_names", kind.nv, "one a degree of freedom"),
+            ("q_units", kind.nq, "one a coordinate"),
+        ):
+            names = self._attribute(what)
+            if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
+                self._fail(f"its {what} must be a tuple of strings, {each}, not {names!r:.60}")
+            if len(names) != count:
+                self._fail(f"its {what} must be {count} in number, {each}, not {len(names)}: {names!r:.60}")
+            if what != "q_units" and len(set(names)) != count:
+                self._fail(f"its {what} must differ from each other, not {names!r:.60}")
+        if not isinstance(self._attribute("description"), str):
+            self._fail(f"its description must be a string, not {kind.description!r:.60}")
+        starts = self._attribute("quaternions")
+        if not isinstance(starts, tuple | list) or not all(type(k) is int and 0 <= k <= kind.nq - 4 for k in starts):
+            self._fail(
+                f"its quaternions must be a tuple of the places in its {kind.nq} coordinates where quaternions of four "
+                f"begin, not {starts!r:.60}"
+            )
+
+    def _attribute(self, what: str) -> Any:
+        try:
+            return getattr(self._kind, what)
+        except Exception as error:
+            self._fail(f"its {what} raised {type(error).__name__}: {error}")
 
     def _motion(self, q: Sequence[float], v: Sequence[float]) -> JointMotion:
         try:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
-import numpy as np
-
 from kinetree.expr import Scalar
+from kinetree.model.clusters import Cluster, clusters
 from kinetree.model.coordinate_map import CoordinateMap
 from kinetree.model.drive import Drive
 from kinetree.model.joints import JointKind
@@ -46,6 +45,8 @@ class Tree:
     drive: tuple[Drive, ...] = ()
     coordinates: CoordinateMap | None = None
     """How joints share coordinates, if any do."""
+    is_one_system: bool = False
+    """Whether forward dynamics is to be solved as one system, not cluster by cluster, where joints share some."""
 
     @property
     def size(self) -> int:
@@ -102,27 +103,14 @@ class Tree:
         """The tree with other armatures, which an algorithm has computed."""
         return replace(self, armature=tuple(map(tuple, armature)))
 
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Joints that share coordinates, with those between them; none if they are not to be told apart."""
+        return () if self.is_one_system else clusters(self)
+
     def factor_operations(self) -> int:
-        """About how many multiplications `JointBlocks.solve` takes: what stays zero in the factors takes none."""
-        if self.coordinates is None:
-            return 0
-        starts = np.cumsum([0, *(kind.nv for kind in self.joint)])
-        driven = np.zeros((starts[-1], self.coordinates.nv), dtype=bool)
-        for r, row in enumerate(self.coordinates.v_rows):
-            driven[r, [column for column, _ in row]] = True
-        below = np.zeros((self.size, self.coordinates.nv), dtype=bool)  # by slot: what moves it
-        filled = np.zeros((self.coordinates.nv,) * 2, dtype=bool)
-        for i, p in self.outward:
-            own = driven[starts[i] : starts[i + 1]].any(axis=0)
-            below[i] = below[p] | own
-            filled |= np.outer(own, below[i])
-        filled |= filled.T
-        total = 0
-        for k in reversed(range(len(filled))):
-            neighbours = np.flatnonzero(filled[k, :k])
-            filled[np.ix_(neighbours, neighbours)] = True
-            total += len(neighbours) * (len(neighbours) + 1) // 2
-        return total
+        """About how many multiplications the L D Lᵀ of all clusters take."""
+        return sum(cluster.size**3 for cluster in clusters(self)) // 6
 
     def joined(self, pieces: Sequence[Sequence[Scalar]], space: str) -> list[Scalar]:
         """Pieces from slot 1 on as one flat q ("nq"), q̇ ("rates"), v ("nv") or row of joint forces ("forces")."""

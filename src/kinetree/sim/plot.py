@@ -22,14 +22,16 @@ _LEGEND_ROWS = 16
 _INK, _GRID = "#22262b", "#d9dde2"
 _KINETIC, _POTENTIAL, _TOTAL, _ERROR = "#d1603d", "#2f6fa7", "#22262b", "#8a4fa3"
 _FEW = ("#2f6fa7", "#d1603d", "#3f8f5f", "#8a4fa3", "#b8860b", "#3aa5b0", "#c2477f", "#6b7280")
-_LABELS = {"rad": "joint angle, rad", "m": "joint position, m"}
+_LABELS = {"rad": "joint angle, rad", "m": "joint position, m", "": "coordinate"}
+_QUATERNION = (".qx", ".qy", ".qz", ".qw")
 
 
 def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     """Draw a trajectory into a PNG file and return its path; ".png" is appended if it is not there.
 
-    Panels: the position of a floating base, joint angles, joint displacements (each only if there are any), the
-    kinetic, potential and total energy, and the error of the energy balance. Orientations are not drawn.
+    Panels: the position of a floating base, joint angles, joint displacements, coordinates without a unit, how far
+    each quaternion has turned since the start (each only if there are any), the kinetic, potential and total energy,
+    and the error of the energy balance.
 
     Raises `MissingPackageError` if matplotlib is not installed.
     """
@@ -43,7 +45,9 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         path = path.with_name(path.name + ".png")
 
     panels = _coordinate_panels(trajectory)
-    heights = [3.4 if len(columns) > 3 else 2.4 for _, columns in panels] + [2.6, 1.5]
+    turns = _quaternions(trajectory)
+    sizes = [len(columns) for _, columns in panels] + [len(turns)] * bool(turns)
+    heights = [3.4 if size > 3 else 2.4 for size in sizes] + [2.6, 1.5]
     figure = Figure(figsize=(10.5, sum(heights) + 0.9), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
     title = f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, dt = {trajectory.dt:g} s"
@@ -58,6 +62,10 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     for ax, (label, columns) in zip(axes, panels, strict=False):
         _lines(ax, time, [(trajectory.q_names[k], trajectory.q[shown, k]) for k in columns])
         ax.set_ylabel(label)
+    if turns:
+        ax = axes[len(panels)]
+        _lines(ax, time, [(name, _turned(trajectory.q[shown, k : k + 4])) for name, k in turns])
+        ax.set_ylabel("turned since\nthe start, rad")
     energy, error = axes[-2], axes[-1]
     for name, values, color in (
         ("kinetic", trajectory.kinetic, _KINETIC),
@@ -86,15 +94,34 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
 
 
 def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:
-    """(label, columns of q) a panel. What stands beside a quaternion is the position of a floating base."""
-    floating = {joint for joint, unit in zip(trajectory.q_joints, trajectory.q_units, strict=True) if not unit}
+    """(label, columns of q) a panel. A position that stands beside a quaternion is that of a floating base."""
+    quaternions = {k + part for _, k in _quaternions(trajectory) for part in range(4)}
+    floating = {trajectory.q_joints[k] for k in quaternions}
     base: list[int] = []
-    by_unit: dict[str, list[int]] = {"rad": [], "m": []}
+    by_unit: dict[str, list[int]] = {"rad": [], "m": [], "": []}
     for k, (joint, unit) in enumerate(zip(trajectory.q_joints, trajectory.q_units, strict=True)):
-        if unit:
-            (base if joint in floating else by_unit[unit]).append(k)
+        if k not in quaternions:
+            (base if joint in floating and unit == "m" else by_unit[unit]).append(k)
     panels = [("base position, m", base)] if base else []
     return panels + [(_LABELS[unit], columns) for unit, columns in by_unit.items() if columns]
+
+
+def _quaternions(trajectory: Trajectory) -> list[tuple[str, int]]:
+    """(name, first column of q) of each quaternion."""
+    names = trajectory.q_names
+    return [
+        (names[k].removesuffix("qx").removesuffix("."), k)
+        for k in range(len(names) - 3)
+        if all(name.endswith(part) for name, part in zip(names[k : k + 4], _QUATERNION, strict=True))
+        and not any(trajectory.q_units[k : k + 4])
+    ]
+
+
+def _turned(q: Any) -> Any:
+    """Angle between each quaternion (T, 4) and the first."""
+    unit = q / np.linalg.norm(q, axis=1)[:, None]
+    apart, along = np.linalg.norm(unit - unit[0], axis=1), np.linalg.norm(unit + unit[0], axis=1)
+    return 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
 
 
 def _lines(ax: Axes, time: Any, named: list[tuple[str, Any]]) -> None:

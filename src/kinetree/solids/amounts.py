@@ -7,9 +7,11 @@ import math
 from kinetree.errors import OptionError
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
-__all__ = ["positive", "solid"]
+__all__ = ["LARGEST", "length", "positive", "solid"]
 
 _CENTRED = Vec3.zero()
+LARGEST = 1e100
+"""Longer lengths, m, and those shorter than its inverse, have a cube that overflows or vanishes."""
 
 
 def solid(
@@ -40,9 +42,19 @@ def solid(
 def positive(name: str, what: str, value: object) -> float:
     """A positive finite number."""
     try:
+        if isinstance(value, str | bytes):  # float would read it
+            raise TypeError
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name}: its {what} must be a number, not {value!r:.60}") from None
     if not (math.isfinite(number) and number > 0.0):
         raise OptionError(f"{name}: its {what} must be positive and finite, not {number:g}")
+    return number
+
+
+def length(name: str, what: str, value: object) -> float:
+    """A positive number whose cube is a positive finite number too."""
+    number = positive(name, what, value)
+    if not 1.0 / LARGEST <= number <= LARGEST:
+        raise OptionError(f"{name}: its {what} is {number:g} m, whose cube overflows or vanishes; give it in metres")
     return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -56,21 +57,25 @@ def inertia(
     m = positive("inertia", "mass", mass)
     c = np.array(finite_numbers("com", com, 3))
     I = _matrix(matrix)
-    if axes is not None:
-        R = _rotation(axes)
-        I = R @ I @ R.T
-        I = 0.5 * (I + I.T)
-    if isinstance(about, str):
-        if about != "com":
-            raise OptionError(f'about must be "com" or a point of three numbers, not {about!r:.60}')
-    else:
-        I = I - m * _steiner(c - np.array(finite_numbers("about", about, 3)))
+    if isinstance(about, str) and about != "com":
+        raise OptionError(f'about must be "com" or a point of three numbers, not {about!r:.60}')
+    point = None if isinstance(about, str) else finite_numbers("about", about, 3)
+    R = None if axes is None else _rotation(axes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if R is not None:
+            I = R @ I @ R.T
+            I = 0.5 * (I + I.T)
+        if point is not None:
+            I = I - m * _steiner(c - np.array(point))
+        rounding = 1e-14 * m * float(1.0 + c @ c)
+    if not (np.isfinite(I).all() and math.isfinite(rounding)):
+        raise OptionError("inertia: its mass, matrix and points overflow when put together; give them in SI units")
     moments = np.linalg.eigvalsh(I)
     # About a far point, what is left about the centre of mass is known only to the rounding of the larger numbers.
-    if moments[0] < -(_POSITIVE * float(np.abs(moments).max()) + 1e-14 * m * float(1.0 + c @ c)):
-        point = "the centre of mass" if isinstance(about, str) else f"the centre of mass, taken from {tuple(about)},"
+    if moments[0] < -(_POSITIVE * float(np.abs(moments).max()) + rounding):
+        where = "the centre of mass" if point is None else f"the centre of mass, taken from {point},"
         raise OptionError(
-            f"inertia: its principal moments about {point} are {', '.join(f'{x:.3g}' for x in moments)} kg·m²; none "
+            f"inertia: its principal moments about {where} are {', '.join(f'{x:.3g}' for x in moments)} kg·m²; none "
             "can be negative: check the point it is about, and the signs and order of its entries"
         )
     central = Sym3(*map(float, (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])))
@@ -92,14 +97,15 @@ def _matrix(given: ArrayLike) -> NDArray[np.float64]:
         raise ShapeError(
             f"matrix must have the shape (3, 3), or (6,) with xx, yy, zz, xy, xz, yz; this one has {array.shape}"
         )
-    error = np.abs(array - array.T)
+    with np.errstate(over="ignore"):
+        error = np.abs(array - array.T)
     if error.max() > _SYMMETRY * np.abs(array).max():
         i, j = np.unravel_index(int(error.argmax()), (3, 3))
         raise OptionError(
             f"matrix is not symmetric: its {'xyz'[i]}{'xyz'[j]} is {array[i, j]:g}, its {'xyz'[j]}{'xyz'[i]} "
             f"{array[j, i]:g}"
         )
-    return 0.5 * (array + array.T)
+    return 0.5 * array + 0.5 * array.T
 
 
 def _rotation(given: ArrayLike) -> NDArray[np.float64]:

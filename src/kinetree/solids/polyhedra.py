@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, MissingPackageError, ModelError, OptionError, ShapeError
-from kinetree.solids.amounts import positive, solid
+from kinetree.solids.amounts import LARGEST, positive, solid
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
 __all__ = ["mesh", "mesh_file"]
@@ -57,9 +57,12 @@ def mesh(
     """
     points, triangles = _vertices(vertices), _faces(faces, vertices)
     _check_closed(points, triangles)
-    middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    low, high = points.min(axis=0), points.max(axis=0)
+    size = max(float(b) - float(a) for a, b in zip(low, high, strict=True))
+    if size > LARGEST:
+        raise ModelError(f"mesh: it measures {size:.3g} m, whose cube overflows; give its vertices in metres")
+    middle = 0.5 * low + 0.5 * high
     volume, first, second = _integrals(points[triangles] - middle)
-    size = float(np.ptp(points, axis=0).max())
     if abs(volume) <= _FLAT * size**3 or not math.isfinite(volume):
         raise ModelError(f"mesh: it encloses no volume ({volume:.3g} m³ by its faces); give a solid body's surface")
     if volume < 0.0:
@@ -91,12 +94,15 @@ def mesh_file(
     Raises:
         MissingPackageError: if trimesh is not installed.
         ModelError: if the file cannot be read, holds no triangles, or its mesh is refused by `mesh`.
+        DTypeError: if `path` is no path.
         OptionError: for a scale that is not positive.
     """
     try:
         import trimesh
     except ImportError:
         raise MissingPackageError("reading mesh files needs trimesh: pip install kinetree[mesh]") from None
+    if not isinstance(path, str | os.PathLike):
+        raise DTypeError(f"mesh_file takes the path of a mesh file, not {path!r:.60}")
     factor = positive("mesh file", "scale", scale)
     path = Path(path)
     if not path.is_file():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from kinetree.solids.amounts import positive, solid
+from kinetree.solids.amounts import length as checked_length
+from kinetree.solids.amounts import solid
 from kinetree.spatial import Inertia, Sym3, Transform
 
 __all__ = ["box", "capsule", "cylinder", "ellipsoid", "sphere"]
@@ -28,7 +29,9 @@ def box(
     >>> round(kt.solids.box(0.1, 0.2, 0.3, density=1000.0).mass, 12)
     6.0
     """
-    x, y, z = (positive("box", f"length along {axis}", value) for axis, value in zip("xyz", (x, y, z), strict=True))
+    x, y, z = (
+        checked_length("box", f"length along {axis}", value) for axis, value in zip("xyz", (x, y, z), strict=True)
+    )
     xx, yy, zz = x * x / 12.0, y * y / 12.0, z * z / 12.0
     return solid("box", x * y * z, _diagonal(yy + zz, xx + zz, xx + yy), mass, density, placement)
 
@@ -42,7 +45,7 @@ def sphere(
     >>> round(kt.solids.sphere(0.5, mass=2.0).I.xx, 12)
     0.2
     """
-    r = positive("sphere", "radius", radius)
+    r = checked_length("sphere", "radius", radius)
     return solid("sphere", _ball(r), Sym3.scalar(0.4 * r * r), mass, density, placement)
 
 
@@ -60,7 +63,7 @@ def cylinder(
     >>> round(kt.solids.cylinder(0.1, 0.6, mass=12.0).I.zz, 12)
     0.06
     """
-    r, l = positive("cylinder", "radius", radius), positive("cylinder", "length", length)
+    r, l = checked_length("cylinder", "radius", radius), checked_length("cylinder", "length", length)
     across = (3.0 * r * r + l * l) / 12.0
     return solid("cylinder", _rod(r, l), _diagonal(across, across, 0.5 * r * r), mass, density, placement)
 
@@ -84,7 +87,7 @@ def capsule(
     >>> round(capsule.mass - parts, 12)
     0.0
     """
-    r, l = positive("capsule", "radius", radius), positive("capsule", "length", length)
+    r, l = checked_length("capsule", "radius", radius), checked_length("capsule", "length", length)
     volume = _rod(r, l) + _ball(r)
     rod = _rod(r, l) / volume
     ends = 1.0 - rod
@@ -109,7 +112,7 @@ def ellipsoid(
     >>> kt.solids.ellipsoid(0.2, 0.2, 0.2, mass=1.0) == kt.solids.sphere(0.2, mass=1.0)
     True
     """
-    a, b, c = (positive("ellipsoid", f"half axis {name}", x) for name, x in zip("abc", (a, b, c), strict=True))
+    a, b, c = (checked_length("ellipsoid", f"half axis {name}", x) for name, x in zip("abc", (a, b, c), strict=True))
     aa, bb, cc = 0.2 * a * a, 0.2 * b * b, 0.2 * c * c
     volume = 4.0 / 3.0 * math.pi * a * b * c
     return solid("ellipsoid", volume, _diagonal(bb + cc, aa + cc, aa + bb), mass, density, placement)

@@ -57,6 +57,15 @@ def test_peers_that_are_not_installed_are_named(kinetree: Command, monkeypatch: 
     assert "×" not in result.out
 
 
+@pytest.mark.usefixtures("quick")
+def test_peers_are_not_asked_to_read_kinetree_s_own_text(kinetree: Command) -> None:
+    zoo.load("cart_pole").save("cart_pole.json")
+    result = kinetree("bench", "cart_pole.json", "-n", "4")
+    assert (result.code, result.err) == (0, "")
+    assert "pinocchio and mujoco read URDF, not kinetree's text" in result.out
+    assert "×" not in result.out
+
+
 def test_nothing_to_measure(kinetree: Command) -> None:
     Path("statue.urdf").write_text('<robot name="statue"><link name="stone"/></robot>', encoding="utf-8")
     result = kinetree("bench", "statue.urdf")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import kinetree as kt
 from kinetree import zoo
+from tests.robots import every_joint
 
 from .conftest import Command
 
@@ -47,3 +49,81 @@ def test_a_very_large_robot_is_abbreviated(kinetree: Command) -> None:
     assert result.code == 0
     assert result.out.splitlines()[-1] == "… and 700 more"
     assert len(result.out.splitlines()) < 500
+
+
+def rows_of(out: str) -> dict[str, list[str]]:
+    """The words of each line of the table, by its first."""
+    table = out[out.index("(SI units)") :]
+    return {
+        line.split()[0]: line.split()[1:] for line in table.splitlines()[1:] if line.startswith("  ") and line.strip()
+    }
+
+
+def geared() -> kt.Model:
+    """A leader, its follower, and two planar joints of six freedoms on one shared coordinate."""
+    builder = kt.ModelBuilder("geared")
+    for name in ("base", "a", "b", "c", "d"):
+        builder.add_body(name, kt.solids.box(0.3, 0.2, 0.1, mass=1.0))
+    leader, one = kt.Revolute([0, 0, 1]), (1.0,)
+    builder.add_joint(
+        "leader", leader, "base", "a", damping=[0.25], stiffness=[3.0], rest=[0.5], rotor=kt.Rotor(0.001, 30.0)
+    )
+    limits = kt.Limits((-0.75,), (0.75,), one, one)
+    builder.add_joint("tail", leader, "a", "b", limits=limits, mimic=kt.Mimic("leader", -0.5, 0.125), friction=[0.375])
+    builder.add_joint("left", kt.Planar(), "b", "c", damping=[1.5, 2.5, 3.5])
+    builder.add_joint("right", kt.Planar(), "c", "d")
+    matrix = [[1.0], [0.0], [-2.0], [0.5], [0.0], [1.0]]
+    builder.add_coupling("drive", ["left", "right"], matrix, coordinates=["turn"], offset=[0, 0.25, 0, 0, 0, -1])
+    return builder.build()
+
+
+def test_followers_and_coupled_joints_stand_under_their_own_names(kinetree: Command) -> None:
+    geared().save("geared.json")
+    result = kinetree("info", "geared.json")
+    assert (result.code, result.err) == (0, "")
+    rows = rows_of(result.out)
+    assert rows["joint"] == [
+        "lower", "upper", "velocity", "effort", "damping", "friction", "stiffness", "rest", "rotor", "gear", "follows",
+    ]  # fmt: skip
+    assert rows["leader"] == ["0.25", "3", "0.5", "0.001", "30"]
+    assert rows["left.angle"] == ["3.5", "drive"]
+    assert rows["right.y"] == ["drive"]
+    lines = result.out.splitlines()
+    assert any(line.split() == ["tail", "-0.75", "0.75", "1", "1", "0.375", "leader"] for line in lines)
+    for formula in (
+        "tail = -0.5 leader + 0.125",
+        "left.x = drive.turn",
+        "left.y = 0.25",
+        "left.angle = -2 drive.turn",
+        "right.x = 0.5 drive.turn",
+        "right.y = 0",
+        "right.angle = drive.turn - 1",
+    ):
+        assert formula in lines
+
+
+def test_a_robot_of_every_joint_keeps_to_the_page(kinetree: Command) -> None:
+    robot = every_joint()
+    robot.save("every.json")
+    result = kinetree("info", "every.json")
+    table = result.out[result.out.index("(SI units)") :].splitlines()
+    assert result.code == 0
+    assert max(map(len, table)) <= 120
+    assert len({len(line) for line in table if line.startswith("  ")}) == 1
+    names = [line.split()[0] for line in table if line.startswith("  ") and line.strip()][1:]
+    assert len(names) == sum(joint.kind.nv for joint in robot.joints.values())
+    assert len(set(names)) == len(names)
+    assert "follower = -0.5 revolute + 0.1" in table
+    assert "left = wrist.pitch + wrist.roll" in table
+    assert "right = wrist.pitch - wrist.roll" in table
+
+
+def test_a_robot_that_nothing_limits_has_no_empty_columns(kinetree: Command) -> None:
+    builder = kt.ModelBuilder("bare")
+    builder.add_body("base")
+    builder.add_body("ball", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    builder.add_joint("hinge", kt.Continuous([0, 0, 1]), "base", "ball")
+    builder.build().save("bare.json")
+    result = kinetree("info", "bare.json")
+    assert "nothing limits or drives the joints" in result.out
+    assert "lower" not in result.out

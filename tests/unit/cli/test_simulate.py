@@ -79,6 +79,15 @@ def test_friction_can_be_left_out(kinetree: Command) -> None:
     assert load("arm6").dissipated[-1] > 0.0
 
 
+def test_motors_keep_to_their_limits_if_asked_to(kinetree: Command) -> None:
+    """The cart's motor gives at most 50 N."""
+    start = ("--tau", "slider=400", "--no-friction", *QUICK)
+    assert kinetree("simulate", "cart_pole", *start).code == 0
+    free = load("cart_pole").v[-1, 0]
+    assert kinetree("simulate", "cart_pole", *start, "--limits").code == 0
+    assert load("cart_pole").v[-1, 0] == pytest.approx(free / 8.0, rel=1e-2)
+
+
 @pytest.mark.parametrize(
     ("options", "prefix"),
     [

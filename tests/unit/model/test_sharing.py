@@ -49,7 +49,7 @@ def test_a_coupling_stands_where_its_first_joint_stood() -> None:
         ({"matrix": 3}, "its matrix must be rows of numbers, not 3"),
         ({"offset": [1.0]}, "needs 2 numbers of offset, not 1"),
         ({"coordinates": ["s", "s"]}, "two coordinates of one name"),
-        ({"coordinates": "sd"}, "lists of names"),
+        ({"coordinates": "sd"}, "its coordinates must be a list of names"),
         ({"joints": [], "matrix": [], "coordinates": []}, "needs at least one joint and one coordinate"),
         ({"joints": ["a"], "matrix": [[1, 1]]}, "dependent columns"),
     ],

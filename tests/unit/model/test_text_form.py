@@ -166,7 +166,6 @@ def test_everything_about_a_joint_comes_back() -> None:
     assert again.notes == robot.notes
     assert isinstance(again.couplings["wrist"], Coupling)
     assert math.copysign(1.0, again.joints["a"].rest[0]) == -1.0
-    assert type(again.joints["d"].limits.upper[0]) is int
 
 
 def test_a_kind_of_ones_own_comes_back_if_its_class_is_passed() -> None:
@@ -314,7 +313,7 @@ def kind(value: Any) -> str:
         (kind({"Revolute": [0, 0, 1]}), "joints[0].kind.Revolute: must be an object"),
         (kind({"Revolute": {"axis": [0, 0, 2]}}), "joints[0].kind.Revolute: has the axis (0, 0, 2), of which"),
         (kind({"Revolute": {"axis": [0, 0, 0]}}), "joints[0].kind: a joint axis must be three finite numbers"),
-        (kind({"Revolute": {"axis": "abc"}}), "joints[0].kind: makes no Revolute that works"),
+        (kind({"Revolute": {"axis": "abc"}}), "joints[0].kind: a joint axis must be three numbers, not 'abc'"),
         (kind({"Revolute": {"axis": [0, 0, 1], "calc": 1}}), "has 'calc', which a Revolute does not hold"),
         (kind({"Revolute": {"axis": {"Vec4": [0, 0, 1]}}}), "is a 'Vec4', which is unknown: did you mean 'Vec3'?"),
         (kind({"Composite": {"parts": [{"kind": "Foo"}]}}), "parts[0].kind: there is no kind of joint named 'Foo'"),

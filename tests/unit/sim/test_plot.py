@@ -14,7 +14,7 @@ from kinetree import zoo
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
-from kinetree.sim.plot import _coordinate_panels
+from kinetree.sim.plot import _coordinate_panels, _quaternions, _turned
 
 
 def short_motion(name: str) -> Trajectory:
@@ -43,10 +43,27 @@ def test_a_picture_is_written(name: str, tmp_path: Path) -> None:
         ("double_pendulum", [("joint angle, rad", [0, 1])]),
         ("cart_pole", [("joint angle, rad", [1]), ("joint position, m", [0])]),
         ("quadruped", [("base position, m", [0, 1, 2]), ("joint angle, rad", list(range(7, 19)))]),
+        ("ragdoll", [("base position, m", [0, 1, 2]), ("joint angle, rad", [19, 28, 37, 46])]),
     ],
 )
 def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, list[int]]]) -> None:
     assert _coordinate_panels(short_motion(name)) == panels
+
+
+def test_quaternions_are_drawn_as_how_far_they_turned() -> None:
+    motion = short_motion("ragdoll")
+    turns = _quaternions(motion)
+    assert [name for name, _ in turns][:3] == ["root_joint", "waist", "neck"]
+    assert [k for _, k in turns] == [part.start for part in zoo.load("ragdoll").quaternions.values()]
+    angle = np.linspace(0.0, 3.0, 7)
+    about_z = np.stack([0.0 * angle, 0.0 * angle, np.sin(angle / 2), np.cos(angle / 2)], axis=1)
+    np.testing.assert_allclose(_turned(2.0 * about_z), angle, atol=1e-15)
+    np.testing.assert_allclose(_turned(-about_z), angle, atol=1e-15)
+
+
+def test_coordinates_without_a_unit_have_a_panel() -> None:
+    motion = replace(short_motion("double_pendulum"), q_units=("", "rad"))
+    assert _coordinate_panels(motion) == [("joint angle, rad", [1]), ("coordinate", [0])]
 
 
 def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:

@@ -7,20 +7,23 @@ from dataclasses import replace
 
 from kinetree.errors import ModelError, NameNotFoundError, nearest_names
 from kinetree.model.builder import ModelBuilder, built
-from kinetree.model.elements import Limits, Mimic
-from kinetree.model.joints import Fixed
+from kinetree.model.drive import FRICTION_SPEED
+from kinetree.model.elements import Joint, Limits, Mimic
+from kinetree.model.joints import Fixed, Free
 from kinetree.model.model import Model
 from kinetree.model.specs import JointSpec, Parts
 from kinetree.spatial import Transform
 
 __all__ = [
     "base_joint",
+    "base_spec",
     "changed",
     "check_clashes",
     "check_placement",
     "check_robot",
     "frame_names",
     "joint_names",
+    "leader_of",
     "listed",
     "opened",
     "place_of",
@@ -80,11 +83,29 @@ def base_joint(model: Model) -> list[str]:
     return [next(iter(model.joints))] if model.floating_base else []
 
 
+def base_spec(name: str, world: str, root: str) -> JointSpec:
+    """The floating base's joint, as one of the parts."""
+    kind, six = Free(), (0.0,) * 6
+    return JointSpec(
+        name, kind, world, root, Transform.identity(), Limits.none(kind),
+        six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six,
+    )  # fmt: skip
+
+
+def leader_of(model: Model, joint: Joint) -> Joint:
+    """Whom a joint follows in the end; itself if it follows none."""
+    while joint.mimic is not None:
+        joint = model.joints[joint.mimic.joint]
+    return joint
+
+
 def place_of(model: Model, to: str, placement: Transform | None) -> tuple[str, Transform]:
     """The body that a body or frame belongs to, and a placement in the one as a placement in the other."""
     check_placement(placement)
-    if to not in model.frames:
-        raise NameNotFoundError(f"{model.name!r} has no body or frame {to!r}: {nearest_names(str(to), model.frames)}")
+    if not isinstance(to, str) or to not in model.frames:
+        raise NameNotFoundError(
+            f"{model.name!r} has no body or frame {to!r:.60}: {nearest_names(str(to), model.frames)}"
+        )
     placement = placement or Transform.identity()
     if to in model.bodies:
         return to, placement

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import ModelError
+from kinetree.errors import KinetreeError, ModelError
+from kinetree.model.changes.kinds import is_same
 from kinetree.model.joints import JointKind
-from kinetree.spatial import Motion
+from kinetree.spatial import Motion, Transform
 
 __all__ = ["Image"]
 
 _CLOSE = 1e-9
+_ROUNDING = 1e-13
+"""Of a factor of 1 or -1, so that what is mirrored twice is the very same."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +34,43 @@ class Image:
     P: NDArray[np.float64]
 
     @staticmethod
-    def of(name: str, kind: JointKind, other: JointKind, change: Callable[[Motion], Motion]) -> Image:
-        """For a joint of this name whose motions become `change` of them."""
+    def of(
+        name: str,
+        kind: JointKind,
+        other: JointKind,
+        change: Callable[[Motion], Motion],
+        placed: Callable[[Transform], Transform],
+    ) -> Image:
+        """For a joint of this name whose motions become `change` of them, and its placements `placed` of them."""
+        try:
+            return Image._found(name, kind, other, change, placed)
+        except KinetreeError:
+            raise
+        except Exception as error:  # a kind of the user's own may raise anything
+            raise ModelError(
+                f"joint {name!r} ({kind.description}): what its coordinates become could not be computed, because its "
+                f"kind raised {type(error).__name__}: {error!s:.200}"
+            ) from None
+
+    @staticmethod
+    def _found(
+        name: str,
+        kind: JointKind,
+        other: JointKind,
+        change: Callable[[Motion], Motion],
+        placed: Callable[[Transform], Transform],
+    ) -> Image:
         start, end = kind.neutral(), other.neutral()
         S, S_other = _columns(kind, start, change), _columns(other, end, _as_it_is)
         P, _, rank, _ = np.linalg.lstsq(S_other, S, rcond=_CLOSE)
-        image = Image(kind, other, np.where(np.abs(P) < _CLOSE, 0.0, P))
+        P = np.where(np.abs(P) < _CLOSE, 0.0, P)
+        image = Image(kind, other, np.where(np.abs(np.abs(P) - 1.0) < _ROUNDING, np.sign(P), P))
         infinite = (np.inf,) * kind.nq
         q = kind.random(np.random.default_rng(0), [-x for x in infinite], infinite)
-        moved = _columns(other, image.configuration(q), _as_it_is) @ image.P
-        if rank < kind.nv or not np.allclose(moved, _columns(kind, q, change), atol=_CLOSE):
+        goal = image.configuration(q)
+        moved = _columns(other, goal, _as_it_is) @ image.P
+        fits = rank == kind.nv and np.allclose(moved, _columns(kind, q, change), atol=_CLOSE)
+        if not fits or not is_same(_placement(other, goal), placed(_placement(kind, q))):
             raise ModelError(
                 f"joint {name!r} ({kind.description}): its coordinates do not tell what they become; compute them from "
                 "frame placements"
@@ -69,6 +99,10 @@ class Image:
 
 def _as_it_is(motion: Motion) -> Motion:
     return motion
+
+
+def _placement(kind: JointKind, q: Sequence[float]) -> Transform:
+    return kind.calc(q, (0.0,) * kind.nv).X_J.plain()
 
 
 def _columns(kind: JointKind, q: Sequence[float], change: Callable[[Motion], Motion]) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, ModelError, NameNotFoundError, ShapeError, nearest_names
-from kinetree.model.changes.common import base_joint, changed, unused, welded
-from kinetree.model.elements import Joint
+from kinetree.model.changes.common import base_joint, changed, leader_of, unused, welded
+from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
 from kinetree.model.specs import LinkSpec
 from kinetree.spatial import Inertia, Transform
@@ -69,6 +70,9 @@ def _names(joints: str | Iterable[str]) -> list[str]:
         names = list(joints)
     except TypeError:
         raise ModelError(f"lock takes the names of joints, or values by name, not {joints!r:.60}") from None
+    for name in names:
+        if not isinstance(name, str):
+            raise ModelError(f"lock takes the names of joints, or values by name; {name!r:.60} is no name")
     return list(dict.fromkeys(names))
 
 
@@ -125,18 +129,12 @@ def _held(model: Model, names: Sequence[str]) -> dict[str, None]:
             )
     held: dict[str, None] = {}
     for joint in model.joints.values():
-        leader = _leader(model, joint)
+        leader = leader_of(model, joint)
         if leader.name in asked:
             held[joint.name] = None
         elif joint.name in asked:
             _refuse(model, joint.name)
     return held
-
-
-def _leader(model: Model, joint: Joint) -> Joint:
-    while joint.mimic is not None:
-        joint = model.joints[joint.mimic.joint]
-    return joint
 
 
 def _refuse(model: Model, name: str) -> NoReturn:
@@ -145,7 +143,7 @@ def _refuse(model: Model, name: str) -> NoReturn:
         joint = model.joints[name]
         if joint.coupling is not None:
             raise ModelError(f"joint {name!r} has no coordinates of its own; give those of coupling {joint.coupling!r}")
-        leader = _leader(model, joint)
+        leader = leader_of(model, joint)
         raise ModelError(
             f"joint {name!r} mimics {leader.name!r} and has no coordinate of its own; lock {leader.name!r}, "
             "and what follows it is locked with it"
@@ -161,8 +159,17 @@ def _sentence(model: Model, held: Iterable[str], pieces: Sequence[Sequence[Any]]
     told = []
     for name in held:
         joint = model.joints[name]
-        numbers = ", ".join(f"{x:.6g}" for x in pieces[joint.slot])
+        numbers = ", ".join(f"{x:.6g}" for x in _unit(joint.kind, pieces[joint.slot]))
         unit = f" {joint.kind.q_units[0]}" if joint.kind.nq == 1 and joint.kind.q_units[0] else ""
         told.append(f"{name!r} at {numbers}{unit}" if joint.kind.nq == 1 else f"{name!r} at ({numbers})")
     more = f" and {len(told) - 6} more" if len(told) > 6 else ""
     return f"locked: {'; '.join(told[:6])}{more}" if told else "locked: nothing"
+
+
+def _unit(kind: JointKind, q: Sequence[float]) -> list[float]:
+    """The coordinates with quaternions of length 1; their length means nothing."""
+    told = list(q)
+    for k in kind.quaternions:
+        length = math.hypot(*told[k : k + 4])
+        told[k : k + 4] = [x / length for x in told[k : k + 4]]
+    return told

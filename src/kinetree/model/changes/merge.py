@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from kinetree.errors import ModelError, ShapeError
@@ -86,6 +86,8 @@ def merge(
 def _robots(robots: Sequence[Model]) -> list[Model]:
     if isinstance(robots, Model):
         raise ModelError("merge takes a list of robots, not one; put it in brackets")
+    if not isinstance(robots, Iterable) or isinstance(robots, str):
+        raise ModelError(f"merge takes a list of robots, such as [left, right], not {robots!r:.60}")
     robots = list(robots)
     if not robots:
         raise ModelError("there is nothing to merge; give at least one robot")
@@ -97,7 +99,7 @@ def _robots(robots: Sequence[Model]) -> list[Model]:
 def _one_each(what: str, values: Sequence[T] | None, robots: Sequence[Model], default: T) -> list[T]:
     if values is None:
         return [default] * len(robots)
-    if isinstance(values, str | Transform):
+    if not isinstance(values, Iterable) or isinstance(values, str | Transform):
         raise ShapeError(f"{what} must be a list with one for each of the {len(robots)} robots, not {values!r:.60}")
     values = list(values)
     if len(values) != len(robots):

@@ -189,6 +189,7 @@ class Changes:
         Raises:
             NameNotFoundError: if there is no such body.
             ModelError: naming a joint that cannot be turned round.
+            OptionError: for a `floating_base` that is no bool.
 
         >>> import kinetree as kt
         >>> dog = kt.zoo.load("quadruped")
@@ -278,7 +279,7 @@ class Changes:
             The scaled robot.
 
         Raises:
-            OptionError: for factors that are not positive.
+            OptionError: for factors that are no numbers, or not from 1e-6 to 1e6 (lengths), 1e-18 to 1e18 (masses).
             ModelError: naming a joint whose kind cannot be scaled (`JointKind.scaled`).
 
         >>> import kinetree as kt

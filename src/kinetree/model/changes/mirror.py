@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, ModelError, OptionError, ShapeError
-from kinetree.model.changes.common import changed
+from kinetree.model.changes.common import base_spec, changed
 from kinetree.model.changes.images import Image
+from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Joint, Limits, Rotor
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
@@ -59,7 +60,10 @@ def _by_owner(
     model: Model, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
 ) -> NDArray[np.float64]:
     k = _axis(normal)
-    array = np.array(x)
+    try:
+        array = np.array(x)
+    except (TypeError, ValueError):  # rows of different lengths, among others
+        raise DTypeError(f"{name} must be an array of real numbers, not {x!r:.60}") from None
     if array.dtype.kind not in "fiu":
         raise DTypeError(f"{name} must be an array of real numbers, not {x!r:.60}")
     array = array.astype(np.float64)
@@ -67,18 +71,20 @@ def _by_owner(
         raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
     if name == "q":
         model.check_configuration(array)
+    specs = {spec.name: spec for spec in model.parts.joints}
     for owner in model.owners:
         if isinstance(owner, Joint) and not owner.kind.is_flat:
             place = owner.q_slice if name == "q" else owner.v_slice
-            columns = image(_image(owner.name, owner.kind, k), list(np.moveaxis(array[..., place], -1, 0)))
+            spec = specs.get(owner.name) or base_spec(owner.name, owner.parent, owner.child)
+            columns = image(_image(spec, _kind(spec, k), k), list(np.moveaxis(array[..., place], -1, 0)))
             array[..., place] = np.stack(columns, axis=-1)
     return array
 
 
 def _axis(normal: object) -> int:
-    if normal not in ("x", "y", "z"):
+    if not isinstance(normal, str) or normal not in ("x", "y", "z"):
         raise OptionError(f'normal must be "x", "y" or "z", the axis across the mirror, not {normal!r:.60}')
-    return "xyz".index(str(normal))
+    return "xyz".index(normal)
 
 
 # -- images of each sort of quantity
@@ -123,25 +129,33 @@ def _shapes(link: LinkSpec, k: int) -> tuple[Geometry, ...]:
     )
 
 
-def _kind(name: str, kind: JointKind, k: int) -> JointKind:
-    other = kind.mirrored(k)
+def _kind(spec: JointSpec, k: int) -> JointKind:
+    kind = spec.kind
+    other = same_kind(
+        spec,
+        "mirrored",
+        lambda: kind.mirrored(k),
+        "the mirror image of the joint",
+        (lambda q: q) if kind.is_flat else None,
+        lambda X: _placement(X, k),
+    )
     if other is None:
         raise ModelError(
-            f"joint {name!r} ({kind.description}) has no mirror image: {type(kind).__name__}.mirrored gives none; "
+            f"joint {spec.name!r} ({kind.description}) has no mirror image: {type(kind).__name__}.mirrored gives none; "
             "replace the joint, or give its kind that method"
         )
     return other
 
 
-def _image(name: str, kind: JointKind, k: int) -> Image:
-    return Image.of(name, kind, _kind(name, kind, k), lambda motion: _motion(motion, k))
+def _image(spec: JointSpec, other: JointKind, k: int) -> Image:
+    return Image.of(spec.name, spec.kind, other, lambda motion: _motion(motion, k), lambda X: _placement(X, k))
 
 
 def _joint(spec: JointSpec, k: int) -> JointSpec:
-    kind = _kind(spec.name, spec.kind, k)
+    kind = _kind(spec, k)
     image = replace(spec, kind=kind, placement=_placement(spec.placement, k), rotor=_rotor(spec, kind, k))
     if not spec.kind.is_flat:
-        coordinates = _image(spec.name, spec.kind, k)
+        coordinates = _image(spec, kind, k)
         image.rest = tuple(map(float, coordinates.configuration(spec.rest)))
         image.limits = _limits(spec, coordinates)
     return image

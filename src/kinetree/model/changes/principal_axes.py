@@ -14,10 +14,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.model.changes.common import base_joint, changed, listed, unused
-from kinetree.model.drive import FRICTION_SPEED
-from kinetree.model.elements import Limits, Rotor
-from kinetree.model.joints import Fixed, Free, Placed
+from kinetree.model.changes.common import base_joint, base_spec, changed, listed, unused
+from kinetree.model.elements import Rotor
+from kinetree.model.joints import Fixed, Placed
 from kinetree.model.masses import central_inertias, ten
 from kinetree.model.model import Model
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec
@@ -40,7 +39,7 @@ def in_principal_axes(model: Model) -> Model:
     floating = model.floating_base and model.root in places
     if floating:
         links.append(LinkSpec(unused("world", model.frames), Inertia.zero(), ()))
-        joints.insert(0, _root_joint(base_joint(model)[0], links[-1].name, model.root))
+        joints.insert(0, base_spec(base_joint(model)[0], links[-1].name, model.root))
     back = {body: X.inverse for body, X in places.items()}
     taken = set(model.frames)
     frames = [
@@ -147,11 +146,3 @@ def _rotor(spec: JointSpec) -> Rotor | None:
         return spec.rotor
     x, y, z = map(float, spec.kind.axis.components())  # type: ignore[attr-defined]
     return replace(spec.rotor, axis=(x, y, z))
-
-
-def _root_joint(name: str, world: str, root: str) -> JointSpec:
-    kind, six = Free(), (0.0,) * 6
-    return JointSpec(
-        name, kind, world, root, _IDENTITY, Limits.none(kind),
-        six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six,
-    )  # fmt: skip

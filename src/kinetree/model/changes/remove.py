@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kinetree.errors import ModelError
-from kinetree.model.changes.common import changed
+from kinetree.model.changes.common import changed, leader_of
 from kinetree.model.model import Model
 from kinetree.model.specs import Parts
 
@@ -58,7 +58,7 @@ def _restricted(model: Model, bodies: Collection[str], body: str) -> Parts:
         if spec.mimic is not None and spec.mimic.joint not in kept:
             raise ModelError(
                 f"body {body!r} cannot be taken off: joint {spec.name!r} mimics {spec.mimic.joint!r}, which would not "
-                f"be on the same side; lock {spec.mimic.joint!r} first, or take off both"
+                f"be on the same side; lock {_lockable(model, spec.name)!r} first, or take off both"
             )
     for coupling in parts.couplings:
         apart = [name for name in coupling.joints if name not in kept]
@@ -75,6 +75,12 @@ def _restricted(model: Model, bodies: Collection[str], body: str) -> Parts:
         frames=tuple(frame for frame in parts.frames if frame.body in bodies),
         couplings=tuple(coupling for coupling in parts.couplings if coupling.joints[0] in kept),
     )
+
+
+def _lockable(model: Model, name: str) -> str:
+    """What to lock so that a joint stands still."""
+    leader = leader_of(model, model.joints[name])
+    return leader.coupling or leader.name
 
 
 def _count(bodies: Collection[str]) -> str:

@@ -7,8 +7,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from kinetree.errors import ModelError
-from kinetree.model.changes.common import base_joint, changed, joint_names, listed, unused, welded
+from kinetree.errors import ModelError, OptionError
+from kinetree.model.changes.common import base_joint, changed, joint_names, leader_of, listed, unused, welded
+from kinetree.model.changes.kinds import reversed_kind
 from kinetree.model.elements import Limits, Rotor
 from kinetree.model.joints import Fixed, JointKind
 from kinetree.model.model import Model
@@ -23,6 +24,10 @@ _CONSTANT = 1e-9
 
 def rerooted(model: Model, body: str, *, floating_base: bool | None = None) -> Model:
     """See `Model.rerooted`."""
+    if not (floating_base is None or isinstance(floating_base, bool)):
+        raise OptionError(
+            f"floating_base must be True, False, or None for a base as it is now, not {floating_base!r:.60}"
+        )
     path = _path(model, model.bodies[body].name)
     floats = model.floating_base if floating_base is None else floating_base
     taken, frames = joint_names(model) | set(base_joint(model)), set(model.frames)
@@ -33,7 +38,7 @@ def rerooted(model: Model, body: str, *, floating_base: bool | None = None) -> M
         if isinstance(spec.kind, Fixed):
             replaced[spec.name] = [replace(spec, parent=spec.child, child=spec.parent, placement=back)]
             continue
-        turned = _turned(spec)
+        turned = _turned(model, spec)
         replaced[spec.name] = [turned]
         if spec.placement.plain() != Transform.identity():
             # The moving side is now where the fixed side was, which is not where the parent's frame is.
@@ -68,21 +73,21 @@ def _path(model: Model, body: str) -> list[JointSpec]:
     return path
 
 
-def _turned(spec: JointSpec) -> JointSpec:
+def _turned(model: Model, spec: JointSpec) -> JointSpec:
     """The joint from its moving side to its fixed side, whose frame is then its child's."""
-    kind = spec.kind.reversed()
+    kind = reversed_kind(spec)
     if kind is None:
-        _fail(spec, f"is of a kind that cannot be turned round ({spec.kind.description})")
+        _fail(model, spec, f"is of a kind that cannot be turned round ({spec.kind.description})")
     turned = replace(spec, kind=kind, parent=spec.child, child=spec.parent, placement=Transform.identity())
     if not spec.kind.is_flat:
-        _check_bare(spec)
+        _check_bare(model, spec)
         turned = replace(turned, rest=kind.neutral())
     if spec.rotor is not None:
-        turned = replace(turned, rotor=_turned_rotor(spec, spec.rotor))
+        turned = replace(turned, rotor=_turned_rotor(model, spec, spec.rotor))
     return turned
 
 
-def _check_bare(spec: JointSpec) -> None:
+def _check_bare(model: Model, spec: JointSpec) -> None:
     """Coordinates of the inverse placement are others, so what speaks of them cannot be carried over."""
     for name, values in (
         ("damping", spec.damping),
@@ -91,12 +96,16 @@ def _check_bare(spec: JointSpec) -> None:
         ("armature", spec.armature),
     ):
         if any(values):
-            _fail(spec, f"has {name} in coordinates that it loses when it is turned round ({spec.kind.description})")
+            _fail(
+                model,
+                spec,
+                f"has {name} in coordinates that it loses when it is turned round ({spec.kind.description})",
+            )
     if spec.limits != Limits.none(spec.kind):
-        _fail(spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
+        _fail(model, spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
 
 
-def _turned_rotor(spec: JointSpec, rotor: Rotor) -> Rotor:
+def _turned_rotor(model: Model, spec: JointSpec, rotor: Rotor) -> Rotor:
     """The rotor that does the same on the other body.
 
     Spinning about the axis a at the ratio n on a body of angular velocity ω, its inertia J has, beside what counts
@@ -104,12 +113,13 @@ def _turned_rotor(spec: JointSpec, rotor: Rotor) -> Rotor:
     another ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
     """
     axis = Vec3(*(spec.kind.axis.components() if rotor.axis is None else rotor.axis))  # type: ignore[attr-defined]
-    axis, s = _constant(spec, spec.kind, axis)
+    axis, s = _constant(model, spec, spec.kind, axis)
     ratio = rotor.ratio - 2.0 * s
     if rotor.inertia * rotor.ratio == 0.0:
         return Rotor(0.0, rotor.ratio, _three(axis))
     if rotor.ratio / ratio <= 0.0 if ratio else True:
         _fail(
+            model,
             spec,
             f"has a rotor of the ratio {rotor.ratio:g}, which is too slow to do the same on the other body; "
             "give its inertia as armature and to the bodies instead",
@@ -117,7 +127,7 @@ def _turned_rotor(spec: JointSpec, rotor: Rotor) -> Rotor:
     return Rotor(rotor.inertia * rotor.ratio / ratio, ratio, _three(axis))
 
 
-def _constant(spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float]:
+def _constant(model: Model, spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float]:
     """The axis in the moving side's coordinates, and the rate about it for one of the joint's; neither may change."""
     rng = np.random.default_rng(0)
     infinite = (float("inf"),) * kind.nq
@@ -127,7 +137,11 @@ def _constant(spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float
         moved = motion.X_J.E @ axis
         seen.append([*_three(moved), float(motion.S.columns[0].angular.dot(moved))])
     if np.ptp(np.array(seen), axis=0).max() > _CONSTANT:
-        _fail(spec, "has a rotor about an axis that turns as the joint moves, so it can only be on the body it is on")
+        _fail(
+            model,
+            spec,
+            "has a rotor about an axis that turns as the joint moves, so it can only be on the body it is on",
+        )
     return Vec3(*seen[0][:3]), seen[0][3]
 
 
@@ -136,5 +150,14 @@ def _three(vector: Vec3) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _fail(spec: JointSpec, sentence: str) -> NoReturn:
-    raise ModelError(f"joint {spec.name!r} {sentence}; choose a root on the other side of it, or lock it first")
+def _fail(model: Model, spec: JointSpec, sentence: str) -> NoReturn:
+    """Followers and coupled joints are locked by another's name."""
+    joint = model.joints[spec.name]
+    first = leader_of(model, joint)
+    if first.coupling is not None:
+        lock = f"lock coupling {first.coupling!r} first, which moves it"
+    elif first is not joint:
+        lock = f"lock {first.name!r} first, which it follows"
+    else:
+        lock = "lock it first"
+    raise ModelError(f"joint {spec.name!r} {sentence}; choose a root on the other side of it, or {lock}")

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import ModelError, OptionError
 from kinetree.model.changes.common import changed
 from kinetree.model.changes.images import Image
+from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Mimic
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
@@ -17,6 +18,9 @@ from kinetree.model.specs import CouplingSpec, JointSpec
 from kinetree.spatial import Inertia, Motion, Sym3, Transform
 
 __all__ = ["scaled"]
+
+_MOST = {"length": 1e6, "mass": 1e18}
+"""A length may be multiplied by this or divided by it; a mass by its cube, as a length of that makes it."""
 
 
 def scaled(model: Model, length: float, *, mass: float | None = None) -> Model:
@@ -49,6 +53,12 @@ def _factor(name: str, value: object) -> float:
         raise OptionError(f"{name} must be a number, what each {name} is multiplied by, not {value!r:.60}")
     if not (math.isfinite(value) and value > 0.0):
         raise OptionError(f"{name} must be positive and finite, not {value:g}")
+    most = _MOST[name]
+    if not 1.0 / most <= value <= most:
+        raise OptionError(
+            f"{name} must be from {1.0 / most:g} to {most:g}, not {value:g}; beyond that, numbers of the robot would "
+            "not be told from 0 or from infinity"
+        )
     return float(value)
 
 
@@ -68,7 +78,15 @@ def _shape(shape: Geometry, L: float) -> Geometry:
 
 
 def _kind(spec: JointSpec, L: float) -> JointKind:
-    kind = spec.kind.scaled(L)
+    own = _coordinates(spec.kind, L)
+    kind = same_kind(
+        spec,
+        "scaled",
+        lambda: spec.kind.scaled(L),
+        f"the joint with lengths times {L:g}",
+        lambda q: _times(tuple(q), own),
+        lambda X: _placement(X, L),
+    )
     if kind is None:
         raise ModelError(
             f"joint {spec.name!r} ({spec.kind.description}) cannot be scaled: {type(spec.kind).__name__}.scaled gives "
@@ -107,7 +125,13 @@ def _joint(spec: JointSpec, kind: JointKind, factors: dict[str, tuple[float, ...
 
 def _rates(spec: JointSpec, kind: JointKind, L: float) -> tuple[float, ...]:
     """What each of v is multiplied by, for a joint whose coordinates are not plain numbers."""
-    image = Image.of(spec.name, spec.kind, kind, lambda motion: Motion(motion.angular, motion.linear * L))
+    image = Image.of(
+        spec.name,
+        spec.kind,
+        kind,
+        lambda motion: Motion(motion.angular, motion.linear * L),
+        lambda X: _placement(X, L),
+    )
     return tuple(map(float, np.abs(np.diag(image.P))))
 
 

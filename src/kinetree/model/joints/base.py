@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class JointKind(ABC):
     `nv` and `calc`; the rest is right for coordinates that are plain numbers with v as their rates, q = 0 where the
     two sides coincide. Kinds with other coordinates say `is_flat = False` and give all that follows it here.
     """
+
+    __slots__ = ("__dict__", "_is_frozen")
 
     nq: int
     nv: int
@@ -143,6 +146,32 @@ class JointKind(ABC):
         """
         return Inertia.zero()
 
+    def with_attributes(self, **changes: Any) -> Self:
+        """The same kind with other values of some attributes, which are taken as they are."""
+        changed = copy(self)
+        vars(changed).update(changes)
+        return changed
+
+    def freeze(self) -> None:
+        """Refuse changes from now on, also of the kinds that it holds: a robot relies on it."""
+        if getattr(self, "_is_frozen", False):
+            return
+        object.__setattr__(self, "_is_frozen", True)
+        waiting = [*vars(self).values()]
+        for value in waiting:
+            if isinstance(value, JointKind):
+                value.freeze()
+            elif isinstance(value, tuple | list):
+                waiting.extend(value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if getattr(self, "_is_frozen", False):
+            raise AttributeError(
+                f"{type(self).__name__}: a joint's kind does not change once a robot has it; make another with a "
+                f"different {name!r}"
+            )
+        super().__setattr__(name, value)
+
     def __repr__(self) -> str:
         held = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({held})"
@@ -151,13 +180,22 @@ class JointKind(ABC):
         """Kinds are what they hold: two of one class with equal attributes are one kind."""
         if self is other:
             return True
-        return type(other) is type(self) and bool(vars(other) == vars(self))
+        if type(other) is not type(self):
+            return False
+        mine, others = vars(self), vars(other)
+        return mine.keys() == others.keys() and all(_same(x, others[name]) for name, x in mine.items())
 
     def __hash__(self) -> int:
         try:
             return hash((type(self), *vars(self).values()))
         except TypeError:  # something in it that has no hash
             return hash(type(self))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and a.dtype == b.dtype and np.array_equal(a, b)
+    return bool(a == b)
 
 
 def within(rng: np.random.Generator, low: float, high: float, span: float) -> float:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from kinetree.expr import Scalar
-from kinetree.model.joints.base import JointKind, JointMotion, Matrix, scaled_identity, within
-from kinetree.model.joints.spherical import Spherical, random_quaternion
+from kinetree.model.joints.base import JointMotion, Matrix, scaled_identity
+from kinetree.model.joints.position_and_quaternion import PositionAndQuaternion
+from kinetree.model.joints.spherical import Spherical
 from kinetree.spatial import Motion, Subspace, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
 
@@ -24,7 +23,7 @@ _TURNS = tuple(Motion(e, _0) for e in (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0),
 _BALL = Spherical()
 
 
-class FloatingBase(JointKind):
+class FloatingBase(PositionAndQuaternion):
     """q = [position (3), quaternion x y z w (4)], v = [velocity (3), angular velocity (3)].
 
     The velocity is that of the moving body's origin in the fixed side's axes, so q̇ begins with it; the angular
@@ -35,26 +34,9 @@ class FloatingBase(JointKind):
     [0.5, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
     """
 
-    nq = 7
-    nv = 6
-    quaternions = (3,)
-    is_flat = False
-
     @property
     def description(self) -> str:
         return "floating base"
-
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        return ("x", "y", "z", "qx", "qy", "qz", "qw")
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "vz", "wx", "wy", "wz")
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return ("m", "m", "m", "", "", "", "")
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         R = from_quaternion(*q[3:])
@@ -62,14 +44,6 @@ class FloatingBase(JointKind):
         w, linear = Vec3(*v[3:]), R.T @ Vec3(*v[:3])
         # The fixed side's axes turn backwards in the moving ones: d/dt Rᵀ v = -ω x Rᵀ v.
         return JointMotion(Transform(R.T, Vec3(*q[:3])), S, Motion(w, linear), Motion(_0, linear.cross(w)))
-
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-    def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
-        """A position within the limits and any orientation."""
-        position = [within(rng, low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
-        return (*position, *random_quaternion(rng))
 
     def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return [*v[:3], *_BALL.rates(q[3:], v[3:])]
@@ -87,15 +61,6 @@ class FloatingBase(JointKind):
     def difference_jacobians(self, q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Matrix, Matrix]:
         first, second = _BALL.difference_jacobians(q0[3:], q1[3:])
         return _beside_identity(-1.0, first), _beside_identity(1.0, second)
-
-    def reversed(self) -> JointKind:
-        return self
-
-    def mirrored(self, normal: int) -> JointKind:
-        return self
-
-    def scaled(self, length: float) -> JointKind:
-        return self
 
 
 def _beside_identity(s: float, block: Matrix) -> Matrix:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from kinetree.expr import Scalar
-from kinetree.model.joints.base import JointKind, JointMotion, Matrix, within
-from kinetree.model.joints.spherical import between, matrix, random_quaternion, turned
+from kinetree.model.joints.base import JointMotion, Matrix
+from kinetree.model.joints.position_and_quaternion import PositionAndQuaternion
+from kinetree.model.joints.spherical import between, matrix, turned
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.exponential import (
     rotation_exp,
@@ -27,40 +26,16 @@ _X, _Y, _Z, _0 = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0), 
 _S = Subspace((*(Motion(_0, e) for e in (_X, _Y, _Z)), *(Motion(e, _0) for e in (_X, _Y, _Z))))
 
 
-class Free(JointKind):
+class Free(PositionAndQuaternion):
     """q = [position (3), quaternion x y z w (4)], v = [linear (3), angular (3)], v in the moving body's own axes."""
-
-    nq = 7
-    nv = 6
-    quaternions = (3,)
-    is_flat = False
 
     @property
     def description(self) -> str:
         return "free"
 
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        return ("x", "y", "z", "qx", "qy", "qz", "qw")
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        return ("vx", "vy", "vz", "wx", "wy", "wz")
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return ("m", "m", "m", "", "", "", "")
-
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         X_J = Transform(from_quaternion(*q[3:]).T, Vec3(*q[:3]))
         return JointMotion(X_J, _S, Motion(Vec3(*v[3:]), Vec3(*v[:3])), Motion.zero())
-
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-    def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
-        position = [within(rng, low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
-        return (*position, *random_quaternion(rng))
 
     def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         _, rotation = _parts(q)
@@ -95,15 +70,6 @@ class Free(JointKind):
         slope = translation_exp_jacobian(w, translation_log(w, moved))
         left = J.T.times(Mat3.skew(moved) + slope.times(J.T))
         return _triangle(Mat3.zero() - J.T, left), _triangle(J, Mat3.zero() - J.T.times(slope).times(J))
-
-    def reversed(self) -> JointKind:
-        return self
-
-    def mirrored(self, normal: int) -> JointKind:
-        return self
-
-    def scaled(self, length: float) -> JointKind:
-        return self
 
 
 def _parts(q: Sequence[Any]) -> tuple[Vec3, Quaternion]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from kinetree.errors import ModelError
@@ -14,6 +13,9 @@ from kinetree.spatial import Mat3, Transform, Vec3
 __all__ = ["OneAxisJoint", "axis_name", "mirror_image", "rows_ending_in", "three_numbers", "unit_axis"]
 
 _ROUNDING = 2.0**-52
+_TEXT = (str, bytes)
+_NO_VECTORS = (str, bytes, bytearray, Mapping, Set)
+"""Some of these run through numbers as well, but are no vectors."""
 
 
 class OneAxisJoint(JointKind):
@@ -47,9 +49,7 @@ class OneAxisJoint(JointKind):
 
     def _about(self, axis: Vec3) -> JointKind:
         """The same with another axis of length one."""
-        turned = copy(self)
-        turned.axis = axis
-        return turned
+        return self.with_attributes(axis=axis)
 
     @property
     def description(self) -> str:
@@ -76,18 +76,34 @@ def mirror_image(vector: Vec3, normal: int) -> Vec3:
 
 def three_numbers(what: str, vector: Sequence[float] | Vec3) -> Vec3:
     """A vector of three finite numbers; `what` begins the message if it is not."""
-    try:
-        x, y, z = (float(a) for a in (vector.components() if isinstance(vector, Vec3) else vector))
-    except (TypeError, ValueError):
-        raise ModelError(f"{what} must be three numbers, not {vector!r:.60}") from None
+    x, y, z = _three(what, vector)
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         raise ModelError(f"{what} must be three finite numbers, not {[x, y, z]}")
     return Vec3(x + 0.0, y + 0.0, z + 0.0)
 
 
+def _three(what: str, vector: Sequence[float] | Vec3) -> tuple[float, float, float]:
+    numbers = vector.components() if isinstance(vector, Vec3) else vector
+    try:
+        if type(numbers) is not list and type(numbers) is not tuple and isinstance(numbers, _NO_VECTORS):
+            raise TypeError
+        x, y, z = numbers
+        if type(x) is type(y) is type(z) is float:
+            return x, y, z
+        return _number(x), _number(y), _number(z)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{what} must be three numbers, not {vector!r:.60}") from None
+
+
+def _number(x: object) -> float:
+    if isinstance(x, _TEXT):  # which float would read
+        raise TypeError
+    return float(x)  # type: ignore[arg-type]
+
+
 def unit_axis(axis: Sequence[float] | Vec3) -> Vec3:
     """The axis at length one; one that has it but for rounding stays as it is."""
-    x, y, z = (float(a) for a in (axis.components() if isinstance(axis, Vec3) else axis))
+    x, y, z = _three("a joint axis", axis)
     length = math.sqrt(x * x + y * y + z * z)
     if abs(length - 1.0) <= _ROUNDING:
         return Vec3(x, y, z)

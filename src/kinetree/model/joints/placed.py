@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
-from kinetree.model.joints.base import JointKind, JointMotion, Matrix
+from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.one_axis import mirror_image
+from kinetree.model.joints.wrapping import Wrapping
 from kinetree.spatial import Mat3, Motion, Subspace, Transform
 
 __all__ = ["Placed"]
 
 
-class Placed(JointKind):
+class Placed(Wrapping):
     """Another kind of joint between two fixed placements; coordinates, their names and units are that kind's.
 
     The joint stands at `before` in this one's fixed side, and this one's moving side, the moving body's frame, at
@@ -33,50 +31,16 @@ class Placed(JointKind):
     """
 
     def __init__(self, kind: JointKind, after: Transform, before: Transform | None = None) -> None:
-        if not isinstance(kind, JointKind):
-            raise ModelError(f"Placed: give it a joint kind such as Revolute([0, 0, 1]), not {kind!r:.60}")
+        super().__init__(kind)
         for name, X in (("after", after), ("before", before)):
             if not isinstance(X, Transform) and (name, X) != ("before", None):
                 raise ModelError(f"Placed: {name} must be a Transform, not {X!r:.60}")
-        self.kind = kind
         self.after = after.plain()
         self.before = Transform.identity() if before is None else before.plain()
 
     def __repr__(self) -> str:
         before = "" if self.before == Transform.identity() else f", {self.before!r}"
         return f"Placed({self.kind!r}, {self.after!r}{before})"
-
-    @property
-    def nq(self) -> int:  # type: ignore[override]
-        return self.kind.nq
-
-    @property
-    def nv(self) -> int:  # type: ignore[override]
-        return self.kind.nv
-
-    @property
-    def quaternions(self) -> tuple[int, ...]:  # type: ignore[override]
-        return self.kind.quaternions
-
-    @property
-    def is_flat(self) -> bool:  # type: ignore[override]
-        return self.kind.is_flat
-
-    @property
-    def description(self) -> str:
-        return self.kind.description
-
-    @property
-    def q_names(self) -> tuple[str, ...]:
-        return self.kind.q_names
-
-    @property
-    def v_names(self) -> tuple[str, ...]:
-        return self.kind.v_names
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return self.kind.q_units
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         """The same motion, seen from the moving body's frame."""
@@ -87,34 +51,6 @@ class Placed(JointKind):
 
         X = self.after @ X_J @ self.before
         return JointMotion(X, Subspace(tuple(map(seen, S.columns))), seen(v_J), seen(c_J))
-
-    def neutral(self) -> tuple[float, ...]:
-        return self.kind.neutral()
-
-    def random(self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float]) -> tuple[float, ...]:
-        return self.kind.random(rng, lower, upper)
-
-    def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        return self.kind.integrate(q, v)
-
-    def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
-        return self.kind.difference(q0, q1)
-
-    def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
-        return self.kind.rates(q, v)
-
-    def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
-        return self.kind.integrate_jacobians(q, v)
-
-    def difference_jacobians(self, q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Matrix, Matrix]:
-        return self.kind.difference_jacobians(q0, q1)
-
-    def rechart(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        return self.kind.rechart(q, v)
-
-    @property
-    def recharts(self) -> bool:
-        return self.kind.recharts
 
     def reversed(self) -> JointKind | None:
         kind = self.kind.reversed()

@@ -11,6 +11,7 @@ from copy import copy
 from typing import Any
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk, dense
+from kinetree.model.clusters import Cluster
 from kinetree.model.joints import JointKind
 from kinetree.model.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
 from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal
@@ -36,6 +37,7 @@ class RolledTree:
         self.rotor = QuantityTable(recorder, self._bodies, source.rotor)
         self.drive = QuantityTable(recorder, self._bodies, source.drive)
         self.coordinates = source.tree.coordinates
+        self.clusters: tuple[Cluster, ...] = ()
         self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity

@@ -166,8 +166,8 @@ class KindReader:
         cls = self._classes.get(name)
         if cls is None:
             node.fail(
-                f"there is no kind of joint named {name!r:.60}: {nearest_names(name, self._classes)} If it is your "
-                f"own, pass its class: kinds=[{name:.60}]"
+                f"there is no kind of joint named {name!r:.60} ({nearest_names(name, self._classes)}). One of your own "
+                f"is read in Python, with kinds=[{name:.60}]; the command line reads kinetree's own only"
             )
         values = {key: self._value(fields[key]) for key in fields.value}
         try:

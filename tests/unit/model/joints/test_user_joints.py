@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -194,3 +196,31 @@ def test_a_wrong_kind_is_refused_by_the_joints_name(kind: JointKind, message: st
         arm(kind)
     assert str(caught.value).startswith("joint 'j1': ")
     assert message in str(caught.value)
+
+
+class Tabled(Hinge):
+    """Holds an array."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.table = np.array(values)
+
+
+def test_kinds_that_hold_arrays_are_compared_by_them() -> None:
+    assert Tabled([1.0, 2.0]) == Tabled([1.0, 2.0]) != Tabled([1.0, 3.0])
+    assert arm(Tabled([1.0])) == arm(Tabled([1.0])) != arm(Tabled([2.0]))
+    assert len({arm(Tabled([1.0])), arm(Tabled([1.0]))}) == 1
+
+
+def test_a_kind_does_not_change_once_a_robot_has_it() -> None:
+    kind, axis = Cam(0.1), kt.Revolute([0, 0, 1])
+    kind.rise = 0.2
+    robot = arm(kind, kt.Composite([axis, kt.Prismatic([1, 0, 0])]))
+    with pytest.raises(AttributeError, match="make another with a different 'rise'"):
+        kind.rise = 0.3
+    with pytest.raises(AttributeError, match="make another with a different 'axis'"):
+        axis.axis = UP
+    assert robot.joints["j1"].kind == Cam(0.2)
+    for twin in (copy.copy(axis), copy.deepcopy(axis), pickle.loads(pickle.dumps(axis))):
+        assert twin == axis
+        with pytest.raises(AttributeError):
+            twin.axis = UP

@@ -1,0 +1,163 @@
+"""What the methods of a kind give for its inverse, its mirror image and its larger self, and whether they are that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ModelError
+from kinetree.model.joints import Continuous, Fixed, Free, JointKind, Prismatic, Revolute
+from kinetree.model.kind_checks import check_counts, check_kinds
+from kinetree.model.specs import JointSpec, at
+from kinetree.spatial import Transform
+
+__all__ = ["is_same", "reversed_kind", "same_kind"]
+
+_TRUSTED = (Continuous, Fixed, Free, Prismatic, Revolute)
+"""Kinds that cannot be wrong; files have very many of them."""
+_CLOSE = 1e-7
+_NEAR = 0.3
+"""How far from where a joint begins it is compared with its inverse, if that has coordinates of its own."""
+_STEPS = 50
+
+
+def reversed_kind(spec: JointSpec) -> JointKind | None:
+    """The kind that leads back, tried out. None if there is none; raises `ModelError` for what is not that."""
+    kind = spec.kind
+    other = _given(spec, "reversed", kind.reversed)
+    if other is None or type(kind) in _TRUSTED:
+        return other
+    check = _Check(spec, other, "reversed", "the inverse of the joint")
+    if kind.is_flat:
+        check.placements(lambda q: q, lambda X: X.inverse)
+    else:
+        check.reaches_inverse()
+    return other
+
+
+def same_kind(
+    spec: JointSpec,
+    method: str,
+    make: Callable[[], object],
+    what: str,
+    configuration: Callable[[Sequence[float]], Sequence[float]] | None,
+    change: Callable[[Transform], Transform],
+) -> JointKind | None:
+    """What a method makes of a kind, tried out: at `configuration` of q its placement is `change` of the kind's own.
+
+    Without a `configuration` the placements are not compared. None if there is none; raises `ModelError` for what is
+    not that.
+    """
+    other = _given(spec, method, make)
+    if other is not None and type(spec.kind) not in _TRUSTED:
+        check = _Check(spec, other, method, what)
+        if configuration is not None:
+            check.placements(configuration, change)
+    return other
+
+
+def is_same(X: Transform, Y: Transform) -> bool:
+    """Whether two placements are the same, up to rounding and relative to the distance."""
+    return bool(_distance(X, Y) <= _CLOSE * max(1.0, *np.abs(_twelve(Y))))
+
+
+def _given(spec: JointSpec, method: str, make: Callable[[], object]) -> JointKind | None:
+    try:
+        other = make()
+    except Exception as error:  # a method of the user's own may raise anything
+        _refuse(spec, method, f"raised {type(error).__name__}: {error!s:.200}")
+    if other is not None and not isinstance(other, JointKind):
+        _refuse(spec, method, f"must return a kind of joint, or None if there is none, not {other!r:.60}")
+    return other
+
+
+class _Check:
+    """Of a kind that is the image of another: first of itself, then beside the other."""
+
+    def __init__(self, spec: JointSpec, other: JointKind, method: str, what: str) -> None:
+        self._spec, self._kind, self._other, self._method = spec, spec.kind, other, method
+        self._wrong = f"gave a {type(other).__name__} that is not {what}"
+        check_counts(other, spec.name, spec.where)
+        for name in ("nq", "nv", "is_flat"):
+            mine, given = getattr(self._kind, name), getattr(other, name)
+            if mine != given:
+                self._fail(f"{name} = {given!r:.40}, where the kind itself has {mine!r}")
+        check_kinds([replace(spec, kind=other)])
+
+    def placements(
+        self,
+        configuration: Callable[[Sequence[float]], Sequence[float]],
+        change: Callable[[Transform], Transform],
+    ) -> None:
+        """Compare them at a configuration with nothing special about it."""
+        infinite = (math.inf,) * self._kind.nq
+        q = self._kind.random(np.random.default_rng(0), [-x for x in infinite], infinite)
+        there = self._try(lambda: self._placement(self._other, configuration(q)))
+        if not is_same(there, change(self._placement(self._kind, q))):
+            shown = ", ".join(f"{x:.4g}" for x in q)
+            self._fail(f"at q = ({shown}) its placement X_J is another")
+
+    def reaches_inverse(self) -> None:
+        """Look for coordinates of the other at which its placement is the inverse of that of the kind.
+
+        Its coordinates may be any, so they are found by Newton's method, beginning where it begins.
+        """
+        kind, other = self._kind, self._other
+        v = np.random.default_rng(0).uniform(0.3, 1.0, kind.nv) * _NEAR
+        target = self._placement(kind, kind.integrate(kind.neutral(), v.tolist())).inverse
+
+        def search() -> bool:
+            q: Sequence[Any] = other.neutral()
+            for _ in range(_STEPS):
+                motion = other.calc([float(x) for x in q], (0.0,) * other.nv)
+                X = motion.X_J.plain()
+                if is_same(X, target):
+                    return True
+                S = np.array(
+                    [(*column.angular.components(), *column.linear.components()) for column in motion.S.columns],
+                    dtype=np.float64,
+                ).T
+                step, *_ = np.linalg.lstsq(S, _motion_between(X, target), rcond=None)
+                q = other.integrate(q, step.tolist())
+            return False
+
+        if not self._try(search):
+            self._fail("no coordinates of it were found that give the inverse of a placement of the joint")
+
+    def _placement(self, kind: JointKind, q: Sequence[Any]) -> Transform:
+        return kind.calc([float(x) for x in q], (0.0,) * kind.nv).X_J.plain()
+
+    def _try(self, ask: Callable[[], Any]) -> Any:
+        try:
+            return ask()
+        except Exception as error:  # so may the kind that it gave
+            _refuse(self._spec, self._method, f"{self._wrong}: it raised {type(error).__name__}: {error!s:.200}")
+
+    def _fail(self, sentence: str) -> NoReturn:
+        _refuse(self._spec, self._method, f"{self._wrong}: {sentence}")
+
+
+def _refuse(spec: JointSpec, method: str, sentence: str) -> NoReturn:
+    name = f"{type(spec.kind).__name__}.{method}"
+    raise ModelError(at(spec.where, f"joint {spec.name!r} ({spec.kind.description}): {name} {sentence}")) from None
+
+
+def _twelve(X: Transform) -> NDArray[np.float64]:
+    return np.array([*X.E.components(), *X.r.components()], dtype=np.float64)
+
+
+def _distance(X: Transform, Y: Transform) -> float:
+    return float(np.abs(_twelve(X) - _twelve(Y)).max())
+
+
+def _motion_between(X: Transform, Y: Transform) -> NDArray[np.float64]:
+    """The small motion from X to Y, in the moving side's coordinates at X, [ω; v]; exact to first order."""
+    E, F = (_twelve(Z)[:9].reshape(3, 3) for Z in (X, Y))
+    turn = F @ E.T  # 1 - [ω]x to first order
+    angular = [turn[1, 2] - turn[2, 1], turn[2, 0] - turn[0, 2], turn[0, 1] - turn[1, 0]]
+    return np.array([*(0.5 * x for x in angular), *(E @ (_twelve(Y) - _twelve(X))[9:])], dtype=np.float64)

@@ -1,0 +1,138 @@
+"""What a builder is given: names, numbers and records of the right types, as plain tuples of Python's floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.specs import at
+
+__all__ = [
+    "check_body",
+    "check_sentence",
+    "floats",
+    "name_of",
+    "names",
+    "plain_limits",
+    "plain_mimic",
+    "plain_rotor",
+    "shapes",
+]
+
+_TEXT = (str, bytes)
+_NO_SEQUENCES = (str, bytes, bytearray, Mapping, Set)
+"""What can be run through, but is no list."""
+
+
+def name_of(what: str, name: str, where: object) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
+    return name
+
+
+def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ...]:
+    try:
+        if type(values) is not list and type(values) is not tuple and isinstance(values, _NO_SEQUENCES):
+            raise TypeError
+        given = tuple(values)
+        for value in given:
+            if type(value) is not float and isinstance(value, _TEXT):  # which float would read
+                raise TypeError
+        return tuple(map(float, given))
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
+
+
+def names(what: str, given: Sequence[str], where: object) -> tuple[str, ...]:
+    try:
+        found = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
+    except TypeError:
+        found = None
+    if found is None or not all(isinstance(name, str) for name in found):
+        raise ModelError(at(where, f"{what} must be a list of names, such as ['left', 'right'], not {given!r:.60}"))
+    return found
+
+
+def check_body(what: str, name: str, where: object) -> None:
+    if not isinstance(name, str):
+        raise ModelError(at(where, f"{what} must be the name of a body, not {name!r:.60}"))
+
+
+def check_sentence(what: str, sentence: str, where: object) -> None:
+    if not isinstance(sentence, str):
+        raise ModelError(at(where, f"{what} must be a sentence, a string, not {sentence!r:.60}"))
+
+
+def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geometry, ...]:
+    try:
+        found = tuple(geometry)
+    except TypeError:
+        found = None
+    if found is None or (found and not all(isinstance(shape, Geometry) for shape in found)):
+        raise ModelError(at(where, f"body {body!r}: its geometry must be a list of Geometry, not {geometry!r:.60}"))
+    return found
+
+
+def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
+    """The same as tuples of Python's floats; entries that are no numbers are for the checks to refuse."""
+    if not isinstance(limits, Limits):
+        raise ModelError(
+            at(where, f"joint {joint!r}: its limits must be Limits(lower, upper, velocity, effort), not {limits!r:.60}")
+        )
+    values = (limits.lower, limits.upper, limits.velocity, limits.effort)
+    if all(type(row) is tuple and all(type(x) is float for x in row) for row in values):
+        return limits
+    rows: list[tuple[Any, ...]] = []
+    for word, row in zip(("lower", "upper", "velocity", "effort"), values, strict=True):
+        try:
+            if isinstance(row, _NO_SEQUENCES):
+                raise TypeError
+            rows.append(tuple(map(_real, row)))
+        except TypeError:
+            sentence = f"joint {joint!r}: its {word} limits must be a sequence of numbers, not {row!r:.60}"
+            raise ModelError(at(where, sentence)) from None
+    return Limits(*rows)
+
+
+def plain_rotor(rotor: Rotor) -> Rotor:
+    """The same with Python's floats; what is no number is for the checks to refuse."""
+    if not isinstance(rotor, Rotor):
+        return rotor
+    axis: Any = rotor.axis
+    if isinstance(axis, list | tuple) or (isinstance(axis, np.ndarray) and axis.ndim):
+        axis = tuple(map(_real, axis))
+    return Rotor(_real(rotor.inertia), _real(rotor.ratio), axis)
+
+
+def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
+    """The same with Python's floats."""
+
+    def fail(sentence: str) -> ModelError:
+        return ModelError(at(where, f"joint {joint!r}: {sentence}"))
+
+    if isinstance(mimic, str):
+        raise fail(f"to follow the joint {mimic!r:.60} it needs mimic=kinetree.Mimic({mimic!r:.60})")
+    if not isinstance(mimic, Mimic):
+        raise fail(f"its mimic must be a Mimic, such as kinetree.Mimic('lead'), not {mimic!r:.60}")
+    if not isinstance(mimic.joint, str):
+        raise fail(f"its mimic must name the joint that it follows, not {mimic.joint!r:.60}")
+    for word, value in (("multiplier", mimic.multiplier), ("offset", mimic.offset)):
+        if not isinstance(value, Real):
+            raise fail(f"the {word} of its mimic must be a number, not {value!r:.60}")
+    return Mimic(mimic.joint, _real(mimic.multiplier), _real(mimic.offset))
+
+
+def _real(x: Any) -> Any:
+    """A float for a real number, anything else as it is."""
+    if type(x) is float or not isinstance(x, Real):
+        return x
+    try:
+        return float(x)
+    except OverflowError:
+        return math.nan  # which is refused everywhere, as infinity is not
