@@ -38,12 +38,14 @@ class Arguments:
         self._dtype = dtype
         self._quaternions = quaternions
 
-    def prepared(self, arguments: Sequence[ArrayLike], out: Array | None) -> Sequence[Array]:
+    def prepared(self, arguments: Sequence[Any], out: Array | None) -> Sequence[Array]:
         """The arguments as arrays that fit, or the error that says why not."""
-        arrays: Sequence[Any] = arguments if self._fit(arguments, out) else self._converted(arguments, out)
+        return arguments if self._fit(arguments, out) else self._converted(arguments, out)
+
+    def check_quaternions(self, arrays: Sequence[Array]) -> None:
+        """Raise if a quaternion in one of them has no direction."""
         for k, quaternions in self._quaternions:
             refuse_zero_quaternions(arrays[k], quaternions, self.ports[k].name)
-        return arrays
 
     def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
         """Whether everything is an array of the right dtype and size already: the usual case, told quickly."""

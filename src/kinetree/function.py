@@ -7,6 +7,7 @@ on several threads.
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import os
 import threading
@@ -46,6 +47,7 @@ __all__ = [
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _IMPORTED = time.time()
+_DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that looks at quaternions, codegen/batch.py
 
 
 class CompiledFunction:
@@ -72,6 +74,8 @@ class CompiledFunction:
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
         self._single: Callable[..., Any] | None = None
+        self._quaternions = [(k, part.start) for k, found in specialization.quaternions for part in found.values()]
+        self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
         self.call: Callable[..., Any] = self.__call__
 
@@ -105,14 +109,35 @@ class CompiledFunction:
             thread_count(threads)  # says what is wrong with it
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None
+            self._arguments.check_quaternions(arrays)
             self._declined.now = True  # what it does not take comes here again
             try:
                 result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
             finally:
                 del self._declined.now
             return result
-        batch = self._batch or self._batch_function()
+        if self._batch is None:
+            self._batch_function()
+        if self._flags is None:  # no quaternions, or no kernel that looks at them
+            self._arguments.check_quaternions(arrays)
+            return self._in_batch(arrays, out, threads)
+        if out is not None:  # what a kernel leaves undone must still find its arguments
+            arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+        if not self._flags[_DOUBTFUL]:
+            result = self._in_batch(arrays, out, threads)
+            if not self._flags[_DOUBTFUL]:
+                return result
+        # Some quaternion was doubtful, here or in an earlier call: all are judged from now on, and none on the way.
+        self._arguments.check_quaternions(arrays)
+        self._flags[_UNCHECKED] = 1
+        return self._in_batch(arrays, out, threads)
+
+    def _in_batch(self, arrays: Sequence[Array], out: Array | None, threads: int | None) -> Array:
+        """By the function of a batch, on several threads if that is worth it."""
+        batch = self._batch
+        assert batch is not None
         samples = max((x.size // n for x, n in zip(arrays, self._sizes, strict=True)), default=1)
+        result: Array
         try:
             if threads != 1 and self._has_kernel and worth_splitting(samples, self._seconds):
                 ranks, core = self._arguments.ranks, self._arguments.core
@@ -142,10 +167,9 @@ class CompiledFunction:
 
         if not layout_is_known():
             return None
-        places = [(k, part.start) for k, found in self._specialization.quaternions for part in found.values()]
 
         def emit(program: Program, precision: Precision, target: Target) -> str:
-            return emit_single(program, precision, target, places)
+            return emit_single(program, precision, target, self._quaternions)
 
         code = MachineCode(self._object("single", emit))
         name, ports = self.definition.name, tuple(self._arguments.ports)
@@ -161,9 +185,14 @@ class CompiledFunction:
                 else:
                     from kinetree.codegen import PRECISIONS, MachineCode, emit, make_ufunc
 
-                    code = MachineCode(self._object("batch", emit))
+                    def emit_batch(program: Program, precision: Precision, target: Target) -> str:
+                        return emit(program, precision, target, self._quaternions)
+
+                    flags = (ctypes.c_int64 * 2)() if self._quaternions else None
+                    code = MachineCode(self._object("batch", emit_batch))
                     ports, precision = tuple(self._arguments.ports), PRECISIONS[self.dtype.name]
-                    self._batch = make_ufunc(code, self.definition.name, ports, (self._output,), precision)
+                    self._flags = flags
+                    self._batch = make_ufunc(code, self.definition.name, ports, (self._output,), precision, flags)
             return self._batch
 
     def _object(self, variant: str, emit: Callable[[Program, Precision, Target], str]) -> bytes:

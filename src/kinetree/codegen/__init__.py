@@ -3,6 +3,7 @@
 Code that comes from the disk is loaded without what writes code, so that is imported when it is called.
 """
 
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -31,11 +32,11 @@ __all__ = [
 ]
 
 
-def emit(program: Program, precision: Precision, target: Target) -> str:
+def emit(program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()) -> str:
     """A module for batches, as text: `kinetree.codegen.llvm.emit`."""
     from kinetree.codegen import llvm
 
-    return llvm.emit(program, precision, target)
+    return llvm.emit(program, precision, target, quaternions)
 
 
 def emit_single(
@@ -48,12 +49,17 @@ def emit_single(
 
 
 def make_ufunc(
-    code: MachineCode, name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], precision: Precision
+    code: MachineCode,
+    name: str,
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    precision: Precision,
+    flags: "ctypes.Array[ctypes.c_int64] | None" = None,
 ) -> Callable[..., Any]:
     """A gufunc of a module for batches: `kinetree.codegen.ufunc.make_ufunc`."""
     from kinetree.codegen import ufunc
 
-    return ufunc.make_ufunc(code, name, inputs, outputs, precision)
+    return ufunc.make_ufunc(code, name, inputs, outputs, precision, flags)
 
 
 def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:

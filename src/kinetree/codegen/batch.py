@@ -3,11 +3,17 @@
 `@kernel(args, dimensions, steps, data)` has the signature of a NumPy ufunc's inner loop. A group of lanes at a time
 it gathers the inputs, runs `@sample` on registers and scatters the outputs. A last group that is not full runs
 through the same code, so a sample's result does not depend on where in the batch it stands.
+
+Quaternions are looked at on the way. Where one may have no direction, the kernel stores 1 into the first of the two
+64-bit integers that `data` points to and returns, the rest of the batch undone: the caller shall judge. It does not
+look where the second one is not zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from kinetree.codegen.blocks import PACKED
 from kinetree.codegen.lanes import port_copies, port_copy
@@ -24,8 +30,13 @@ MEMORY = "kernel_memory"
 _ON_STACK = 1 << 18  # bytes
 
 
-def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
-    """`@kernel` of a program whose `@sample` has this many lanes, and the functions it copies with."""
+def batch_kernel(
+    program: Program, precision: Precision, lanes: int, quaternions: Sequence[tuple[int, int]] = ()
+) -> str:
+    """`@kernel` of a program whose `@sample` has this many lanes, and the functions it copies with.
+
+    `quaternions` are pairs (port, start) of four numbers of an input that need a direction.
+    """
     V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
     ports = [*program.inputs, *program.outputs]
     buffers: list[str] = []
@@ -84,6 +95,8 @@ def batch_kernel(program: Program, precision: Precision, lanes: int) -> str:
                 f"  call void {port_copy(name, port.shape)}("
                 f"ptr %b{k}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
+    names = port_names(program)
+    looks = [look for k, start in quaternions for look in _squared_length(names[k], start, precision, lanes)]
     streams = any(can_stream(port.shape, lanes, precision) for port in program.outputs)
     new_line = "\n"
     return f"""
@@ -95,11 +108,12 @@ start:
 {new_line.join(buffers)}
   %count = load i64, ptr %dimensions
 {new_line.join(pointers)}
+{_MODE if quaternions else ""}
   br label %first
 first:
   br label %loop
 loop:
-  %sample = phi i64 [0, %first], [%next, %group]
+  %sample = phi i64 [0, %first], [%next, %run]
   %more = icmp slt i64 %sample, %count
   br i1 %more, label %group, label %end
 group:
@@ -107,7 +121,10 @@ group:
   %is_last = icmp slt i64 %left, {lanes}
   %rows = select i1 %is_last, i64 %left, i64 {lanes}
 {new_line.join(gathers)}
-  call void @sample({", ".join(f"ptr %{name}" for name in port_names(program))})
+{new_line.join(looks)}
+{_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
+run:
+  call void @sample({", ".join(f"ptr %{name}" for name in names)})
 {new_line.join(scatters)}
   %next = add i64 %sample, {lanes}
   br label %loop
@@ -117,6 +134,57 @@ end:
   ret void
 }}
 """
+
+
+_MODE = """\
+  %unchecked_p = getelementptr i64, ptr %data, i64 1
+  %unchecked_mode = load i64, ptr %unchecked_p
+  %is_unchecked = icmp ne i64 %unchecked_mode, 0"""
+
+
+def _squared_length(buffer: str, start: int, precision: Precision, lanes: int) -> list[str]:
+    """`%ok_…`: the lanes in which four numbers have a direction beyond doubt, as `single.py` has it."""
+    V, name = f"<{lanes} x {precision.type}>", f"{buffer}_{start}"
+    lines, total = [], ""
+    for j in range(4):
+        lines += [
+            f"  %q_{name}_{j}_p = getelementptr {V}, ptr %{buffer}, i64 {start + j}",
+            f"  %q_{name}_{j} = load {V}, ptr %q_{name}_{j}_p",
+            f"  %q2_{name}_{j} = fmul {V} %q_{name}_{j}, %q_{name}_{j}",
+        ]
+        square = f"%q2_{name}_{j}"
+        if total:
+            lines.append(f"  %sum_{name}_{j} = fadd {V} {total}, {square}")
+        total = f"%sum_{name}_{j}" if total else square
+    limits = np.finfo(precision.char)
+    low, high = (precision.literal(x) for x in (2.0 * float(limits.tiny), 0.5 * float(limits.max)))
+    return [
+        *lines,
+        f"  %least_{name} = fcmp oge {V} {total}, splat ({precision.type} {low})",
+        f"  %most_{name} = fcmp ole {V} {total}, splat ({precision.type} {high})",
+        f"  %ok_{name} = and <{lanes} x i1> %least_{name}, %most_{name}",
+    ]
+
+
+def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes: int) -> str:
+    """On to `%run` if all quaternions of all lanes are beyond doubt; else `data` is told, and that is the end."""
+    oks = [f"%ok_{names[k]}_{start}" for k, start in quaternions]
+    lines, all_ok = [], oks[0]
+    for n, ok in enumerate(oks[1:]):
+        lines.append(f"  %all_{n} = and <{lanes} x i1> {all_ok}, {ok}")
+        all_ok = f"%all_{n}"
+    return "\n".join(
+        [
+            *lines,
+            f"  %bits = bitcast <{lanes} x i1> {all_ok} to i{lanes}",
+            f"  %are_fine = icmp eq i{lanes} %bits, -1",
+            "  %go_on = or i1 %are_fine, %is_unchecked",
+            "  br i1 %go_on, label %run, label %doubt",
+            "doubt:",
+            "  store i64 1, ptr %data",
+            "  br label %end",
+        ]
+    )
 
 
 def needs_heap(program: Program, precision: Precision, lanes: int) -> bool:

@@ -24,12 +24,12 @@ __all__ = ["emit", "sample_module"]
 _CACHE = 1 << 24  # bytes: what a core can expect of a last-level cache
 
 
-def emit(program: Program, precision: Precision, target: Target) -> str:
-    """A module, as text, that holds `@kernel` for this program."""
+def emit(program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()) -> str:
+    """A module, as text, that holds `@kernel` for this program; `quaternions` as for `batch_kernel`."""
     lanes = _lanes(program, precision, target)
     kept = [MEMORY] if needs_heap(program, precision, lanes) else []
     sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept)
-    return "\n".join((sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes)))
+    return "\n".join((sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes, quaternions)))
 
 
 def _lanes(program: Program, precision: Precision, target: Target) -> int:

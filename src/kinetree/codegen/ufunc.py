@@ -24,18 +24,24 @@ _NO_IDENTITY = -1
 
 
 def make_ufunc(
-    code: MachineCode, name: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...], precision: Precision
+    code: MachineCode,
+    name: str,
+    inputs: tuple[Port, ...],
+    outputs: tuple[Port, ...],
+    precision: Precision,
+    flags: ctypes.Array[ctypes.c_int64] | None = None,
 ) -> Callable[..., Any]:
-    """A gufunc of the code's `kernel`. It keeps the code alive."""
+    """A gufunc of the code's `kernel`. It keeps the code alive, and `flags`, which a kernel that looks at quaternions
+    reads and writes (batch.py)."""
     n_in, n_out = len(inputs), len(outputs)
     functions = (ctypes.c_void_p * 1)(code.address("kernel"))
-    data = (ctypes.c_void_p * 1)(None)
+    data = (ctypes.c_void_p * 1)(None if flags is None else ctypes.addressof(flags))
     types = ctypes.create_string_buffer(bytes([np.dtype(precision.char).num] * (n_in + n_out)))
     name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")
     signature = ctypes.create_string_buffer(_signature(inputs, outputs).encode())
     ufunc = _constructor()(functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature)
     # NumPy keeps pointers to these, not copies; the ufunc itself must hold them.
-    _hold(ufunc, (code, functions, data, types, name_text, doc_text))
+    _hold(ufunc, (code, functions, data, flags, types, name_text, doc_text))
     return ufunc  # type: ignore[no-any-return]
 
 
