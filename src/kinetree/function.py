@@ -376,7 +376,11 @@ def _checked(
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
     frames = tuple(model.frames[name] for name in forced)
     # By the names that were given; what resolves to nothing, a switch that is off, is as if it were not there.
-    asked = tuple((name, x if isinstance(x, str) else resolved[name]) for name, x in options.items() if resolved[name])
+    asked = tuple(
+        (name, x if isinstance(x, str) else resolved[name])
+        for name, x in options.items()
+        if resolved[name] is not False and resolved[name] != ()
+    )
     key = (definition, asked, forced, parameters, dtype, unroll)
     with _compiling:
         if id(model) not in _kernels:
