@@ -206,7 +206,7 @@ def test_first_use_from_many_threads_compiles_once() -> None:
 
 
 def test_other_threads_run_while_a_kernel_does() -> None:
-    big = np.zeros((200_000, 6))
+    big = np.zeros((1_500_000, 6))  # long enough for a ticker that has to share its core
     kt.aba(ARM, big[:1], big[:1], big[:1])
     ticks: list[float] = []
     done = threading.Event()
@@ -220,7 +220,7 @@ def test_other_threads_run_while_a_kernel_does() -> None:
     ticker.start()
     kernel = kt.compile(ARM, kt.aba)
     start = time.perf_counter()
-    kernel(big, big, big)
+    kernel(big, big, big, threads=1)
     end = time.perf_counter()
     done.set()
     ticker.join()
