@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from kinetree.model.coordinate_map import Row
@@ -40,8 +39,7 @@ def clusters(tree: Tree) -> tuple[Cluster, ...]:
     """Of all joints that share coordinates."""
     if tree.coordinates is None:
         return ()
-    rows = tree.coordinates.v_rows
-    starts = list(accumulate((kind.nv for kind in tree.joint), initial=0))
+    rows, starts = tree.coordinates.v_rows, tree.v_starts
     users: dict[int, set[int]] = {}
     for i in range(1, tree.size):
         for row in rows[starts[i] : starts[i + 1]]:

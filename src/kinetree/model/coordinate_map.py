@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kinetree.expr import Scalar
 
 __all__ = ["CoordinateMap", "Row"]
@@ -31,6 +34,14 @@ class CoordinateMap:
     q_back: tuple[Row, ...]
     """A row a coordinate of the robot: what those of the joints say of it."""
     v_back: tuple[Row, ...]
+
+    def matrix(self) -> NDArray[np.float64]:
+        """G of v, dense."""
+        G = np.zeros((len(self.v_rows), self.nv))
+        for r, row in enumerate(self.v_rows):
+            for column, weight in row:
+                G[r, column] = weight
+        return G
 
     def spread(self, x: Sequence[Scalar], space: str) -> list[Scalar]:
         """The joints' from the robot's: q ("nq"), v ("nv"), or forces that have the same power ("forces")."""

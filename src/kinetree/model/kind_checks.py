@@ -19,9 +19,9 @@ from kinetree.model.joints import Continuous, Fixed, Free, JointKind, JointMotio
 from kinetree.model.specs import JointSpec, at
 from kinetree.spatial import Motion, Subspace, Transform
 
-__all__ = ["check_counts", "check_kinds"]
+__all__ = ["TRUSTED", "check_counts", "check_kinds"]
 
-_TRUSTED = frozenset((Continuous, Fixed, Free, Prismatic, Revolute))
+TRUSTED = frozenset((Continuous, Fixed, Free, Prismatic, Revolute))
 """Kinds whose instances cannot be wrong; files have very many of them."""
 _STEP = 1e-5
 _TOLERANCE = 1e-6
@@ -33,14 +33,14 @@ def check_kinds(joints: Sequence[JointSpec]) -> None:
     """Raise `ModelError` for the first joint whose kind contradicts itself."""
     checked: set[JointKind] = set()
     for joint in joints:
-        if type(joint.kind) not in _TRUSTED and joint.kind not in checked:
+        if type(joint.kind) not in TRUSTED and joint.kind not in checked:
             checked.add(joint.kind)
             _Check(joint).run()
 
 
 def check_counts(kind: JointKind, name: str, where: object) -> None:
     """Raise `ModelError` unless its nq and nv are numbers of coordinates and of degrees of freedom."""
-    if type(kind) in _TRUSTED:
+    if type(kind) in TRUSTED:
         return
     for count, most in (("nq", 99), ("nv", 6)):
         n = getattr(kind, count, None)

@@ -94,11 +94,7 @@ def _shared_are_definite(tree: Tree) -> bool:
     """Whether the mass matrix of the shared coordinates, Σ JᵀIJ, is definite at a generic configuration."""
     assert tree.coordinates is not None
     rng = np.random.default_rng(0)
-    G = np.zeros((len(tree.coordinates.v_rows), tree.coordinates.nv))
-    for r, row in enumerate(tree.coordinates.v_rows):
-        for column, weight in row:
-            G[r, column] = weight
-    starts = np.cumsum([0, *(kind.nv for kind in tree.joint)])
+    G, starts = tree.coordinates.matrix(), tree.v_starts
     J: dict[int, Floats] = {0: np.zeros((6, G.shape[1]))}
     H = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
     for i, p in tree.outward:

@@ -104,6 +104,11 @@ class Tree:
         return replace(self, armature=tuple(map(tuple, armature)))
 
     @property
+    def v_starts(self) -> list[int]:
+        """Where each slot's degrees of freedom begin among those of all joints, and their number."""
+        return list(accumulate((kind.nv for kind in self.joint), initial=0))
+
+    @property
     def clusters(self) -> tuple[Cluster, ...]:
         """Joints that share coordinates, with those between them; none if they are not to be told apart."""
         return () if self.is_one_system else clusters(self)
@@ -135,7 +140,7 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._starts = list(accumulate((kind.nv for kind in tree.joint), initial=0))
+        self._starts = tree.v_starts
 
     def __setitem__(self, ij: tuple[int, int], block: list[list[Scalar]]) -> None:
         if 0 not in ij:
@@ -170,7 +175,7 @@ class JointDiagonal(dict[int, list[list[Scalar]]]):
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._starts = list(accumulate((kind.nv for kind in tree.joint), initial=0))
+        self._starts = tree.v_starts
 
     def flat(self) -> list[Scalar]:
         """The whole matrix, row by row: of the robot's degrees of freedom, also where joints share some."""

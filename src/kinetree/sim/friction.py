@@ -73,10 +73,4 @@ def joint_numbers(robot: Model, name: str) -> Array:
 def joint_rates(robot: Model) -> Array | None:
     """G (joints' degrees of freedom, nv) with the joints' rates G v; None if they are v."""
     shared = robot.tree.coordinates
-    if shared is None:
-        return None
-    G = np.zeros((len(shared.v_rows), shared.nv))
-    for row, entries in zip(G, shared.v_rows, strict=True):
-        for k, x in entries:
-            row[k] = x
-    return G
+    return None if shared is None else shared.matrix()

@@ -24,6 +24,8 @@ __all__ = [
     "rotation_exp",
     "rotation_exp_jacobian",
     "rotation_log_jacobian",
+    "rotation_polynomial",
+    "series",
     "translation_exp",
     "translation_exp_jacobian",
     "translation_log",
@@ -52,18 +54,18 @@ def rotation_exp(w: Vec3) -> Mat3:
     angle, angle2 = _safe_length(w)
     half = 0.5 * angle
     s = sin(half)
-    return _polynomial(w, 2.0 * s * cos(half) / angle, 2.0 * s * s / angle2)
+    return rotation_polynomial(w, 2.0 * s * cos(half) / angle, 2.0 * s * s / angle2)
 
 
 def rotation_exp_jacobian(w: Vec3) -> Mat3:
     """Jᵣ(w) = 1 - b w x + c w x w x: how a change of w displaces the rotation of w."""
     b, c, _ = _coefficients(w)
-    return _polynomial(w, -b, c)
+    return rotation_polynomial(w, -b, c)
 
 
 def rotation_log_jacobian(w: Vec3) -> Mat3:
     """The inverse of Jᵣ(w), for |w| <= pi: 1 + w x / 2 + d w x w x."""
-    return _polynomial(w, 0.5, _log_coefficient(w))
+    return rotation_polynomial(w, 0.5, _log_coefficient(w))
 
 
 def translation_exp(w: Vec3, v: Vec3) -> Vec3:
@@ -88,8 +90,8 @@ def translation_exp_jacobian(w: Vec3, v: Vec3) -> Mat3:
     small = less(angle2, _SERIES_BELOW)
     near = minimum(angle2, _SERIES_BELOW)
     # From sin a / a = 1 - c a² and cos a = 1 - b a².
-    b_slope: Scalar = select(small, _series(near, _B_SLOPE), (1.0 - c * angle2 - 2.0 * b) / angle2)
-    c_slope: Scalar = select(small, _series(near, _C_SLOPE), (b - 3.0 * c) / angle2)
+    b_slope: Scalar = select(small, series(near, _B_SLOPE), (1.0 - c * angle2 - 2.0 * b) / angle2)
+    c_slope: Scalar = select(small, series(near, _C_SLOPE), (b - 3.0 * c) / angle2)
     wv = w.cross(v)
     skew_v = Mat3.skew(v)
     linear = _scaled(skew_v, -b) - _scaled(Mat3.skew(wv) + Mat3.skew(w).times(skew_v), c)
@@ -112,7 +114,7 @@ def _coefficients(w: Vec3) -> tuple[Scalar, Scalar, Scalar]:
     b: Scalar = 2.0 * s_half * s_half / angle2
     # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
     small = less(angle2, _SERIES_BELOW)
-    c: Scalar = select(small, _series(minimum(angle2, _SERIES_BELOW), _C), (1.0 - sin(angle) / angle) / angle2)
+    c: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _C), (1.0 - sin(angle) / angle) / angle2)
     return b, c, angle2
 
 
@@ -121,13 +123,11 @@ def _log_coefficient(w: Vec3) -> Scalar:
     angle, angle2 = _safe_length(w)
     half = 0.5 * angle
     small = less(angle2, _SERIES_BELOW)
-    d: Scalar = select(
-        small, _series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half * cos(half) / sin(half)) / angle2
-    )
+    d: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half * cos(half) / sin(half)) / angle2)
     return d
 
 
-def _polynomial(w: Vec3, s: Scalar, t: Scalar) -> Mat3:
+def rotation_polynomial(w: Vec3, s: Scalar, t: Scalar) -> Mat3:
     """1 + s w x + t w x w x."""
     x, y, z = w.components()
     sx, sy, sz = s * x, s * y, s * z
@@ -144,7 +144,8 @@ def _scaled(m: Mat3, s: Scalar) -> Mat3:
     return Mat3(m.x * s, m.y * s, m.z * s)
 
 
-def _series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
+def series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
+    """Σ c_k xᵏ."""
     total: Scalar = 0.0
     for c in reversed(coefficients):
         total = total * x + c

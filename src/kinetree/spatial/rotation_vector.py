@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, atan2, cos, less, select, sin, sqrt
+from kinetree.spatial.exponential import rotation_polynomial, series
 from kinetree.spatial.vectors import Mat3, Vec3
 
 __all__ = ["RECHART_ABOVE", "RotationVector", "recharted"]
@@ -45,7 +46,7 @@ class RotationVector(NamedTuple):
         small = less(t2, _SERIES_BELOW)
         # Near zero: with a = (1/2 - A) / t² and b = (1/6 - B) / t², dA = 2 a - B and dB = 3 b - a.
         near = select(small, t2, _SERIES_BELOW)
-        a, b = _series(near, _A_REST), _series(near, _B_REST)
+        a, b = series(near, _A_REST), series(near, _B_REST)
         A_near, B_near = 0.5 - near * a, 1.0 / 6.0 - near * b
         # Far from zero: the derivatives of the closed forms, by themselves.
         far = select(small, _SERIES_BELOW, t2)
@@ -64,27 +65,11 @@ class RotationVector(NamedTuple):
 
     def rotation(self) -> Mat3:
         """exp([q]) = 1 + S [q] + A [q]², from turned coordinates to fixed ones."""
-        q, A = self.q, self.A
-        s, a = q * self.S, q * A
-        xy, xz, yz = a.x * q.y, a.x * q.z, a.y * q.z
-        xx, yy, zz = a.x * q.x, a.y * q.y, a.z * q.z
-        return Mat3(
-            Vec3(1.0 - (yy + zz), xy - s.z, xz + s.y),
-            Vec3(xy + s.z, 1.0 - (xx + zz), yz - s.x),
-            Vec3(xz - s.y, yz + s.x, 1.0 - (xx + yy)),
-        )
+        return rotation_polynomial(self.q, self.S, self.A)
 
     def jacobian(self) -> Mat3:
         """J with ω = J q̇ in turned coordinates: 1 - A [q] + B [q]²."""
-        q = self.q
-        s, b = q * self.A, q * self.B
-        xy, xz, yz = b.x * q.y, b.x * q.z, b.y * q.z
-        xx, yy, zz = b.x * q.x, b.y * q.y, b.z * q.z
-        return Mat3(
-            Vec3(1.0 - (yy + zz), xy + s.z, xz - s.y),
-            Vec3(xy - s.z, 1.0 - (xx + zz), yz + s.x),
-            Vec3(xz + s.y, yz - s.x, 1.0 - (xx + yy)),
-        )
+        return rotation_polynomial(self.q, -self.A, self.B)
 
     def bias(self, v: Vec3) -> Vec3:
         """J̇ v for q̇ = v, in turned coordinates."""
@@ -110,10 +95,3 @@ def recharted(q: Vec3, v: Vec3) -> tuple[Vec3, Vec3]:
     moved = q * factor
     rates = RotationVector.of(moved).rates(RotationVector.of(q).jacobian() @ v)
     return moved, Vec3(*(select(long, a, b) for a, b in zip(rates.components(), v.components(), strict=True)))
-
-
-def _series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
-    total: Scalar = 0.0
-    for c in reversed(coefficients):
-        total = total * x + c
-    return total

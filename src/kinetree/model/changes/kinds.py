@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.model.joints import Continuous, Fixed, Free, JointKind, Prismatic, Revolute
-from kinetree.model.kind_checks import check_counts, check_kinds
+from kinetree.model.joints import JointKind
+from kinetree.model.kind_checks import TRUSTED, check_counts, check_kinds
 from kinetree.model.specs import JointSpec, at
 from kinetree.spatial import Transform
 
 __all__ = ["is_same", "reversed_kind", "same_kind"]
 
-_TRUSTED = (Continuous, Fixed, Free, Prismatic, Revolute)
-"""Kinds that cannot be wrong; files have very many of them."""
 _CLOSE = 1e-7
 _NEAR = 0.3
 """How far from where a joint begins it is compared with its inverse, if that has coordinates of its own."""
@@ -30,7 +28,7 @@ def reversed_kind(spec: JointSpec) -> JointKind | None:
     """The kind that leads back, tried out. None if there is none; raises `ModelError` for what is not that."""
     kind = spec.kind
     other = _given(spec, "reversed", kind.reversed)
-    if other is None or type(kind) in _TRUSTED:
+    if other is None or type(kind) in TRUSTED:
         return other
     check = _Check(spec, other, "reversed", "the inverse of the joint")
     if kind.is_flat:
@@ -54,7 +52,7 @@ def same_kind(
     not that.
     """
     other = _given(spec, method, make)
-    if other is not None and type(spec.kind) not in _TRUSTED:
+    if other is not None and type(spec.kind) not in TRUSTED:
         check = _Check(spec, other, method, what)
         if configuration is not None:
             check.placements(configuration, change)

@@ -18,7 +18,8 @@ from kinetree.model.elements import Geometry, Joint, Limits, Rotor
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts
-from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
+from kinetree.spatial import Inertia, Motion, Sym3, Vec3
+from kinetree.spatial.mirror import mirror_image, mirror_image_of_placement, mirror_image_of_turn
 
 __all__ = ["Rename", "mirrored", "mirrored_configuration", "mirrored_velocity"]
 
@@ -35,7 +36,7 @@ def mirrored(model: Model, normal: str = "y", *, rename: Rename | None = None) -
             replace(link, inertia=_inertia(link.inertia, k), geometry=_shapes(link, k)) for link in parts.links
         ),
         joints=tuple(_joint(spec, k) for spec in parts.joints),
-        frames=tuple(replace(frame, placement=_placement(frame.placement, k)) for frame in parts.frames),
+        frames=tuple(replace(frame, placement=mirror_image_of_placement(frame.placement, k)) for frame in parts.frames),
     )
     if rename is not None:
         image = _renamed(image, rename)
@@ -90,31 +91,15 @@ def _axis(normal: object) -> int:
 # -- images of each sort of quantity
 
 
-def _vector(a: Vec3, k: int) -> Vec3:
-    """Of a place or a displacement: one component turns round."""
-    return Vec3(*(0.0 - x if j == k else x for j, x in enumerate(a.components())))
-
-
-def _turn(a: Vec3, k: int) -> Vec3:
-    """Of an angular velocity, the direction of a turn: the other two turn round."""
-    return Vec3(*(x if j == k else 0.0 - x for j, x in enumerate(a.components())))
-
-
 def _motion(m: Motion, k: int) -> Motion:
-    return Motion(_turn(m.angular, k), _vector(m.linear, k))
-
-
-def _placement(X: Transform, k: int) -> Transform:
-    """M E M and M r."""
-    rows = (_turn(row, k) if j == k else _vector(row, k) for j, row in enumerate((X.E.x, X.E.y, X.E.z)))
-    return Transform(Mat3(*rows), _vector(X.r, k))
+    return Motion(mirror_image_of_turn(m.angular, k), mirror_image(m.linear, k))
 
 
 def _inertia(inertia: Inertia, k: int) -> Inertia:
     """The two products of inertia with the normal in them turn round."""
     xx, yy, zz, xy, xz, yz = inertia.I.components()
     xy, xz, yz = (0.0 - x if k in pair else x for x, pair in ((xy, (0, 1)), (xz, (0, 2)), (yz, (1, 2))))
-    return Inertia(inertia.mass, _vector(inertia.h, k), Sym3(xx, yy, zz, xy, xz, yz))
+    return Inertia(inertia.mass, mirror_image(inertia.h, k), Sym3(xx, yy, zz, xy, xz, yz))
 
 
 def _shapes(link: LinkSpec, k: int) -> tuple[Geometry, ...]:
@@ -122,7 +107,7 @@ def _shapes(link: LinkSpec, k: int) -> tuple[Geometry, ...]:
     return tuple(
         replace(
             shape,
-            placement=_placement(shape.placement, k),
+            placement=mirror_image_of_placement(shape.placement, k),
             size=tuple(-s if j == k else s for j, s in enumerate(shape.size)) if shape.shape == "mesh" else shape.size,
         )
         for shape in link.geometry
@@ -137,7 +122,7 @@ def _kind(spec: JointSpec, k: int) -> JointKind:
         lambda: kind.mirrored(k),
         "the mirror image of the joint",
         (lambda q: q) if kind.is_flat else None,
-        lambda X: _placement(X, k),
+        lambda X: mirror_image_of_placement(X, k),
     )
     if other is None:
         raise ModelError(
@@ -148,12 +133,16 @@ def _kind(spec: JointSpec, k: int) -> JointKind:
 
 
 def _image(spec: JointSpec, other: JointKind, k: int) -> Image:
-    return Image.of(spec.name, spec.kind, other, lambda motion: _motion(motion, k), lambda X: _placement(X, k))
+    return Image.of(
+        spec.name, spec.kind, other, lambda motion: _motion(motion, k), lambda X: mirror_image_of_placement(X, k)
+    )
 
 
 def _joint(spec: JointSpec, k: int) -> JointSpec:
     kind = _kind(spec, k)
-    image = replace(spec, kind=kind, placement=_placement(spec.placement, k), rotor=_rotor(spec, kind, k))
+    image = replace(
+        spec, kind=kind, placement=mirror_image_of_placement(spec.placement, k), rotor=_rotor(spec, kind, k)
+    )
     if not spec.kind.is_flat:
         coordinates = _image(spec, kind, k)
         image.rest = tuple(map(float, coordinates.configuration(spec.rest)))
@@ -186,10 +175,10 @@ def _rotor(spec: JointSpec, kind: JointKind, k: int) -> Rotor | None:
     if spec.rotor is None:
         return None
     own = getattr(spec.kind, "axis", None)
-    if spec.rotor.axis is None and _turn(own, k) == kind.axis:  # type: ignore[arg-type, attr-defined]
+    if spec.rotor.axis is None and mirror_image_of_turn(own, k) == kind.axis:  # type: ignore[arg-type, attr-defined]
         return spec.rotor
     axis = own if spec.rotor.axis is None else Vec3(*spec.rotor.axis)
-    x, y, z = map(float, _turn(axis, k).components())  # type: ignore[arg-type]
+    x, y, z = map(float, mirror_image_of_turn(axis, k).components())  # type: ignore[arg-type]
     return replace(spec.rotor, axis=(x, y, z))
 
 

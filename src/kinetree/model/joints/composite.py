@@ -13,7 +13,8 @@ from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointKind, JointMotion, Matrix
 from kinetree.model.joints.reversed import Reversed
 from kinetree.model.joints.unseen import unseen_by_trial
-from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial import Inertia, Motion, Subspace, Transform
+from kinetree.spatial.mirror import mirror_image_of_placement
 
 __all__ = ["Composite", "Part"]
 
@@ -150,7 +151,7 @@ class Composite(JointKind):
         return Reversed(self) if self.is_flat else None
 
     def mirrored(self, normal: int) -> JointKind | None:
-        return self._each(lambda kind: kind.mirrored(normal), lambda X: _mirror_placement(X, normal))
+        return self._each(lambda kind: kind.mirrored(normal), lambda X: mirror_image_of_placement(X, normal))
 
     def scaled(self, length: float) -> JointKind | None:
         return self._each(lambda kind: kind.scaled(length), lambda X: Transform(X.E, X.r * length))
@@ -232,13 +233,3 @@ def _aligned(kind: JointKind) -> tuple[JointKind, Transform]:
     better, turn = kind.aligned()
     renamed = {abs(float(e)) for e in turn.E.components()} <= {0.0, 1.0} and not any(turn.r.components())
     return (kind, _IDENTITY) if renamed else (better, turn)
-
-
-def _mirror_placement(X: Transform, normal: int) -> Transform:
-    """M X M: the mirror image in the plane across an axis."""
-    signs = [-1.0 if k == normal else 1.0 for k in range(3)]
-    rows = [
-        Vec3(*(s * t * x + 0.0 for t, x in zip(signs, row.components(), strict=True)))
-        for s, row in zip(signs, (X.E.x, X.E.y, X.E.z), strict=True)
-    ]
-    return Transform(Mat3(*rows), Vec3(*(s * x + 0.0 for s, x in zip(signs, X.r.components(), strict=True))))

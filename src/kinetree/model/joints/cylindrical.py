@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.composite import Composite
-from kinetree.model.joints.one_axis import axis_name, mirror_image, rows_ending_in, unit_axis
+from kinetree.model.joints.one_axis import axis_name, rows_ending_in, unit_axis
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute, disc, turn_about
 from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
 __all__ = ["Cylindrical"]
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointKind, JointMotion
-from kinetree.model.joints.one_axis import OneAxisJoint, mirror_image
+from kinetree.model.joints.one_axis import OneAxisJoint
 from kinetree.model.joints.revolute import Revolute, disc, turn_about
 from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
 __all__ = ["Helical"]
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 from kinetree.errors import ModelError
 from kinetree.model.joints.base import JointKind
 from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
-__all__ = ["OneAxisJoint", "axis_name", "mirror_image", "rows_ending_in", "three_numbers", "unit_axis"]
+__all__ = ["OneAxisJoint", "axis_name", "rows_ending_in", "three_numbers", "unit_axis"]
 
 _ROUNDING = 2.0**-52
 _TEXT = (str, bytes)
@@ -67,11 +68,6 @@ def rows_ending_in(z: Vec3) -> Mat3:
     across = Vec3(*(float(k == least) for k in range(3))).cross(z)
     x = unit_axis([float(x_k) for x_k in across.components()])
     return Mat3(x, z.cross(x), z)
-
-
-def mirror_image(vector: Vec3, normal: int) -> Vec3:
-    """In the plane across axis 0, 1 or 2."""
-    return Vec3(*(-x + 0.0 if k == normal else x for k, x in enumerate(vector.components())))
 
 
 def three_numbers(what: str, vector: Sequence[float] | Vec3) -> Vec3:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointKind, JointMotion
-from kinetree.model.joints.one_axis import mirror_image
 from kinetree.model.joints.wrapping import Wrapping
-from kinetree.spatial import Mat3, Motion, Subspace, Transform
+from kinetree.spatial import Motion, Subspace, Transform
+from kinetree.spatial.mirror import mirror_image_of_placement
 
 __all__ = ["Placed"]
 
@@ -58,16 +58,10 @@ class Placed(Wrapping):
 
     def mirrored(self, normal: int) -> JointKind | None:
         kind = self.kind.mirrored(normal)
-        return None if kind is None else Placed(kind, _mirrored(self.after, normal), _mirrored(self.before, normal))
+        after, before = (mirror_image_of_placement(X, normal) for X in (self.after, self.before))
+        return None if kind is None else Placed(kind, after, before)
 
     def scaled(self, length: float) -> JointKind | None:
         kind = self.kind.scaled(length)
         after, before = (Transform(X.E, X.r * length) for X in (self.after, self.before))
         return None if kind is None else Placed(kind, after, before)
-
-
-def _mirrored(X: Transform, normal: int) -> Transform:
-    """M E M and M r, with the reflection M."""
-    rows = [mirror_image(row, normal) for row in (X.E.x, X.E.y, X.E.z)]
-    rows[normal] = -rows[normal]
-    return Transform(Mat3(*rows), mirror_image(X.r, normal))

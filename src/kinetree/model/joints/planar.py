@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
 from kinetree.model.joints.base import JointKind, JointMotion
-from kinetree.model.joints.one_axis import axis_name, mirror_image, unit_axis
+from kinetree.model.joints.one_axis import axis_name, unit_axis
 from kinetree.model.joints.reversed import Reversed
 from kinetree.model.joints.revolute import disc, turn_about
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
 __all__ = ["Planar"]
 

@@ -9,10 +9,11 @@ from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.helical import Helical
-from kinetree.model.joints.one_axis import axis_name, mirror_image, rows_ending_in, three_numbers, unit_axis
+from kinetree.model.joints.one_axis import axis_name, rows_ending_in, three_numbers, unit_axis
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.revolute import Revolute, turn_about
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
 __all__ = ["Screw"]
 

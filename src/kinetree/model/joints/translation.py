@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from kinetree.expr import Scalar
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.composite import Composite
-from kinetree.model.joints.one_axis import mirror_image
 from kinetree.model.joints.prismatic import Prismatic
 from kinetree.model.joints.reversed import Reversed
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
+from kinetree.spatial.mirror import mirror_image
 
 __all__ = ["Translation"]
 
