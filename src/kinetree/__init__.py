@@ -4,18 +4,6 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 """
 
 from kinetree import solids, zoo
-from kinetree.drives import limited_forces, passive_forces
-from kinetree.dynamics import (
-    aba,
-    bias_forces,
-    crba,
-    forward_dynamics,
-    gravity_forces,
-    inverse_dynamics,
-    mass_matrix,
-    rnea,
-)
-from kinetree.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.errors import (
     ConfigurationError,
     DTypeError,
@@ -32,8 +20,19 @@ from kinetree.errors import (
     TrajectoryFileError,
 )
 from kinetree.function import compile_function as compile
-from kinetree.io import load
-from kinetree.kinematics import (
+from kinetree.functions.drives import limited_forces, passive_forces
+from kinetree.functions.dynamics import (
+    aba,
+    bias_forces,
+    crba,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    mass_matrix,
+    rnea,
+)
+from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_energy
+from kinetree.functions.kinematics import (
     body_accelerations,
     body_velocities,
     difference,
@@ -44,8 +43,10 @@ from kinetree.kinematics import (
     frame_velocity,
     integrate,
 )
+from kinetree.functions.manifold import coordinate_rates, difference_jacobian, integrate_jacobian
+from kinetree.functions.rollouts import rollout
+from kinetree.io import load
 from kinetree.layouts import Layout
-from kinetree.manifold import coordinate_rates, difference_jacobian, integrate_jacobian
 from kinetree.model import (
     Composite,
     Continuous,
@@ -77,7 +78,6 @@ from kinetree.model import (
     Universal,
     merge,
 )
-from kinetree.rollouts import rollout
 from kinetree.sim import Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement

@@ -16,6 +16,7 @@ __all__ = ["Array", "Definition", "Slots", "defined_by"]
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
 """A q or v as the algorithms take it: a piece a joint."""
+Shape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,10 +24,11 @@ class Definition:
     """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
 
     name: str
-    inputs: tuple[tuple[str, str], ...]
-    """(name, "nq", "nv" or "forces") each."""
-    output: tuple[int | str, ...]
-    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"."""
+    inputs: tuple[tuple[str, str | int], ...]
+    """(name, size) each: "nq", "nv" or "forces", which the algorithm gets slot by slot, or a number, and it is flat."""
+    output: Shape | Callable[[Model, Mapping[str, Any]], Shape]
+    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; where it depends on the robot or on the
+    options, what tells it."""
     compute: Callable[..., Any]
     """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
@@ -40,6 +42,14 @@ class Definition:
     pieces, takes dt as well, and the inputs after q and v have a row a step."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
+    loops: bool = True
+    """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
+
+    def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """Of one sample's result."""
+        output = self.output(model, options) if callable(self.output) else self.output
+        sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
+        return tuple(sizes[n] if isinstance(n, str) else n for n in output)
 
 
 F = TypeVar("F", bound=Callable[..., Array])

@@ -66,9 +66,7 @@ class Specialization:
     def output(self) -> Port:
         if self.definition.is_step:
             return Port(self.definition.name, (self.steps, self.model.nq + self.model.nv))
-        sizes = {"nq": self.model.nq, "nv": self.model.nv, "bodies": len(self.model.bodies)}
-        shape = tuple(sizes[n] if isinstance(n, str) else n for n in self.definition.output)
-        return Port(self.definition.name, shape)
+        return Port(self.definition.name, self.definition.shape(self.model, self.options))
 
     @property
     def steps(self) -> int:
@@ -109,6 +107,8 @@ class Specialization:
                 "the bodies behind it mass and inertia, or the joint an armature "
                 "(kinematics and inverse dynamics work as they are)"
             )
+        if self.unroll is False and not definition.loops:
+            raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
         if forces and not definition.takes_forces:
             raise OptionError(f"{definition.name} takes no external forces")
 
@@ -118,13 +118,15 @@ class Specialization:
             return self._recorded(rolled=True)
         straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
         length = sum(1 for _ in straight.body.all_statements())
-        if self.unroll is None and length > _STRAIGHT_OPERATIONS:
+        if self.unroll is None and length > _STRAIGHT_OPERATIONS and self.definition.loops:
             return self._recorded(rolled=True)
         self._announce(length)
         return straight
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, told before it is traced."""
+        if not self.definition.loops:
+            return False
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
         return self.model.nv > _STRAIGHT_JOINTS or solved > _STRAIGHT_OPERATIONS
 
@@ -190,7 +192,7 @@ class Specialization:
             return
         tree = cast(RolledTree, model.tree)
         arguments = [
-            tree.pieces(memory, size)
+            tree.pieces(memory, size) if isinstance(size, str) else [memory[k] for k in range(size)]
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
         results = self.definition.compute(model, *arguments, **self._options(model, wrenches))

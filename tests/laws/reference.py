@@ -39,8 +39,7 @@ def reference(
     if definition.takes_forces:
         extra["f_ext"] = _forces(model, f_ext or {})
     flat = [x.item() if isinstance(x, np.ndarray) else x for x in definition.compute(model, *pieces, **extra)]
-    sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
-    return np.array(flat).reshape([sizes[n] if isinstance(n, str) else n for n in definition.output])
+    return np.array(flat).reshape(definition.shape(model, extra))
 
 
 def compiled(function: Callable[..., Array], model: kt.Model, *arguments: ArrayLike, **options: Any) -> Array:

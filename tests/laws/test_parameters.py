@@ -57,9 +57,8 @@ def program_of(function: Callable[..., Any], robot: kt.Model, names: Sequence[st
     """A public function with the named parameters as inputs after its own."""
     definition = function.definition  # type: ignore[attr-defined]
     inputs = [Port(name, (robot.size(size),)) for name, size in definition.inputs]
-    sizes = {"nq": robot.nq, "nv": robot.nv, "bodies": len(robot.bodies)}
-    output = Port(definition.name, tuple(sizes.get(n, n) for n in definition.output))
     extra: dict[str, Any] = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
+    output = Port(definition.name, definition.shape(robot, extra))
     if definition.takes_forces:
         extra["f_ext"] = {}
 

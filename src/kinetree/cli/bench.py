@@ -87,7 +87,7 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
     """(one sample, a batch, seconds until the first result was there)."""
     import numpy as np
 
-    from kinetree import dynamics, kinematics
+    from kinetree.functions import dynamics, kinematics
     from kinetree.function import compile_function
 
     q, v, tau = states.q, states.v, states.tau

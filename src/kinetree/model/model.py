@@ -66,8 +66,10 @@ class Model(Changes, Comparable, TextForm):
         shared = self.tree.coordinates
         return sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv
 
-    def size(self, space: str) -> int:
-        """How many numbers a q ("nq"), a v ("nv") or a row of joint forces ("forces") has."""
+    def size(self, space: str | int) -> int:
+        """How many numbers a q ("nq"), a v ("nv") or a row of joint forces ("forces") has; a number is itself."""
+        if isinstance(space, int):
+            return space
         return self.nq if space == "nq" else self.nv
 
     @property

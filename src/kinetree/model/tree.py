@@ -122,8 +122,10 @@ class Tree:
         flat = [x for piece in pieces for x in piece]
         return flat if self.coordinates is None else self.coordinates.gathered(flat, space)
 
-    def split(self, x: Sequence[Scalar], space: str) -> list[Sequence[Scalar]]:
-        """The opposite of `joined`: a piece a slot; slot 0 is empty."""
+    def split(self, x: Sequence[Scalar], space: str | int) -> Any:
+        """The opposite of `joined`: a piece a slot; slot 0 is empty. What has no piece a joint stays as it is."""
+        if isinstance(space, int):
+            return x
         if self.coordinates is not None:
             x = self.coordinates.spread(x, space)
         pieces: list[Sequence[Scalar]] = []

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.algorithms import BRAKES
-from kinetree.drives import limited_forces, passive_forces
-from kinetree.dynamics import aba, bias_forces, crba
 from kinetree.function import compile_function
-from kinetree.kinematics import integrate
+from kinetree.functions.drives import limited_forces, passive_forces
+from kinetree.functions.dynamics import aba, bias_forces, crba
+from kinetree.functions.kinematics import integrate
 from kinetree.model import Model
 from kinetree.sim.friction import Friction, has_springs
 from kinetree.sim.integrators import Array

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 import numpy as np
 
-from kinetree.dynamics import aba
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.function import compile_function
+from kinetree.functions.dynamics import aba
 from kinetree.model import Model
 from kinetree.sim.friction import Friction, joint_numbers, joint_rates
 from kinetree.sim.integrators import Array

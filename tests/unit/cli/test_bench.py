@@ -14,7 +14,7 @@ import kinetree.cli.timing as timing
 from kinetree import kinematics, zoo
 from kinetree.cli.bench import _states
 from kinetree.cli.peers import peers
-from kinetree.dynamics import aba, crba, rnea
+from kinetree.functions.dynamics import aba, crba, rnea
 
 from .conftest import Command
 

@@ -9,8 +9,8 @@ import pytest
 
 import kinetree as kt
 from kinetree import zoo
-from kinetree.dynamics import crba
 from kinetree.errors import StiffFrictionError
+from kinetree.functions.dynamics import crba
 from kinetree.model import Mimic, Model, ModelBuilder, Revolute
 from kinetree.model.drive import FRICTION_SPEED
 from kinetree.sim import simulate

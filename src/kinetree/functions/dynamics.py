@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model, regrouped
 from kinetree.spatial import Force
 

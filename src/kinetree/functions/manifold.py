@@ -1,6 +1,6 @@
 """The manifold on which configurations live, as functions of arrays: derivatives of steps, and rates of coordinates.
 
-`integrate` and `difference` themselves are in `kinetree.kinematics`.
+`integrate` and `difference` themselves are in `kinetree.functions.kinematics`.
 """
 
 from __future__ import annotations

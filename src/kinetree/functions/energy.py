@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.drives import Passive, passive_option, switched_on
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.model import Model
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]

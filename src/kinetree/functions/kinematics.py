@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.options import (
+    ExpressedIn,
+    Kind,
+    classical,
+    express,
+    expressed_in_option,
+    frame_option,
+    kind_option,
+)
 from kinetree.model import Frame, Model
-from kinetree.spatial import Motion, Transform
 
 __all__ = [
     "body_accelerations",
@@ -25,39 +31,6 @@ __all__ = [
     "frame_velocity",
     "integrate",
 ]
-
-ExpressedIn = Literal["local", "world", "local_world_aligned"]
-Kind = Literal["spatial", "classical"]
-
-
-def _frame(model: Model, name: Any) -> Frame:
-    if not isinstance(name, str):
-        raise OptionError(f"frame must be a name, such as {model.root!r}, not {name!r}")
-    return model.frames[name]
-
-
-def _one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
-    def check(_: Model, value: Any) -> str:
-        if not isinstance(value, str) or value not in allowed:
-            raise OptionError(
-                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}"
-            )
-        return str(value)
-
-    return check
-
-
-_expressed_in = _one_of("expressed_in", "local", "world", "local_world_aligned")
-_kind = _one_of("kind", "spatial", "classical")
-
-
-def _express(m: Motion, X: Transform, expressed_in: str) -> Motion:
-    """A motion in the coordinates of a frame, in other ones; X leads from the world's to the frame's."""
-    if expressed_in == "world":
-        return X.back(m)
-    if expressed_in == "local_world_aligned":
-        return Motion(X.E.T @ m.angular, X.E.T @ m.linear)
-    return m
 
 
 def _placement(model: Model, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
@@ -75,24 +48,19 @@ def _all_placements(model: Model, q: Slots) -> list[Scalar]:
 def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
     X_0 = algorithms.placements(model.tree, q)[frame.slot]
     velocity = algorithms.velocities(model.tree, q, v)[frame.slot]
-    return _express(frame.placement @ velocity, frame.placement @ X_0, expressed_in).linear_first()
+    return express(frame.placement @ velocity, frame.placement @ X_0, expressed_in).linear_first()
 
 
 def _acceleration(
     model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
 ) -> Sequence[Scalar]:
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
-    a = _express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
+    a = express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
     if kind == "classical":
-        a = _classical(
-            a, _express(frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot], X, expressed_in)
+        a = classical(
+            a, express(frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot], X, expressed_in)
         )
     return a.linear_first()
-
-
-def _classical(a: Motion, v: Motion) -> Motion:
-    """The acceleration of the body's point at the origin: RBDA eq. 2.45, read backwards."""
-    return Motion(a.angular, a.linear + v.angular.cross(v.linear))
 
 
 def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
@@ -100,7 +68,7 @@ def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> l
     rows = model.rows()
     for k, body in model.numbered_bodies:
         X = body.placement @ X_0[body.slot]
-        rows[k] = _express(body.placement @ velocities[body.slot], X, expressed_in).linear_first()
+        rows[k] = express(body.placement @ velocities[body.slot], X, expressed_in).linear_first()
     return rows.flat()
 
 
@@ -110,9 +78,9 @@ def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expresse
     rows = model.rows()
     for k, body in model.numbered_bodies:
         X = body.placement @ X_0[body.slot]
-        a = _express(body.placement @ accelerations[body.slot], X, expressed_in)
+        a = express(body.placement @ accelerations[body.slot], X, expressed_in)
         if kind == "classical":
-            a = _classical(a, _express(body.placement @ velocities[body.slot], X, expressed_in))
+            a = classical(a, express(body.placement @ velocities[body.slot], X, expressed_in))
         rows[k] = a.linear_first()
     return rows.flat()
 
@@ -122,7 +90,7 @@ def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> lis
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
     J = model.tree.columns(6)
     for j, _ in model.tree.toward_root(frame.slot):
-        J[j] = [_express(m, X, expressed_in).linear_first() for m in columns[j]]
+        J[j] = [express(m, X, expressed_in).linear_first() for m in columns[j]]
     return J.flat()
 
 
@@ -135,30 +103,30 @@ def _difference(model: Model, q0: Slots, q1: Slots) -> list[Scalar]:
 
 
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
-FRAME_PLACEMENT = Definition("frame_placement", (_Q,), (4, 4), _placement, {"frame": _frame})
+FRAME_PLACEMENT = Definition("frame_placement", (_Q,), (4, 4), _placement, {"frame": frame_option})
 FORWARD_KINEMATICS = Definition("forward_kinematics", (_Q,), ("bodies", 4, 4), _all_placements)
 FRAME_VELOCITY = Definition(
-    "frame_velocity", (_Q, _V), (6,), _velocity, {"frame": _frame, "expressed_in": _expressed_in}
+    "frame_velocity", (_Q, _V), (6,), _velocity, {"frame": frame_option, "expressed_in": expressed_in_option}
 )
 FRAME_ACCELERATION = Definition(
     "frame_acceleration",
     (_Q, _V, _QDD),
     (6,),
     _acceleration,
-    {"frame": _frame, "expressed_in": _expressed_in, "kind": _kind},
+    {"frame": frame_option, "expressed_in": expressed_in_option, "kind": kind_option},
 )
 BODY_VELOCITIES = Definition(
-    "body_velocities", (_Q, _V), ("bodies", 6), _all_velocities, {"expressed_in": _expressed_in}
+    "body_velocities", (_Q, _V), ("bodies", 6), _all_velocities, {"expressed_in": expressed_in_option}
 )
 BODY_ACCELERATIONS = Definition(
     "body_accelerations",
     (_Q, _V, _QDD),
     ("bodies", 6),
     _all_accelerations,
-    {"expressed_in": _expressed_in, "kind": _kind},
+    {"expressed_in": expressed_in_option, "kind": kind_option},
 )
 FRAME_JACOBIAN = Definition(
-    "frame_jacobian", (_Q,), (6, "nv"), _jacobian, {"frame": _frame, "expressed_in": _expressed_in}
+    "frame_jacobian", (_Q,), (6, "nv"), _jacobian, {"frame": frame_option, "expressed_in": expressed_in_option}
 )
 INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate, takes_parameters=False)
 DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference, takes_parameters=False)

@@ -1,0 +1,59 @@
+"""Options that several functions have: which frame, in which coordinates, in which sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Literal
+
+from kinetree.errors import OptionError
+from kinetree.model import Frame, Model
+from kinetree.spatial import Motion, Transform
+
+__all__ = [
+    "ExpressedIn",
+    "Kind",
+    "classical",
+    "express",
+    "expressed_in_option",
+    "frame_option",
+    "kind_option",
+    "one_of",
+]
+
+ExpressedIn = Literal["local", "world", "local_world_aligned"]
+Kind = Literal["spatial", "classical"]
+
+
+def frame_option(model: Model, name: Any) -> Frame:
+    if not isinstance(name, str):
+        raise OptionError(f"frame must be a name, such as {model.root!r}, not {name!r}")
+    return model.frames[name]
+
+
+def one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
+    def check(_: Model, value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise OptionError(
+                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}"
+            )
+        return str(value)
+
+    return check
+
+
+expressed_in_option = one_of("expressed_in", "local", "world", "local_world_aligned")
+kind_option = one_of("kind", "spatial", "classical")
+
+
+def express(m: Motion, X: Transform, expressed_in: str) -> Motion:
+    """A motion in the coordinates of a frame, in other ones; X leads from the world's to the frame's."""
+    if expressed_in == "world":
+        return X.back(m)
+    if expressed_in == "local_world_aligned":
+        return Motion(X.E.T @ m.angular, X.E.T @ m.linear)
+    return m
+
+
+def classical(a: Motion, v: Motion) -> Motion:
+    """The acceleration of the body's point at the origin: RBDA eq. 2.45, read backwards."""
+    return Motion(a.angular, a.linear + v.angular.cross(v.linear))
