@@ -87,8 +87,8 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
     """(one sample, a batch, seconds until the first result was there)."""
     import numpy as np
 
-    from kinetree.functions import dynamics, kinematics
     from kinetree.function import compile_function
+    from kinetree.functions import dynamics, kinematics
 
     q, v, tau = states.q, states.v, states.tau
     arguments = {"aba": (q, v, tau), "rnea": (q, v, tau)}.get(function, (q,))

@@ -38,6 +38,7 @@ from kinetree.expr.program import (
     Walk,
 )
 from kinetree.expr.recording import Memory, Recorder
+from kinetree.expr.replay import replay
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 from kinetree.expr.trace import trace, trace_memory
 
@@ -77,6 +78,7 @@ __all__ = [
     "lower",
     "maximum",
     "minimum",
+    "replay",
     "reverse_derivative",
     "select",
     "sin",

@@ -169,7 +169,8 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         n, H = len(forces), self.flat()
         # Tips first: what is zero in H then stays zero in its factors (RBDA section 6.5).
         factors = LDLT([[H[a * n + b] for b in reversed(range(n))] for a in reversed(range(n))])
-        return self._tree.split(factors.solve(forces[::-1])[::-1], "nv")[1:]
+        accelerations: list[Sequence[Scalar]] = self._tree.split(factors.solve(forces[::-1])[::-1], "nv")
+        return accelerations[1:]
 
 
 class JointDiagonal(dict[int, list[list[Scalar]]]):

@@ -1,0 +1,60 @@
+"""A program run again on numbers of any kind: floats, symbols of another trace, arrays of samples.
+
+So what was made of a program, its derivative above all, can be used inside an algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import add, mul, neg, sub, truediv
+from typing import Any
+
+from kinetree.expr import functions
+from kinetree.expr.program import Instruction, Program
+
+__all__ = ["replay"]
+
+_MEANING: dict[str, Callable[..., Any]] = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": truediv,
+    "neg": neg,
+    "fma": lambda a, b, c: a * b + c,
+    "fms": lambda a, b, c: a * b - c,
+    "fnma": lambda a, b, c: c - a * b,
+    "sqrt": functions.sqrt,
+    "sin": functions.sin,
+    "cos": functions.cos,
+    "atan2": functions.atan2,
+    "exp": functions.exp,
+    "log": functions.log,
+    "tanh": functions.tanh,
+    "min": functions.minimum,
+    "max": functions.maximum,
+    "abs": functions.absolute,
+    "lt": functions.less,
+    "le": functions.less_equal,
+    "eq": functions.equal,
+    "select": functions.select,
+}
+
+
+def replay(program: Program, *arguments: Sequence[Any]) -> list[list[Any]]:
+    """Run a straight-line program: a flat sequence a port in, a flat list a port out.
+
+    >>> from kinetree.expr import Port, trace
+    >>> program = trace(lambda x: [[x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "product")
+    >>> replay(program, [3.0, 5.0])
+    [[15.0]]
+    """
+    values = [x for argument in arguments for x in argument]
+    if len(values) != program.input_size:
+        raise ValueError(f"{program.name} takes {program.input_size} numbers, not {len(values)}")
+    assert program.results is not None
+    for s in program.body.statements:
+        if not isinstance(s, Instruction):
+            raise TypeError(f"{program.name} is no straight line of instructions, so it cannot be run again")
+        values.append(_MEANING[s.op](*(a if isinstance(a, float) else values[a] for a in s.args)))
+    flat = iter([a if isinstance(a, float) else values[a] for a in program.results])
+    return [[next(flat) for _ in range(port.size)] for port in program.outputs]
