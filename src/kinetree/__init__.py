@@ -20,10 +20,28 @@ from kinetree.errors import (
     TrajectoryFileError,
 )
 from kinetree.function import compile_function as compile
+from kinetree.functions.center_of_mass import (
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+)
+from kinetree.functions.constrained import (
+    ConstrainedMotion,
+    Impact,
+    constrained_dynamics,
+    constraint_bias,
+    constraint_errors,
+    constraint_forces,
+    constraint_jacobian,
+    impact,
+    operational_space_inertia,
+)
+from kinetree.functions.derivatives import hvp, jacobian, jvp, vjp
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import (
     aba,
     bias_forces,
+    coriolis_forces,
     crba,
     forward_dynamics,
     gravity_forces,
@@ -31,20 +49,55 @@ from kinetree.functions.dynamics import (
     mass_matrix,
     rnea,
 )
+from kinetree.functions.dynamics_derivatives import aba_derivatives, rnea_derivatives
 from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_energy
+from kinetree.functions.euler_lagrange import EulerLagrangeMatrices, euler_lagrange, euler_lagrange_matrices
+from kinetree.functions.hybrid import HybridDynamics, base_wrench, floating_inverse_dynamics, hybrid_dynamics
+from kinetree.functions.jacobians import frame_bias_acceleration, frame_jacobian, frame_jacobian_rate, kinematic_hessian
 from kinetree.functions.kinematics import (
     body_accelerations,
     body_velocities,
     difference,
     forward_kinematics,
     frame_acceleration,
-    frame_jacobian,
     frame_placement,
     frame_velocity,
     integrate,
 )
 from kinetree.functions.manifold import coordinate_rates, difference_jacobian, integrate_jacobian
+from kinetree.functions.mass_matrix import (
+    MassMatrixFactors,
+    coriolis_matrix,
+    mass_matrix_factors,
+    mass_matrix_inverse,
+    mass_matrix_solve,
+)
+from kinetree.functions.momentum import (
+    centroidal_inertia,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_rate,
+    centroidal_momentum_rate,
+    mechanical_power,
+    momentum,
+)
+from kinetree.functions.points import point_acceleration, point_jacobian, point_position, point_velocity
+from kinetree.functions.regressors import (
+    body_wrench_regressor,
+    joint_torque_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    potential_energy_regressor,
+)
+from kinetree.functions.relative import relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.identification import (
+    BaseParameters,
+    base_parameters,
+    inertial_parameters,
+    log_cholesky,
+    with_inertial_parameters,
+)
 from kinetree.io import load
 from kinetree.layouts import Layout
 from kinetree.model import (
@@ -78,6 +131,7 @@ from kinetree.model import (
     Universal,
     merge,
 )
+from kinetree.model.constraints import Contact, Loop
 from kinetree.sim import Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
@@ -85,25 +139,33 @@ from kinetree.spatial.placement import placement
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaseParameters",
     "Composite",
     "ConfigurationError",
+    "ConstrainedMotion",
+    "Contact",
     "Continuous",
     "Cylindrical",
     "DTypeError",
     "Ellipsoid",
     "Euler",
+    "EulerLagrangeMatrices",
     "ExponentialMap",
     "Fixed",
     "FloatingBase",
     "Free",
     "FreeRPY",
     "Helical",
+    "HybridDynamics",
+    "Impact",
     "Inertia",
     "JointKind",
     "JointMotion",
     "KinetreeError",
     "Layout",
     "Limits",
+    "Loop",
+    "MassMatrixFactors",
     "Mimic",
     "MissingPackageError",
     "Model",
@@ -131,36 +193,88 @@ __all__ = [
     "Translation",
     "Universal",
     "aba",
+    "aba_derivatives",
+    "base_parameters",
+    "base_wrench",
     "bias_forces",
     "body_accelerations",
     "body_velocities",
+    "body_wrench_regressor",
     "center_of_mass",
+    "center_of_mass_acceleration",
+    "center_of_mass_jacobian",
+    "center_of_mass_velocity",
+    "centroidal_inertia",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_rate",
+    "centroidal_momentum_rate",
     "compile",
+    "constrained_dynamics",
+    "constraint_bias",
+    "constraint_errors",
+    "constraint_forces",
+    "constraint_jacobian",
     "coordinate_rates",
+    "coriolis_forces",
+    "coriolis_matrix",
     "crba",
     "difference",
     "difference_jacobian",
+    "euler_lagrange",
+    "euler_lagrange_matrices",
+    "floating_inverse_dynamics",
     "forward_dynamics",
     "forward_kinematics",
     "frame_acceleration",
+    "frame_bias_acceleration",
     "frame_jacobian",
+    "frame_jacobian_rate",
     "frame_placement",
     "frame_velocity",
     "gravity_forces",
+    "hvp",
+    "hybrid_dynamics",
+    "impact",
+    "inertial_parameters",
     "integrate",
     "integrate_jacobian",
     "inverse_dynamics",
+    "jacobian",
+    "joint_torque_regressor",
+    "jvp",
+    "kinematic_hessian",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limited_forces",
     "load",
+    "log_cholesky",
     "mass_matrix",
+    "mass_matrix_factors",
+    "mass_matrix_inverse",
+    "mass_matrix_solve",
+    "mechanical_power",
     "merge",
+    "momentum",
+    "momentum_regressor",
+    "operational_space_inertia",
     "passive_forces",
     "placement",
+    "point_acceleration",
+    "point_jacobian",
+    "point_position",
+    "point_velocity",
     "potential_energy",
+    "potential_energy_regressor",
+    "relative_jacobian",
+    "relative_placement",
+    "relative_velocity",
     "rnea",
+    "rnea_derivatives",
     "rollout",
     "simulate",
     "solids",
+    "vjp",
+    "with_inertial_parameters",
     "zoo",
 ]

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
 from kinetree.model import Model
 
-__all__ = ["Array", "Definition", "Slots", "defined_by"]
+__all__ = ["Array", "Definition", "Derivative", "Slots", "defined_by"]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
 """A q or v as the algorithms take it: a piece a joint."""
 Shape = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """What a definition is the derivative of, and by what."""
+
+    of: Definition
+    mode: Literal["jvp", "vjp", "jacobian", "hvp"]
+    """Along a direction; of a weighted sum of results; all of it; of "vjp", along a direction."""
+    wrt: tuple[str, ...]
+    """The names of the inputs, as `kinetree.differentiation` writes them."""
+    along: tuple[str, ...] = ()
+    """Of "hvp": the inputs that the direction changes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +55,12 @@ class Definition:
     pieces, takes dt as well, and the inputs after q and v have a row a step."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
+    derivative: Derivative | None = None
+    """If it is made by differentiating another's program."""
+    when_large: Definition | None = None
+    """What gives the same for robots that are too large to be written out."""
+    is_dense: bool = False
+    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
 
@@ -52,7 +71,7 @@ class Definition:
         return tuple(sizes[n] if isinstance(n, str) else n for n in output)
 
 
-F = TypeVar("F", bound=Callable[..., Array])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def defined_by(definition: Definition) -> Callable[[F], F]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from kinetree.definition import Definition
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Port, Program, Recorder, Scalar, lower, trace
+from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.aligned import aligned
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
@@ -22,10 +22,11 @@ from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSou
 from kinetree.spatial import Force, Vec3
 from kinetree.stepping import Steps
 
-__all__ = ["Specialization"]
+__all__ = ["Specialization", "too_large_to_write_out"]
 
 _MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
+_DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
@@ -116,11 +117,14 @@ class Specialization:
         """Run the algorithm on symbols."""
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self._recorded(rolled=True)
-        straight = self._recorded(rolled=False) if self.definition.is_step else self._straight()
+        is_looped = self.definition.is_step or (
+            self.definition.is_dense and self.unroll is None and self.model.nv >= _DENSE_FROM
+        )
+        straight = self._recorded(rolled=False) if is_looped else self._straight()
         length = sum(1 for _ in straight.body.all_statements())
         if self.unroll is None and length > _STRAIGHT_OPERATIONS and self.definition.loops:
             return self._recorded(rolled=True)
-        self._announce(length)
+        self._announce(straight)
         return straight
 
     def _is_large(self) -> bool:
@@ -128,14 +132,16 @@ class Specialization:
         if not self.definition.loops:
             return False
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
-        return self.model.nv > _STRAIGHT_JOINTS or solved > _STRAIGHT_OPERATIONS
+        return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
 
-    def _announce(self, operations: int) -> None:
-        """Say so if compiling will take long."""
-        seconds = _SECONDS_AT_TEN_THOUSAND * (operations / 1e4) ** 1.85
+    def _announce(self, program: Program) -> None:
+        """Say so if compiling will take long; a loop's body counts by itself."""
+        blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
+        sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
+        operations, seconds = sum(sizes), sum(_SECONDS_AT_TEN_THOUSAND * (n / 1e4) ** 1.85 for n in sizes)
         if seconds > _WORTH_SAYING:
             _log.warning(
-                "compiling %s for %r: %d operations in a straight line, about %.0f s …",
+                "compiling %s for %r: %d operations, about %.0f s …",
                 self.definition.name, self.model.name, operations, seconds,
             )  # fmt: skip
 
@@ -160,7 +166,7 @@ class Specialization:
         return trace(one_sample, self.inputs, [self.output], self.definition.name)
 
     def _recorded(self, *, rolled: bool) -> Program:
-        """With loops: over bodies, if it is to be rolled, and over time, if it is a step."""
+        """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
         knowledge = Knowledge()
         source = RolledSource(self.model) if rolled and not self.parameters else None
         while True:
@@ -190,9 +196,11 @@ class Specialization:
             for arguments, dt in steps:
                 steps.state = self.definition.compute(model, *arguments, dt, **self._options(model, wrenches))
             return
-        tree = cast(RolledTree, model.tree)
+        if not rolled:
+            model = aligned(model)
+            model = replace(model, tree=replace(model.tree, recorder=recorder))
         arguments = [
-            tree.pieces(memory, size) if isinstance(size, str) else [memory[k] for k in range(size)]
+            _pieces(model, memory, size, rolled=rolled)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
         results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
@@ -210,6 +218,19 @@ class Specialization:
             forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
             options["f_ext"] = model.tree.of_some(forces, Force.zero())
         return options
+
+
+def too_large_to_write_out(model: Model) -> bool:
+    """Whether a straight line of all its bodies is not even traced."""
+    return model.nv > _STRAIGHT_JOINTS
+
+
+def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:
+    """An argument as the algorithm takes it."""
+    if rolled and isinstance(size, str):
+        return cast(RolledTree, model.tree).pieces(memory, size)
+    flat = [memory[k] for k in range(memory.size)]
+    return flat if isinstance(size, int) else model.tree.split(flat, size)
 
 
 def _as_one_system(model: Model) -> Model:

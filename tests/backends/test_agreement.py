@@ -12,6 +12,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import interpret
+from tests import functions
 from tests.robots import every_joint, load_robot
 
 ROBOTS = {
@@ -22,11 +23,6 @@ ROBOTS = {
     "every joint": every_joint,
     "anymal": lambda: load_robot("anymal_b_simple_description/robots/anymal.urdf", floating_base=True),
 }
-FUNCTIONS = {  # rollouts, whose ports are others, have tests of their own
-    name: function
-    for name in kt.__all__
-    if hasattr(function := getattr(kt, name), "definition") and not function.definition.is_step
-}
 
 
 @cache
@@ -34,18 +30,8 @@ def robot_of(name: str) -> kt.Model:
     return ROBOTS[name]()
 
 
-def options_of(robot: kt.Model, function: Any) -> dict[str, str]:
-    values = {"frame": list(robot.bodies)[-1], "expressed_in": "local_world_aligned", "kind": "classical"}
-    values["argument"] = function.definition.inputs[-1][0]
-    return {name: values[name] for name in function.definition.options if name in values}
-
-
-def samples(robot: kt.Model, function: Any, count: int) -> list[np.ndarray]:
-    rng = np.random.default_rng(4)
-    return [
-        np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, robot.nv))
-        for _, size in function.definition.inputs
-    ]
+def options_of(robot: kt.Model, function: Any) -> dict[str, Any]:
+    return functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
 
 
 def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> list[float]:
@@ -62,12 +48,11 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     return [float(x) for x in definition.compute(robot, *slots, **options)]
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped", "anymal"]))
 def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
     robot = robot_of(name)
     kernel = kt.compile(robot, function, **options_of(robot, function))
-    batch = samples(robot, function, 6)
+    batch = functions.samples(robot, function, 6, np.random.default_rng(4))
     compiled = kernel(*batch)
     for k in (0, 5):
         sample = [x[k] for x in batch]
@@ -77,12 +62,11 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
         np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("name", ["arm7", "quadruped", "every joint"])
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(("name", "function"), functions.on(["arm7", "quadruped"], floating=["quadruped"]))
 def test_float32_is_float64_to_its_own_rounding(name: str, function: Any) -> None:
     robot = robot_of(name)
     options = options_of(robot, function)
-    batch = [x.astype(np.float32) for x in samples(robot, function, 9)]
+    batch = [x.astype(np.float32) for x in functions.samples(robot, function, 9, np.random.default_rng(4))]
     single = kt.compile(robot, function, dtype="float32", **options)(*batch)
     double = kt.compile(robot, function, **options)(*batch)
     assert single.dtype == np.float32
@@ -95,7 +79,7 @@ def test_float32_is_float64_to_its_own_rounding(name: str, function: Any) -> Non
 def test_every_batch_shape_is_the_same_samples(function: Any, shape: tuple[int, ...]) -> None:
     robot = robot_of("quadruped")
     count = int(np.prod(shape))
-    batch = samples(robot, function, count)
+    batch = functions.samples(robot, function, count, np.random.default_rng(4))
     flat = function(robot, *batch)
     shaped = function(robot, *(x.reshape(*shape, -1) for x in batch))
     assert (shaped.reshape(flat.shape) == flat).all()

@@ -12,13 +12,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import interpret
+from tests import functions
 
 ROBOTS = {name: kt.zoo.load(name) for name in ("arm6", "quadruped")}
-FUNCTIONS = {  # rollouts, whose ports are others, have tests of their own
-    name: function
-    for name in kt.__all__
-    if hasattr(function := getattr(kt, name), "definition") and not function.definition.is_step
-}
 STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
 SPEEDS = {"at rest": 0.0, "hardly moving": 1e-25, "half a turn apart": 1.0, "fast": 1e3}
 
@@ -29,7 +25,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     arguments: list[np.ndarray] = []
     for _, size in function.definition.inputs:
         if size != "nq":
-            x = SPEEDS[state] * rng.normal(size=robot.nv)
+            x = SPEEDS[state] * rng.normal(size=robot.size(size))
         else:
             x = robot.neutral()
             if state == "half a turn apart" and arguments:
@@ -39,14 +35,11 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     return arguments
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"]))
 @pytest.mark.parametrize("state", STATES)
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
     robot = ROBOTS[name]
-    values = {"frame": list(robot.frames)[-1], "expressed_in": "world", "kind": "classical"}
-    values["argument"] = function.definition.inputs[-1][0]
-    options = {option: values[option] for option in function.definition.options if option in values}
+    options = functions.options_of(function, list(robot.frames)[-1], kind="classical")
     double = kt.compile(robot, function, **options)
     batch = batch_of(robot, function, state)
     result = double(*batch)
@@ -66,10 +59,7 @@ def test_external_forces_reach_every_backend(function: Any) -> None:
     rng = np.random.default_rng(10)
     frames = [robot.root, list(robot.frames)[-1], list(robot.bodies)[-1]]
     kernel = kt.compile(robot, function, f_ext=frames)
-    batch = [
-        np.stack([robot.random(rng) for _ in range(5)]) if size == "nq" else rng.normal(size=(5, robot.nv))
-        for _, size in function.definition.inputs
-    ]
+    batch = functions.samples(robot, function, 5, rng)
     forces = [rng.normal(size=(5, 6)) for _ in frames]
     result = kernel(*batch, *forces)
     for k in range(5):

@@ -19,14 +19,10 @@ from kinetree.expr import Index, Port, Program, Range, Recorder, interpret, trac
 from kinetree.model import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_rpy
+from tests import functions
 
 HINGES = (kt.Revolute([0, 0, 1]), kt.Revolute([1, 0, 0]), kt.Prismatic([0, 1, 1]))
 ALL_KINDS = (*HINGES, kt.Continuous([1, 2, 3]), kt.Free())
-FUNCTIONS = {
-    function.__name__: function
-    for function in (getattr(kt, name) for name in kt.__all__)
-    if hasattr(function, "definition") and not function.definition.is_step
-}
 
 
 def robot_of(parents: Sequence[int], kinds: Sequence[JointKind], size: float = 0.05) -> kt.Model:
@@ -83,16 +79,13 @@ def test_columns_of_the_mass_matrix_are_forces_of_unit_accelerations() -> None:
     np.testing.assert_array_equal(H, H.T)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", functions.LOOPING)
 def test_every_function_of_a_large_tree_compiles_and_gives_numbers(name: str) -> None:
-    function = FUNCTIONS[name]
+    function = functions.LOOPING[name]
     robot = robot_of([max(k - 1 - k % 3, 0) for k in range(1, 401)], ALL_KINDS)
-    wanted = {"frame": "b400", "expressed_in": "world", "kind": "classical"}
-    wanted["argument"] = function.definition.inputs[-1][0]
-    options = {option: wanted[option] for option in function.definition.options if option in wanted}
-    by_size = {"nq": 0, "nv": 1, "forces": 1}
-    arrays = [samples(robot, 9)[by_size[size]] for _, size in function.definition.inputs]
-    batch = function(robot, *arrays, **options)
+    options = functions.options_of(function, "b400", kind="classical")
+    arrays = functions.samples(robot, function, 9, np.random.default_rng(2))
+    batch = kt.compile(robot, function, **options)(*arrays)
     assert np.isfinite(batch).all()
     assert np.abs(batch).max() > 0.0
     kernel = kt.compile(robot, function, **options)

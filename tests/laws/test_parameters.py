@@ -44,6 +44,16 @@ ARGUMENTS: dict[Callable[..., Any], tuple[str, ...]] = {
     kt.body_velocities: ("q", "v"),
     kt.body_accelerations: ("q", "v", "qdd"),
     kt.frame_jacobian: ("q",),
+    kt.frame_jacobian_rate: ("q", "v"),
+    kt.frame_bias_acceleration: ("q", "v"),
+    kt.center_of_mass_jacobian: ("q",),
+    kt.coriolis_forces: ("q", "v"),
+    kt.coriolis_matrix: ("q", "v"),
+    kt.mass_matrix_inverse: ("q",),
+    kt.centroidal_momentum_rate: ("q", "v", "qdd"),
+    kt.centroidal_momentum_matrix_rate: ("q", "v"),
+    kt.centroidal_inertia: ("q",),
+    kt.mechanical_power: ("q", "v", "tau"),
 }
 OPTIONS = {"frame": "tool", "expressed_in": "world", "kind": "classical"}
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
@@ -153,9 +163,11 @@ def rebuilt(blueprint: Blueprint, values: Values) -> kt.Model:
 
 def magnitude(function: Callable[..., Any], robot: kt.Model, s: State) -> float:
     """The size of what is added up, to which rounding is relative."""
-    if function is not kt.aba:
+    if function not in (kt.aba, kt.mass_matrix_inverse):
         return 0.0
     H = reference(kt.crba, robot, s.q)
+    if function is kt.mass_matrix_inverse:
+        return float(np.linalg.cond(H) * np.abs(np.linalg.inv(H)).max() * 1e-2)
     force = np.abs(reference(kt.bias_forces, robot, s.q, s.v)) + np.abs(s.tau)
     return float((np.abs(np.linalg.inv(H)) @ (force + 1e-1 * np.abs(H).sum(axis=1))).max())
 

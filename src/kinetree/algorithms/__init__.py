@@ -1,6 +1,20 @@
 """The algorithms, one file each, beside their tables in RBDA. No arrays, no batch, no checks."""
 
 from kinetree.algorithms.aba import aba
+from kinetree.algorithms.aba_derivatives import aba_derivatives
+from kinetree.algorithms.base_wrench import base_wrench, base_wrench_of_system
+from kinetree.algorithms.center_of_mass import (
+    center_of_mass_acceleration,
+    center_of_mass_jacobian,
+    center_of_mass_velocity,
+)
+from kinetree.algorithms.centroidal import (
+    centroidal_inertia,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
+    centroidal_momentum_matrix_rate,
+    centroidal_momentum_rate,
+)
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.algorithms.configuration import (
     coordinate_rates,
@@ -9,6 +23,16 @@ from kinetree.algorithms.configuration import (
     integrate,
     integrate_jacobian,
 )
+from kinetree.algorithms.constrained_dynamics import (
+    Constrained,
+    ConstraintRule,
+    constrained_dynamics,
+    constraint_errors,
+    impact,
+    operational_space_inertia,
+)
+from kinetree.algorithms.constraint_rows import constraint_jacobian, constraint_motion
+from kinetree.algorithms.coriolis_matrix import coriolis_matrix
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.drives import (
     BRAKES,
@@ -17,42 +41,103 @@ from kinetree.algorithms.drives import (
     braked,
     driven,
     limited,
+    passive_derivatives,
     passive_forces,
     spring_energy,
     undriven,
 )
 from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
+from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.forward_dynamics import forward_dynamics
-from kinetree.algorithms.jacobian import body_jacobian
+from kinetree.algorithms.hybrid_dynamics import floating_inverse_dynamics, hybrid_dynamics, hybrid_system
+from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate
+from kinetree.algorithms.kinematic_hessian import kinematic_hessian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
+from kinetree.algorithms.ltdl import ltdl, ltdl_solve
+from kinetree.algorithms.mass_matrix_inverse import mass_matrix_inverse
+from kinetree.algorithms.momentum import mechanical_power, momentum
+from kinetree.algorithms.regressors import (
+    drive_columns,
+    joint_torque_regressor,
+    kinetic_energy_regressor,
+    momentum_regressor,
+    net_force_columns,
+    potential_energy_regressor,
+)
+from kinetree.algorithms.relative import relative_jacobian, seen_across
 from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.algorithms.stepping import rk4, semi_implicit_euler
 
 __all__ = [
     "BRAKES",
     "PASSIVE",
+    "Constrained",
+    "ConstraintRule",
     "aba",
+    "aba_derivatives",
     "accelerations",
+    "base_wrench",
+    "base_wrench_of_system",
+    "bodies_seen",
     "body_jacobian",
     "brake_coefficient",
     "braked",
     "center_of_mass",
+    "center_of_mass_acceleration",
+    "center_of_mass_jacobian",
+    "center_of_mass_velocity",
+    "centroidal_inertia",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_rate",
+    "centroidal_momentum_rate",
     "cluster_aba",
+    "constrained_dynamics",
+    "constraint_errors",
+    "constraint_jacobian",
+    "constraint_motion",
     "coordinate_rates",
+    "coriolis_matrix",
     "crba",
     "difference",
     "difference_jacobian",
+    "drive_columns",
     "driven",
+    "euler_lagrange",
+    "euler_lagrange_matrices",
+    "floating_inverse_dynamics",
     "forward_dynamics",
+    "hybrid_dynamics",
+    "hybrid_system",
+    "impact",
     "integrate",
     "integrate_jacobian",
+    "jacobian",
+    "jacobian_rate",
+    "joint_torque_regressor",
+    "kinematic_hessian",
     "kinetic_energy",
+    "kinetic_energy_regressor",
     "limited",
+    "ltdl",
+    "ltdl_solve",
+    "mass_matrix_inverse",
+    "mechanical_power",
+    "momentum",
+    "momentum_regressor",
+    "net_force_columns",
+    "operational_space_inertia",
+    "passive_derivatives",
     "passive_forces",
     "placements",
     "potential_energy",
+    "potential_energy_regressor",
+    "relative_jacobian",
     "rk4",
     "rnea",
+    "rnea_derivatives",
+    "seen_across",
     "semi_implicit_euler",
     "spring_energy",
     "undriven",

@@ -15,6 +15,7 @@ from typing import Any
 
 from kinetree.expr import Scalar, less, maximum, minimum, select, tanh
 from kinetree.model import Tree
+from kinetree.model.joints.springs import spring_derivatives, spring_forces
 
 __all__ = [
     "BRAKES",
@@ -23,6 +24,7 @@ __all__ = [
     "braked",
     "driven",
     "limited",
+    "passive_derivatives",
     "passive_forces",
     "spring_energy",
     "undriven",
@@ -47,12 +49,30 @@ def passive_forces(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> A
             rows = zip(forces, drive.friction, drive.friction_speed, qd[i], strict=True)
             forces = [f - F * tanh(v / speed) for f, F, speed, v in rows]
         if "spring" in which and _has_spring(drive.stiffness):
-            moved = tree.joint[i].difference(drive.rest, q[i])
-            _, J = tree.joint[i].difference_jacobians(drive.rest, q[i])
-            pull = [k * d for k, d in zip(drive.stiffness, moved, strict=True)]
-            forces = [f - sum((row[n] * p for row, p in zip(J, pull, strict=True)), 0.0) for n, f in enumerate(forces)]
+            pull = spring_forces(tree.joint[i], q[i], drive.stiffness, drive.rest)
+            forces = [f + s for f, s in zip(forces, pull, strict=True)]
         passive[i] = forces
     return passive
+
+
+def passive_derivatives(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> tuple[Any, Any]:
+    """How those that are named change with displacements and with rates: a block a joint, for joints that have any."""
+    by_q: dict[int, Any] = {}
+    by_v: dict[int, Any] = {}
+    for i, _ in tree.outward:
+        drive, n = tree.drive[i], tree.joint[i].nv
+        slopes: list[Scalar] = [0.0] * n
+        if "damping" in which:
+            slopes = [s - d for s, d in zip(slopes, drive.damping, strict=True)]
+        if "friction" in which:
+            bends = [tanh(v / speed) for v, speed in zip(qd[i], drive.friction_speed, strict=True)]
+            rows = zip(slopes, drive.friction, drive.friction_speed, bends, strict=True)
+            slopes = [s - F / speed * (1.0 - bend * bend) for s, F, speed, bend in rows]
+        if any(s != 0.0 for s in slopes):
+            by_v[i] = [[s if k == m else 0.0 for m in range(n)] for k, s in enumerate(slopes)]
+        if "spring" in which and _has_spring(drive.stiffness):
+            by_q[i] = spring_derivatives(tree.joint[i], q[i], drive.stiffness, drive.rest)
+    return by_q, by_v
 
 
 def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str], limits: bool) -> Any:

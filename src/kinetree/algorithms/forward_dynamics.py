@@ -12,6 +12,7 @@ from typing import Any
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.rnea import rnea
 from kinetree.expr import Scalar
 from kinetree.model import Tree
@@ -36,4 +37,9 @@ def forward_dynamics(
     (u,) = tree.slots(1)
     for i, _ in tree.outward:
         u[i] = [t - c for t, c in zip(tau[i], C[i], strict=True)]
-    return crba(tree, q).solve(u[1:])
+    H: Any = crba(tree, q).sparse()
+    x = H.vector(u)
+    ltdl(H)
+    ltdl_solve(H, x)
+    accelerations: Sequence[Sequence[Scalar]] = H.pieces(x)
+    return accelerations

@@ -6,6 +6,7 @@ ordinary array of numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
@@ -19,6 +20,8 @@ from kinetree.expr import Argument, Block, Call, Index, Instruction, Load, Loop,
 
 __all__ = ["MEMORY", "SampleWriter", "port_names"]
 
+_FEW = 8
+"""Zeros among results that are stored one by one."""
 MEMORY = "sample_memory"
 """Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
 
@@ -80,8 +83,11 @@ class SampleWriter:
                 self._clear(f"%out{k}", port.size * width)
         self._block(program.body)
         for k, results in enumerate(self._results()):
+            cleared = self._zeros and sum(map(_is_zero, results)) > _FEW
+            if cleared:  # a store each would take LLVM long
+                self._clear(f"%out{k}", len(results) * width)
             for n, result in enumerate(results):
-                if self._zeros or isinstance(result, int):
+                if isinstance(result, int) or (self._zeros and not (cleared and _is_zero(result))):
                     self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
                     self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
         if self.needs_heap:
@@ -419,3 +425,8 @@ def _values(block: Block) -> Iterable[int]:
         elif isinstance(s, Loop):
             arguments = (*s.carried, *s.next)
         yield from (a for a in arguments if isinstance(a, int))
+
+
+def _is_zero(result: Argument) -> bool:
+    """Whether a result is the constant zero, and not its opposite."""
+    return isinstance(result, float) and result == 0.0 and math.copysign(1.0, result) > 0.0

@@ -39,6 +39,7 @@ from kinetree.expr.program import (
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
+from kinetree.expr.sparse import StoredFactors
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 from kinetree.expr.trace import trace, trace_memory
 
@@ -60,6 +61,7 @@ __all__ = [
     "Range",
     "Recorder",
     "Scalar",
+    "StoredFactors",
     "Store",
     "Switch",
     "Symbol",

@@ -136,6 +136,8 @@ class Recorder:
         if at.base or term.scale != 1 or term.table is not None:
             raise ValueError("a table is looked up at the counter of a loop")
         seen = values[first:]
+        if not seen:  # the loop has no rounds
+            return Index()
         step = seen[1] - seen[0] if len(seen) > 1 else 0
         if all(b - a == step for a, b in pairwise(seen)):
             return Index(seen[0] - step * first, (Term(term.loop, step),) if step else ())

@@ -6,6 +6,7 @@ They run on the tree with regrouped inertias: the same answers from fewer operat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -13,12 +14,13 @@ from kinetree import algorithms
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.model import Model, regrouped
-from kinetree.spatial import Force
+from kinetree.model import Model, Tree, regrouped
+from kinetree.spatial import Force, Motion
 
 __all__ = [
     "aba",
     "bias_forces",
+    "coriolis_forces",
     "crba",
     "forward_dynamics",
     "gravity_forces",
@@ -48,6 +50,15 @@ def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_
     return _rnea(model, q, v, model.tree.at_rest(), passive=passive, f_ext=f_ext)
 
 
+def _coriolis_forces(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    tree = regrouped(model.tree).rebuilt(_weightless)
+    return model.tree.joined(algorithms.rnea(tree, q, v, model.tree.at_rest()), "forces")
+
+
+def _weightless(tree: Tree) -> Tree:
+    return replace(tree, gravity=Motion.zero())
+
+
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
     rest = model.tree.at_rest()
     return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, rest, rest), "forces")
@@ -64,6 +75,7 @@ ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, _DRIVE, takes_forces=True
 RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, _PASSIVE, takes_forces=True)
 CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba)
 BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, _PASSIVE, takes_forces=True)
+CORIOLIS_FORCES = Definition("coriolis_forces", (_Q, _V), ("nv",), _coriolis_forces)
 GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces)
 
 
@@ -246,6 +258,45 @@ def bias_forces(
     """
     options = {} if passive is False else switched_on(robot, passive)
     return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
+
+
+@defined_by(CORIOLIS_FORCES)
+def coriolis_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The joint forces that the velocity alone takes: Coriolis and centrifugal terms, without gravity.
+
+    `bias_forces` less `gravity_forces`, at less than the cost of the first; and `coriolis_matrix` times v.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, (…, nv).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        C(q, v) v (…, nv); N·m, N.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), Table 5.1 with q̈ = 0 and no gravity.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> float(abs(kt.coriolis_forces(robot, [0.3, 0.1], [0.0, 0.0])).max())
+    0.0
+    """
+    return run(CORIOLIS_FORCES, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
 @defined_by(GRAVITY_FORCES)

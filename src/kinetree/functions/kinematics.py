@@ -21,12 +21,12 @@ from kinetree.functions.options import (
 from kinetree.model import Frame, Model
 
 __all__ = [
+    "acceleration",
     "body_accelerations",
     "body_velocities",
     "difference",
     "forward_kinematics",
     "frame_acceleration",
-    "frame_jacobian",
     "frame_placement",
     "frame_velocity",
     "integrate",
@@ -51,9 +51,10 @@ def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: s
     return express(frame.placement @ velocity, frame.placement @ X_0, expressed_in).linear_first()
 
 
-def _acceleration(
+def acceleration(
     model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
 ) -> Sequence[Scalar]:
+    """Of one frame, one sample, as the compiler has it."""
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
     a = express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
     if kind == "classical":
@@ -85,15 +86,6 @@ def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expresse
     return rows.flat()
 
 
-def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
-    columns = algorithms.body_jacobian(model.tree, q, frame.slot, frame.placement)
-    X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
-    J = model.tree.columns(6)
-    for j, _ in model.tree.toward_root(frame.slot):
-        J[j] = [express(m, X, expressed_in).linear_first() for m in columns[j]]
-    return J.flat()
-
-
 def _integrate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.integrate(model.tree, q, v), "nq")
 
@@ -112,7 +104,7 @@ FRAME_ACCELERATION = Definition(
     "frame_acceleration",
     (_Q, _V, _QDD),
     (6,),
-    _acceleration,
+    acceleration,
     {"frame": frame_option, "expressed_in": expressed_in_option, "kind": kind_option},
 )
 BODY_VELOCITIES = Definition(
@@ -124,9 +116,6 @@ BODY_ACCELERATIONS = Definition(
     ("bodies", 6),
     _all_accelerations,
     {"expressed_in": expressed_in_option, "kind": kind_option},
-)
-FRAME_JACOBIAN = Definition(
-    "frame_jacobian", (_Q,), (6, "nv"), _jacobian, {"frame": frame_option, "expressed_in": expressed_in_option}
 )
 INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate, takes_parameters=False)
 DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference, takes_parameters=False)
@@ -408,56 +397,6 @@ def body_accelerations(
         (q, v, qdd),
         expressed_in=expressed_in,
         kind=kind,
-        parameters=parameters,
-        out=out,
-        threads=threads,
-    )
-
-
-@defined_by(FRAME_JACOBIAN)
-def frame_jacobian(
-    robot: Model,
-    q: ArrayLike,
-    frame: str,
-    *,
-    expressed_in: ExpressedIn,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-    threads: int | None = None,
-) -> Array:
-    """The matrix that takes v to the twist of one frame: J v = frame_velocity.
-
-    Args:
-        robot: the robot.
-        q: configuration (…, nq).
-        frame: a name in `robot.frames`.
-        expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        parameters: other numbers for some of the robot's parameters, such as
-            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
-        out: where to put the result, of the result's dtype.
-        threads: how many threads may share a large batch; by default as many as there are cores.
-
-    Returns:
-        J (…, 6, nv), linear rows first.
-
-    Raises:
-        NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
-        ShapeError, DTypeError, ConfigurationError: as for `aba`.
-
-    Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the body's coordinates).
-
-    >>> import kinetree as kt
-    >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.frame_jacobian(robot, [0.3, 0.1], robot.root, expressed_in="world").any()
-    np.False_
-    """
-    return run(
-        FRAME_JACOBIAN,
-        robot,
-        (q,),
-        frame=frame,
-        expressed_in=expressed_in,
         parameters=parameters,
         out=out,
         threads=threads,

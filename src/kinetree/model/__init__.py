@@ -31,7 +31,7 @@ from kinetree.model.joints import (
     Universal,
 )
 from kinetree.model.model import Model
-from kinetree.model.tree import JointBlocks, JointDiagonal, Tree
+from kinetree.model.tree import JointBlocks, JointDiagonal, JointSquare, Tree
 
 __all__ = [
     "Body",
@@ -55,6 +55,7 @@ __all__ = [
     "JointDiagonal",
     "JointKind",
     "JointMotion",
+    "JointSquare",
     "Limits",
     "Mimic",
     "Model",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from kinetree.expr import Scalar
+from kinetree.expr import Recorder, Scalar
 from kinetree.model.clusters import Cluster, clusters
 from kinetree.model.coordinate_map import CoordinateMap
 from kinetree.model.drive import Drive
+from kinetree.model.elimination import SparseMatrix, elimination
 from kinetree.model.joints import JointKind
-from kinetree.spatial import LDLT, Inertia, Motion, Transform, Vec3
+from kinetree.spatial import Inertia, Motion, Transform, Vec3
 
-__all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "Tree"]
+__all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "Tree"]
 
 T = TypeVar("T")
 
@@ -47,6 +49,8 @@ class Tree:
     """How joints share coordinates, if any do."""
     is_one_system: bool = False
     """Whether forward dynamics is to be solved as one system, not cluster by cluster, where joints share some."""
+    recorder: Recorder | None = None
+    """Of the trace, if dense linear algebra is to be done in loops of the program."""
 
     @property
     def size(self) -> int:
@@ -74,6 +78,10 @@ class Tree:
     def blocks(self) -> JointBlocks:
         """A symmetric matrix of joints, zero at first."""
         return JointBlocks(self)
+
+    def square(self) -> JointSquare:
+        """A matrix of joints with no symmetry, zero at first."""
+        return JointSquare(self)
 
     def diagonal(self) -> JointDiagonal:
         """A matrix with a block for each joint on its diagonal, zero elsewhere."""
@@ -163,14 +171,51 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ H G)ᵀ
         return [columns[max(a, b)][min(a, b)] for a in range(shared.nv) for b in range(shared.nv)]
 
-    def solve(self, pieces: Sequence[Sequence[Scalar]]) -> list[Sequence[Scalar]]:
-        """The accelerations that forces give: pieces from slot 1 on, as they go in."""
-        forces = self._tree.joined(pieces, "forces")
-        n, H = len(forces), self.flat()
-        # Tips first: what is zero in H then stays zero in its factors (RBDA section 6.5).
-        factors = LDLT([[H[a * n + b] for b in reversed(range(n))] for a in reversed(range(n))])
-        accelerations: list[Sequence[Scalar]] = self._tree.split(factors.solve(forces[::-1])[::-1], "nv")
-        return accelerations[1:]
+    def sparse(self, *, as_numbered: bool = False) -> SparseMatrix:
+        """The same, to be factored with the sparsity of the tree: tips first, or in the reverse order of v."""
+        H = self.flat()
+        n = math.isqrt(len(H))
+        rows = [H[a * n : (a + 1) * n] for a in range(n)]
+        return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered), self._tree)
+
+
+class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):
+    """A matrix of joints by its blocks (i, j), whose rows are forces and whose columns are rates; the root has none."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._starts = tree.v_starts
+
+    def __setitem__(self, ij: tuple[int, int], block: list[list[Scalar]]) -> None:
+        if 0 not in ij:
+            super().__setitem__(ij, block)
+
+    def __sub__(self, other: Mapping[int, list[list[Scalar]]]) -> JointSquare:
+        """Less a block a joint on the diagonal."""
+        difference = JointSquare(self._tree)
+        difference.update(self)
+        for i, block in other.items():
+            rows = zip(self[i, i], block, strict=True)
+            difference[i, i] = [[x - y for x, y in zip(*row, strict=True)] for row in rows]
+        return difference
+
+    def flat(self) -> list[Scalar]:
+        """The whole matrix, row by row: of the robot's degrees of freedom, also where joints share some."""
+        return [x for row in self.rows() for x in row]
+
+    def rows(self) -> list[list[Scalar]]:
+        """The same, in its rows."""
+        n = self._starts[-1]
+        rows: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+        for (i, j), block in self.items():
+            for a, row in enumerate(block, self._starts[i]):
+                rows[a][self._starts[j] : self._starts[j + 1]] = row
+        shared = self._tree.coordinates
+        if shared is None:
+            return rows
+        half = [shared.gathered(row, "forces") for row in rows]  # C G, row by row
+        columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ C G)ᵀ
+        return [list(row) for row in zip(*columns, strict=True)]
 
 
 class JointDiagonal(dict[int, list[list[Scalar]]]):

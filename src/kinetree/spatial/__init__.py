@@ -1,5 +1,6 @@
 """Spatial algebra on numbers of any kind. Components are named; nobody outside indexes a 6-vector."""
 
+from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
 from kinetree.spatial.motion_force import Force, Motion
@@ -11,6 +12,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = [
     "LDLT",
     "ArticulatedInertia",
+    "CoriolisInertia",
     "Force",
     "ForceBasis",
     "Inertia",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinetree.expr import Scalar, Symbol
+from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
 from kinetree.spatial.motion_force import Force, Motion
@@ -28,6 +29,15 @@ class Subspace:
             total = total + column * x_k
         return total
 
+    def __add__(self, other: Subspace) -> Subspace:
+        if not isinstance(other, Subspace):
+            return NotImplemented
+        return Subspace(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
+
+    def crossed_by(self, v: Motion) -> Subspace:
+        """v x S."""
+        return Subspace(tuple(v.cross(column) for column in self.columns))
+
     def project(self, f: Force) -> list[Scalar]:
         """Sᵀ f."""
         return [column.dot(f) for column in self.columns]
@@ -38,7 +48,7 @@ class Subspace:
         resisted = (*armature, *(x for couple in rotors.columns for x in _six(couple)))
         return Ia.without(spanned) if len(spanned) == len(self.columns) and _is_zero(resisted) else Ia
 
-    def carried_by(self, inertia: ArticulatedInertia | Inertia) -> ForceBasis:
+    def carried_by(self, inertia: ArticulatedInertia | Inertia | CoriolisInertia) -> ForceBasis:
         """U = I S."""
         return ForceBasis(tuple(inertia @ column for column in self.columns))
 

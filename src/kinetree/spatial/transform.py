@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from kinetree.expr import Scalar, Symbol
+from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.turn import Turn
@@ -72,9 +73,11 @@ class Transform:
     def back(self, other: Inertia) -> Inertia: ...
     @overload
     def back(self, other: ArticulatedInertia) -> ArticulatedInertia: ...
+    @overload
+    def back(self, other: CoriolisInertia) -> CoriolisInertia: ...
     def back(
-        self, other: Force | Motion | Inertia | ArticulatedInertia
-    ) -> Force | Motion | Inertia | ArticulatedInertia:
+        self, other: Force | Motion | Inertia | ArticulatedInertia | CoriolisInertia
+    ) -> Force | Motion | Inertia | ArticulatedInertia | CoriolisInertia:
         """What stands in B's coordinates, in A's."""
         E_T, r = self.E.T, self.r
         if isinstance(other, Force):
@@ -92,6 +95,12 @@ class Transform:
             for turn in self.turns:
                 other = turn.back_rigid(other)
             return _back_rigid(self.before.T, r, other)
+        if isinstance(other, CoriolisInertia):
+            if self.before is None or not _only_renames_axes(self.before):
+                return _back_coriolis(E_T, r, other)
+            for turn in self.turns:
+                other = turn.back_coriolis(other)
+            return _back_coriolis(self.before.T, r, other)
         if isinstance(other, Motion):
             w = E_T @ other.angular
             return Motion(w, E_T @ other.linear + r.cross(w))
@@ -179,3 +188,10 @@ def _back_articulated(E_T: Mat3, r: Vec3, inertia: ArticulatedInertia) -> Articu
         H_A,
         M,
     )
+
+
+def _back_coriolis(E_T: Mat3, r: Vec3, coriolis: CoriolisInertia) -> CoriolisInertia:
+    """Xᵀ B X: rotate both parts, then shift the origin by -r; r x p x = p rᵀ - (r . p) 1."""
+    p = E_T @ coriolis.p
+    A = E_T.times(coriolis.A).times(E_T.T) - p.outer(r)
+    return CoriolisInertia(A + Sym3.scalar(r.dot(p)).full, p)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kinetree.expr import Scalar
+from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
@@ -45,6 +46,11 @@ class Turn:
             _about_z(self.axis, inertia.H, _cycle_matrix, self._matrix_z),
             self._symmetric(inertia.M),
         )
+
+    def back_coriolis(self, coriolis: CoriolisInertia) -> CoriolisInertia:
+        """A Coriolis matrix, from turned coordinates to fixed ones."""
+        A = _about_z(self.axis, coriolis.A, _cycle_matrix, self._matrix_z)
+        return CoriolisInertia(A, self.R @ coriolis.p)
 
     def _symmetric(self, S: Sym3) -> Sym3:
         return _about_z(self.axis, S, _cycle_symmetric, self._symmetric_z)

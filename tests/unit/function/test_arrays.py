@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.spatial import Inertia, Sym3, Vec3
+from tests import functions
 
 ARM = kt.zoo.load("arm6")
 QUADRUPED = kt.zoo.load("quadruped")
@@ -174,20 +175,14 @@ def rock() -> kt.Model:
 
 def test_a_robot_without_joints_answers_every_function() -> None:
     robot = rock()
-    for name in kt.__all__:
-        definition = getattr(getattr(kt, name), "definition", None)
-        if definition is None or definition.is_step:
-            continue
-        last = definition.inputs[-1][0]
-        values = {"frame": "rock", "expressed_in": "world", "kind": "spatial", "argument": last}
-        f = kt.compile(
-            robot, getattr(kt, name), **{option: values[option] for option in definition.options if option in values}
-        )
-        result = f(*(np.zeros((3, 2, 0)) for _ in definition.inputs))
+    for function in functions.FIXED.values():
+        f = kt.compile(robot, function, **functions.options_of(function, "rock"))
+        arguments = [np.zeros((3, 2, robot.size(size))) for _, size in function.definition.inputs]
+        result = f(*arguments)
         assert result.shape[:2] == (3, 2)
         assert np.isfinite(result).all()
         out = np.full(result.shape, 7.0)
-        assert f(*(np.zeros((3, 2, 0)) for _ in definition.inputs), out=out) is out
+        assert f(*arguments, out=out) is out
         assert (out == result).all()
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from tests import functions
 
 ARM = kt.zoo.load("arm6")
 QUADRUPED = kt.zoo.load("quadruped")
@@ -27,8 +28,6 @@ Q, V, TAU = RNG.normal(size=(3, 6))
 EXPECTED = kt.aba(ARM, *(x[None] for x in (Q, V, TAU)))[0]
 """By way of a batch of one."""
 
-OPTIONS: dict[str, Any] = {"frame": "tool", "expressed_in": "world", "kind": "spatial"}
-FUNCTIONS = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "definition") and name != "rollout"]
 
 Call = Callable[..., Any]
 
@@ -46,21 +45,20 @@ Way = Callable[..., Call]
 
 
 def sample(robot: kt.Model, function: Any) -> list[np.ndarray]:
-    sizes = {"nq": lambda: robot.random(RNG), "nv": lambda: RNG.normal(size=robot.nv)}
-    sizes["forces"] = sizes["nv"]
-    return [sizes[size]() for _, size in function.definition.inputs]
+    return [x[0] for x in functions.samples(robot, function, 1, RNG)]
 
 
 # -- results
 
 
 @both_ways
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", functions.FIXED.values(), ids=functions.FIXED)
 def test_every_function_answers_for_one_sample_as_for_a_batch(function: Any, way: Way) -> None:
-    values = OPTIONS | {"argument": function.definition.inputs[-1][0]}
-    options = {name: values[name] for name in function.definition.options if name in values}
+    if way is public and not functions.gives_one_array(function):
+        way = bare  # what is named are views of what this gives
+    options = functions.options_of(function, "tool")
     given = sample(ARM, function)
-    expected = function(ARM, *(np.stack([x, x]) for x in given), **options)[1]
+    expected = kt.compile(ARM, function, **options)(*(np.stack([x, x]) for x in given))[1]
     f = way(ARM, function, **options)
     result = f(*given)
     assert type(result) is (np.float64 if expected.ndim == 0 else np.ndarray)

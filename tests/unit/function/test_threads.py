@@ -12,14 +12,14 @@ import pytest
 
 import kinetree as kt
 from kinetree import threads as module
+from tests import functions
 
 ARM = kt.zoo.load("arm6")
 RNG = np.random.default_rng(31)
 COUNT = 1003
 Q, V, TAU = RNG.normal(size=(3, COUNT, 6))
 EXPECTED = kt.aba(ARM, Q, V, TAU, threads=1)
-FUNCTIONS = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "definition")]
-OPTIONS = {"frame": "tool", "expressed_in": "world", "kind": "spatial"}
+FUNCTIONS = [*functions.FIXED.values(), kt.rollout]
 
 
 @pytest.fixture
@@ -40,14 +40,12 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarray:
     """A public function on the first samples."""
-    values = {"q": Q, "v": V, "q0": Q, "q1": V, "tau": TAU, "qdd": TAU}
-    arguments = {name: values[name][:count] for name, _ in function.definition.inputs}
+    values = {"q": Q, "v": V, "q0": Q, "q1": V}
+    arguments = {name: values.get(name, TAU[:, : ARM.size(size)])[:count] for name, size in function.definition.inputs}
     if function is kt.rollout:
         arguments |= {"tau": np.stack([TAU[:count]] * 2, axis=1), "dt": np.full(count, 0.01)}
-    wanted = OPTIONS | {"argument": function.definition.inputs[-1][0]}
-    options = {name: wanted[name] for name in function.definition.options if name in wanted}
-    result: np.ndarray = function(ARM, **arguments, **options, threads=threads)
-    return result
+    result = function(ARM, **arguments, **functions.options_of(function, "tool"), threads=threads)
+    return result if isinstance(result, np.ndarray) else np.concatenate([x.reshape(len(x), -1) for x in result], 1)
 
 
 @pytest.mark.usefixtures("limits")

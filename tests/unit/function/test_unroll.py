@@ -11,18 +11,11 @@ import pytest
 import kinetree as kt
 from kinetree.expr import Block, Loop, Switch
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+from tests import functions
 
 ROBOT = kt.zoo.load("quadruped")
 RNG = np.random.default_rng(21)
-OPTIONS: dict[str, Any] = {
-    "frame": "front_left_foot",
-    "expressed_in": "local_world_aligned",
-    "kind": "classical",
-    "integrator": "rk4",
-    "steps": 2,
-}
-FUNCTIONS = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "definition")]
-FUNCTIONS = list(dict.fromkeys(FUNCTIONS))  # without aliases
+FUNCTIONS = [*functions.LOOPING.values(), kt.rollout]
 
 
 def statements(block: Block) -> Iterator[Any]:
@@ -59,8 +52,9 @@ def arguments(f: Callable[..., Any], robot: kt.Model, count: int) -> list[np.nda
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_every_function_is_the_same_in_loops(function: Any) -> None:
-    values = OPTIONS | {"argument": function.definition.inputs[-1][0]}
-    options = {name: values[name] for name in function.definition.options if name in values}
+    options = functions.options_of(function, "front_left_foot", "local_world_aligned", "classical")
+    if function is kt.rollout:
+        options = {"integrator": "rk4", "steps": 2}
     rolled = kt.compile(ROBOT, function, unroll=False, **options)
     straight = kt.compile(ROBOT, function, unroll=True, **options)
     given = arguments(straight, ROBOT, 11)

@@ -6,20 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, dense
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar
 from kinetree.model.rolled.memory import Bodies, Slot
 from kinetree.model.rolled.shared import SharedMemory
 from kinetree.model.rolled.source import Source
 from kinetree.model.rolled.tables import Columns, QuantityTable
 from kinetree.spatial import Transform
 
-__all__ = ["BodyRow", "JointBlocks", "JointColumns", "JointDiagonal", "NamedBodies", "Rows"]
+__all__ = ["BodyRow", "JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "NamedBodies", "Rows"]
 
 
 class _OfJoints:
     """The function's result as a matrix with some columns a joint, zero at first.
 
-    Where joints share coordinates it is made in memory of its own, and projected at the end.
+    It is made in memory of its own where it is not itself the result, or where joints share coordinates, and is
+    projected at the end.
     """
 
     def __init__(
@@ -30,7 +31,8 @@ class _OfJoints:
         (output,) = recorder.outputs
         self._rows = self._n if rows is None else rows
         self._result = output
-        self._output = output if shared is None else recorder.array("of_joints", self._rows * self._n, clear=True)
+        is_result = shared is None and output.size == self._rows * self._n
+        self._output = output if is_result else recorder.array("of_joints", self._rows * self._n, clear=True)
         self._recorder = recorder
         self._bodies = bodies
         self._starts = source.starts("nv")
@@ -56,14 +58,28 @@ class JointBlocks(_OfJoints):
         if self._shared is not None:
             self._shared.projected(self._output, self._n, self._result)
 
-    def factored(self) -> tuple[Memory, int]:
-        """Its L D Lᵀ factors where joints share coordinates, and the number of rows."""
-        assert self._shared is not None
-        n = self._shared.nv
-        H = self._recorder.array("factors", n * n)
+    def whole(self) -> Memory:
+        """The matrix of the robot's degrees of freedom in memory, row by row."""
+        if self._shared is None:
+            return self._output
+        H = self._recorder.array("projected", self._shared.nv**2)
         self._shared.projected(self._output, self._n, H)
-        dense.factor(H, n)
-        return H, n
+        return H
+
+
+class JointSquare(_OfJoints):
+    """A matrix of joints with no symmetry, by its blocks (i, j)."""
+
+    def __setitem__(self, ij: tuple[Slot, Slot], block: Sequence[Sequence[Scalar]]) -> None:
+        start_i, start_j = map(self._start, ij)
+        for a, row in enumerate(block):
+            for b, x in enumerate(row):
+                self._output[(start_i + a) * self._n + (start_j + b)] = x
+
+    def flat(self) -> None:
+        """It stands in the result, or is projected into it."""
+        if self._shared is not None:
+            self._shared.projected_square(self._output, self._n, self._result)
 
 
 class JointDiagonal(_OfJoints):

@@ -75,11 +75,19 @@ class SharedMemory:
             for k in J.rounds(0, self.nv):
                 target[row * self.nv + k] = terms.sum(k, lambda at, row=row: J[row * n + at])  # type: ignore[misc]
 
+    def projected_square(self, C: Memory, n: int, target: Memory) -> None:
+        """Gᵀ C G of an n by n matrix from v to forces."""
+        self._between(self.forces, C, n, target)
+
     def transformed(self, M: Memory, n: int, target: Memory) -> None:
         """G⁻ M G of an n by n matrix from v to v, with the left inverse G⁻ that `gather` applies."""
+        self._between(self._shared.v_back, M, n, target)
+
+    def _between(self, rows: Sequence[Row], M: Memory, n: int, target: Memory) -> None:
+        """R M G, for a sparse R of these rows."""
         half = self._recorder.array("half_transformed", n * self.nv)
         self.projected_columns(M, n, n, half)
-        terms = Terms(self._recorder, self._shared.v_back)
+        terms = Terms(self._recorder, rows)
         for k in M.rounds(0, self.nv):
             for l in M.rounds(0, self.nv):
                 target[k * self.nv + l] = terms.sum(k, lambda at, l=l: half[at * self.nv + l])  # type: ignore[misc]

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk, dense
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk
 from kinetree.model.clusters import Cluster
+from kinetree.model.elimination import Elimination, elimination
 from kinetree.model.joints import JointKind
 from kinetree.model.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
-from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal
+from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal, JointSquare
 from kinetree.model.rolled.shared import SharedMemory
 from kinetree.model.rolled.source import Source
+from kinetree.model.rolled.sparse import SparseMatrix
 from kinetree.model.rolled.tables import QuantityTable
 from kinetree.spatial import Motion
 
@@ -90,11 +92,17 @@ class RolledTree:
     def blocks(self) -> _Blocks:
         return _Blocks(self, self._recorder, self._bodies, self._source, self._shared)
 
+    def square(self) -> JointSquare:
+        return JointSquare(self._recorder, self._bodies, self._source, self._shared)
+
     def diagonal(self) -> JointDiagonal:
         return JointDiagonal(self._recorder, self._bodies, self._source, self._shared)
 
     def columns(self, rows: int) -> JointColumns:
         return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows)
+
+    def elimination(self, *, as_numbered: bool) -> Elimination:
+        return elimination(self._source.tree, as_numbered=as_numbered)
 
     def in_slots(self, pieces: Any) -> Any:
         return pieces
@@ -162,13 +170,10 @@ class _Blocks(JointBlocks):
         super().__init__(recorder, *rest)
         self._tree = tree
 
-    def solve(self, pieces: Any) -> Any:
-        """The accelerations that forces give."""
-        H, n = self.factored()
-        x = self._recorder.array("accelerations", n)
-        self._tree.write(pieces, "forces", (x, 0))
-        dense.solve(H, n, x)
-        return self._tree.pieces(x, "nv")
+    def sparse(self, *, as_numbered: bool = False) -> SparseMatrix:
+        """The same, to be factored with the sparsity of the tree."""
+        order = self._tree.elimination(as_numbered=as_numbered)
+        return SparseMatrix(self._tree, self._recorder, self.whole(), order)
 
 
 class _Kinds:

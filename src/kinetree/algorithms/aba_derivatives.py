@@ -1,0 +1,70 @@
+"""Derivatives of forward dynamics: of q̈ by displacements of q, by q̇ and by τ.
+
+H q̈ + C = τ holds at every q and q̇, so with the derivatives of inverse dynamics at the acceleration q̈:
+
+    ∂q̈/∂q = -H⁻¹ ∂τ/∂q,    ∂q̈/∂q̇ = -H⁻¹ ∂τ/∂q̇,    ∂q̈/∂τ = H⁻¹.
+
+Source: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS (2018), eq. 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.drives import driven, passive_derivatives
+from kinetree.algorithms.ltdl import ltdl, ltdl_solve
+from kinetree.algorithms.mass_matrix_inverse import inverse_of_factors
+from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import Force
+
+__all__ = ["aba_derivatives"]
+
+Slots = Sequence[Sequence[Scalar]]
+
+
+def aba_derivatives(
+    tree: Tree,
+    q: Slots,
+    qd: Slots,
+    tau: Slots,
+    f_ext: Mapping[int, Force] | None = None,
+    passive: Collection[str] = (),
+) -> Sequence[Scalar] | None:
+    """The three matrices, row by row, one after the other; f_ext are forces on bodies, in their own coordinates."""
+    C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
+    acting = driven(tree, q, qd, tau, passive, limits=False)
+    (u,) = tree.slots(1)
+    for i, _ in tree.outward:
+        u[i] = [t - c for t, c in zip(acting[i], C[i], strict=True)]
+    L: Any = crba(tree, q).sparse()
+    x = L.vector(u)
+    ltdl(L)
+    ltdl_solve(L, x)
+    qdd: Any = tree.in_slots(L.pieces(x))
+
+    d = rnea_derivatives(tree, q, qd, qdd, f_ext)
+    by_q, by_v = passive_derivatives(tree, q, qd, passive)
+    return _solved(tree, L, (d.by_q - by_q).rows(), (d.by_v - by_v).rows())
+
+
+def _solved(tree: Tree, L: Any, *matrices: list[list[Scalar]]) -> list[Scalar] | None:
+    """-H⁻¹ M of each matrix M, then H⁻¹, row by row; or None if loops of the program write it into the result."""
+    rows = [[[-x for x in row] for row in matrix] for matrix in matrices]
+    if tree.recorder is not None:
+        stored, (output,) = L.stored(tree.recorder), tree.recorder.outputs
+        stored.solve(rows, output)
+        stored.invert(output, sum(len(row) for matrix in rows for row in matrix))
+        return None
+    inverse: list[Scalar] = inverse_of_factors(L).flat()
+    flat: list[Scalar] = []
+    for matrix in rows:
+        n, columns = len(matrix), [*zip(*matrix, strict=True)]
+        for i in range(n):
+            flat += [sum((h * x for h, x in zip(inverse[i * n : (i + 1) * n], column, strict=True)), 0.0)
+                     for column in columns]  # fmt: skip
+    return flat + inverse

@@ -1,0 +1,201 @@
+"""Momentum about the centre of mass: its matrix A(q), with h = A q̇, the derivative of A, and the composite inertia.
+
+Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot" (2013), with the columns Iᶜ S of the
+composite-rigid-body algorithm (RBDA Table 6.2) in place of their system Jacobian. The derivative is that of Iᶜ S in
+each body's coordinates, where d(Iᶜ)/dt comes from the joints beyond alone and is handed inward as Iᶜ is.
+Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  Ic <-> Iᶜ,  w <-> ω;  k is the body that carries all.
+R[i] leads from the world's axes to those of body i, and d[i] from the centre of mass to its origin, in its axes: so
+the centre's own coordinates are never formed where they are not needed, and columns are rotated once each.
+Where one body carries all others and the root has no mass (k, a floating base) nothing is taken to the world's origin,
+so no digits are lost far from it, and its translation has exactly no angular momentum.
+G is the momentum of geared rotors at unit rates (section 9.6); they spin on the parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.algorithms.momentum import carried_momenta, carried_momentum_rates
+from kinetree.expr import Scalar
+from kinetree.model.joints.derivatives import subspace_rate
+from kinetree.model.tree import JointColumns, Tree
+from kinetree.spatial import Force, ForceBasis, Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
+
+__all__ = [
+    "centroidal_inertia",
+    "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix_rate",
+    "centroidal_momentum_rate",
+]
+
+Slots = Sequence[Sequence[Scalar]]
+
+
+def centroidal_momentum(tree: Tree, q: Slots, qd: Slots, total_mass: Scalar) -> Force:
+    """About the centre of mass, in the world's axes."""
+    X, h = carried_momenta(tree, q, qd)
+    return _about_center(tree, X, h, total_mass)
+
+
+def centroidal_momentum_rate(tree: Tree, q: Slots, qd: Slots, qdd: Slots, total_mass: Scalar) -> Force:
+    """Its derivative; that the centre moves adds nothing, for it moves along the linear momentum."""
+    X, f = carried_momentum_rates(tree, q, qd, qdd)
+    return _about_center(tree, X, f, total_mass)
+
+
+def centroidal_inertia(tree: Tree, q: Slots, total_mass: Scalar) -> Sym3:
+    """The rotational inertia of everything about the centre of mass, in the world's axes."""
+    X, _, _, _, Ic = _composite(tree, q)
+    k = _carrier(tree)
+    central = _central(Ic[k], Ic[k].h * (1.0 / total_mass))
+    return central if k == 0 else central.rotated(X[k].E.T)
+
+
+def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> JointColumns:
+    """The columns of A: the momentum of each degree of freedom at unit rate."""
+    _, X_J, S, G, Ic = _composite(tree, q)
+    R, d = tree.slots(2)
+    A = tree.columns(6)
+
+    k = _carrier(tree)
+    R[0], d[k] = Mat3.identity(), Ic[k].h * (-1.0 / total_mass)
+    for i, p in tree.outward:
+        R_F = tree.X_T[i].E.times(R[p])
+        R[i] = X_J[i].E.times(R_F)
+        if i == k:
+            U = _carriers_own(_central(Ic[i], -d[i]), Ic[i], S[i])
+            A[i] = [_turned_back(R[i], u + g).linear_first() for u, g in zip(U, G[i].columns, strict=True)]
+            continue
+        # In the axes of the joint's fixed side: turning there what Iᶜ shares costs nothing.
+        d_F = tree.X_T[i].E @ (d[p] + tree.X_T[i].r) + X_J[i].r
+        d[i] = X_J[i].E @ d_F
+        U_F = [_turned_back(X_J[i].E, u) for u in (S[i].carried_by(Ic[i]) + G[i]).columns]
+        A[i] = [_turned_back(R_F, _shifted(u, d_F)).linear_first() for u in U_F]
+    return A
+
+
+def centroidal_momentum_matrix_rate(tree: Tree, q: Slots, qd: Slots, total_mass: Scalar) -> JointColumns:
+    """The columns of dA/dt. A name with _o is the derivative of components: what the body itself sees (RBDA's ring)."""
+    X, _, S, G, Ic = _composite(tree, q)
+    v_J, w, S_o, I_o, R, d, d_o = tree.slots(7)
+    A_dot = tree.columns(6)
+
+    # Outward: angular velocities, and joint motions, beside which what a body carries turns.
+    w[0], I_o[0] = Vec3.zero(), Inertia.zero()
+    for i, p in tree.outward:
+        v_J[i] = S[i] @ qd[i]
+        w[i] = X[i].E @ w[p] + v_J[i].angular
+        S_o[i] = subspace_rate(tree.joint[i], q[i], qd[i])
+        I_o[i] = Inertia.zero()
+
+    # Inward: of composite inertias; one body's own does not change as it sees it.
+    for i, p in tree.inward:
+        I_o[p] = I_o[p] + X[i].back(I_o[i] + _rate(Ic[i], v_J[i]))
+
+    # Outward: columns in each body's axes, u and its derivative there, and u_o + ω x u in the world's.
+    k = _carrier(tree)
+    R[0] = Mat3.identity()
+    d[k], d_o[k] = Ic[k].h * (-1.0 / total_mass), I_o[k].h * (-1.0 / total_mass)
+    for i, p in tree.outward:
+        R[i] = X[i].E.times(R[p])
+        if i == k:
+            c = -d[i]
+            central, central_o = _central(Ic[i], c), I_o[i].I - _product(c, I_o[i].h)
+            u = _carriers_own(central, Ic[i], S[i])
+            u_o = _sums(_carriers_own(central_o, I_o[i], S[i]), _carriers_own(central, Ic[i], S_o[i]))
+        else:
+            d[i] = X[i].E @ (d[p] + X[i].r)
+            d_o[i] = X[i].E @ d_o[p] + v_J[i].linear - v_J[i].angular.cross(d[i])
+            U = S[i].carried_by(Ic[i]).columns
+            U_o = _sums(S[i].carried_by(I_o[i]).columns, S_o[i].carried_by(Ic[i]).columns)
+            u = [_shifted(f, d[i]) for f in U]
+            moved = [Force(d_o[i].cross(f.linear), Vec3.zero()) for f in U]
+            u_o = _sums([_shifted(f, d[i]) for f in U_o], moved)
+        A_dot[i] = [
+            _turned_back(R[i], f_o + _turning(w[i], f) + _turning(w[i] - v_J[i].angular, g)).linear_first()
+            for f, f_o, g in zip(u, u_o, G[i].columns, strict=True)
+        ]
+    return A_dot
+
+
+def _composite(tree: Tree, q: Slots) -> tuple[Any, Any, Any, Any, Any]:
+    """X, X_J, S, G, and Iᶜ: what each body carries, as one rigid body (RBDA Table 6.2)."""
+    X, X_J, S, G, Ic = tree.slots(5)
+    Ic[0] = tree.I[0]
+    for i, _ in tree.outward:
+        X_J[i], S[i], _, _ = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv)
+        X[i] = X_J[i] @ tree.X_T[i]
+        G[i] = ForceBasis.couples(tree.rotor[i], X_J[i])
+        Ic[i] = tree.I[i]
+    for i, p in tree.inward:
+        Ic[p] = Ic[p] + X[i].back(Ic[i])
+    return X, X_J, S, G, Ic
+
+
+def _carrier(tree: Tree) -> int:
+    """The one body that carries all others, if nothing is fixed to the root; else the root."""
+    if not isinstance(tree, Tree):  # its bodies are looped over, and none is known by itself
+        return 0
+    I = tree.I[0]
+    has_mass = any(not isinstance(x, float) or x != 0.0 for x in (I.mass, *I.h.components(), *I.I.components()))
+    carried = [i for i, p in tree.outward if p == 0]
+    return carried[0] if len(carried) == 1 and not has_mass else 0
+
+
+def _about_center(tree: Tree, X: Any, f: Any, total_mass: Scalar) -> Force:
+    """What all bodies hand inward, about the centre of mass and in the world's axes."""
+    mass, h = tree.slots(2)
+    mass[0], h[0] = tree.I[0].mass, tree.I[0].h
+    for i, _ in tree.outward:
+        mass[i], h[i] = tree.I[i].mass, tree.I[i].h
+    for i, p in tree.inward:
+        mass[p] = mass[p] + mass[i]
+        h[p] = h[p] + X[i].E.T @ h[i] + X[i].r * mass[i]
+    k = _carrier(tree)
+    total = _shifted(f[k], h[k] * (-1.0 / total_mass))
+    return total if k == 0 else _turned_back(X[k].E, total)
+
+
+def _turned_back(E: Mat3, f: Force) -> Force:
+    """A force in the axes that E leads from, about the same point."""
+    return Transform(E, Vec3.zero()).back(f)
+
+
+def _turning(w: Vec3, f: Force) -> Force:
+    """ω x* f, of a force that turns along."""
+    return Force(w.cross(f.angular), w.cross(f.linear))
+
+
+def _shifted(f: Force, d: Vec3) -> Force:
+    """A force about another point, from which d leads to the one it was about."""
+    return Force(f.angular + d.cross(f.linear), f.linear)
+
+
+def _sums(a: Sequence[Force], b: Sequence[Force]) -> list[Force]:
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def _carriers_own(central: Sym3, Ic: Inertia, S: Subspace) -> list[Force]:
+    """Iᶜ S of the body that carries all others, about the centre of mass: its angular part is that of turning."""
+    return [Force(central @ s.angular, (Ic @ s).linear) for s in S.columns]
+
+
+def _rate(I: Inertia, v: Motion) -> Inertia:
+    """v x* I - I v x, the derivative of an inertia that moves along with v (RBDA section 2.13); its mass stays."""
+    h_dot = v.angular.cross(I.h) + v.linear * I.mass
+    turning = Mat3.skew(v.angular).times(I.I.full)  # ω x I, and its transpose is -I ω x
+    return Inertia(0.0, h_dot, Sym3.upper(turning + turning.T) + _product(I.h, v.linear))
+
+
+def _product(a: Vec3, b: Vec3) -> Sym3:
+    """2 a . b 1 - a bᵀ - b aᵀ = -(a x b x + b x a x)."""
+    xx, yy, zz = (x + x for x in (a.x * b.x, a.y * b.y, a.z * b.z))
+    xy, xz, yz = a.x * b.y + a.y * b.x, a.x * b.z + a.z * b.x, a.y * b.z + a.z * b.y
+    return Sym3(yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)
+
+
+def _central(Ic: Inertia, c: Vec3) -> Sym3:
+    """The rotational inertia about the centre of mass, which is c (RBDA eq. 2.63)."""
+    return (Ic - Inertia.from_com(Ic.mass, c, Sym3.zero())).I

@@ -1,0 +1,180 @@
+"""Motion constraints: their Jacobian J, their velocity J v, the bias J̇ v, and how far positions are off.
+
+Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 3.2 and 8.2 (J q̈ + J̇ v = 0 and its sign); the
+stabilising terms are Baumgarte's (section 8.3): a* = -velocity_gain J v - position_gain error.
+
+A row holds one component of the motion of a point p of a body, or of its rotation, relative to a carrier: another body
+or the world. It only depends on the joints between the two, so all is computed in the coordinates of the body where
+the two ways to the root meet, as if that one stood still. Names: u is the velocity of the point relative to the
+carrier, w the relative angular velocity, E leads to the axes in which the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinetree.expr import Scalar
+from kinetree.model import Frame, Tree
+from kinetree.model.constraints import Hold
+from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
+from kinetree.spatial.rotation_log import rotation_log
+
+__all__ = ["HeldMotion", "Side", "Wrench", "constraint_columns", "constraint_error", "held_motion"]
+
+Pieces = Sequence[Sequence[Scalar]]
+
+
+class Side(NamedTuple):
+    """A frame, and the joints that move it, in the coordinates of the body where the two sides meet."""
+
+    sign: float
+    slot: int
+    X: Transform
+    """To the frame's coordinates."""
+    X_body: Transform
+    """To those of its body."""
+    columns: dict[int, tuple[Motion, ...]]
+    """The motion of the body at a unit rate of each degree of freedom."""
+    origins: dict[int, Vec3]
+    """Where the bodies of these joints have their origins."""
+    v: Motion
+    a: Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Wrench:
+    """A force on bodies, in their own coordinates: equal and opposite on the two of a loop."""
+
+    on: tuple[tuple[int, Force], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMotion:
+    """A constraint at one configuration, velocity and acceleration."""
+
+    sides: tuple[Side, ...]
+    """The frame that is held, and the carrier if that is no part of the world."""
+    p: Vec3
+    """The point, at the frame's origin."""
+    E: Mat3
+    linear: tuple[Vec3, ...]
+    """The directions of the linear rows, along the axes of E."""
+    turns: bool
+    velocity: list[Scalar]
+    acceleration: list[Scalar]
+    """Their derivative: the bias J̇ v where q̈ is zero, J q̈ + J̇ v where it is not."""
+    wanted: list[Scalar]
+    """Baumgarte's acceleration a*."""
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return len(self.velocity)
+
+    def rows(self, angular: Vec3, linear: Vec3) -> list[Scalar]:
+        """What the rows see of a relative rotation, and of a relative motion of the point."""
+        e = self.E @ linear
+        seen = [d.dot(e) for d in self.linear]
+        return [*seen, *(self.E @ angular).components()] if self.turns else seen
+
+    def wrench(self, forces: Sequence[Scalar]) -> Wrench:
+        """What forces along the rows do to the bodies."""
+        along = Vec3.zero()
+        for d, x in zip(self.linear, forces, strict=False):
+            along = along + d * x
+        couple = Vec3(*forces[len(self.linear) :]) if self.turns else Vec3.zero()
+        f = self.E.T @ along
+        total = Force(self.p.cross(f) + self.E.T @ couple, f)
+        return Wrench(tuple((side.slot, side.X_body.inverse.back(total * side.sign)) for side in self.sides))
+
+
+def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> HeldMotion:
+    """How a constraint moves: its velocity and acceleration, and what its rows are made of."""
+    meeting = 0 if hold.carrier is None else _meeting(tree, hold.carrier.slot, hold.frame.slot)
+    held = _side(tree, 1.0, hold.frame, meeting, q, qd, qdd)
+    p, v, a = held.X.r, held.v, held.a
+    p_rate = v.linear + v.angular.cross(p)
+    sides, spin, E = [held], Vec3.zero(), Mat3.identity()
+    if hold.axes == "local":
+        E, spin = held.X.E, v.angular
+    if hold.carrier is not None:
+        carrier = _side(tree, -1.0, hold.carrier, meeting, q, qd, qdd)
+        sides.append(carrier)
+        E, spin = carrier.X.E, carrier.v.angular
+        v, a = v - carrier.v, a - carrier.a
+    u = v.linear + v.angular.cross(p)
+    u_rate = a.linear + a.angular.cross(p) + v.angular.cross(p_rate)
+    directions = hold.directions
+    if hold.length is not None:  # |r|² / (2 length) with r between the origins; its rate is r . u / length
+        r, per_length = p - carrier.X.r, 1.0 / hold.length
+        E, directions = Mat3.identity(), (r * per_length,)
+    moving = HeldMotion(tuple(sides), p, E, directions, hold.turns, [], [], [])
+    velocity = moving.rows(v.angular, u)
+    if hold.length is not None:
+        r_rate = u + carrier.v.angular.cross(r)
+        acceleration = [moving.rows(a.angular, u_rate)[0] + r_rate.dot(u) * per_length]
+    else:  # the rates of numbers along the axes of E, which spin
+        acceleration = moving.rows(a.angular - spin.cross(v.angular), u_rate - spin.cross(u))
+    wanted: list[Scalar] = [-hold.velocity_gain * x for x in velocity] if hold.velocity_gain else [0.0] * len(velocity)
+    if hold.position_gain:
+        off = constraint_error(hold, moving)
+        wanted = [a - hold.position_gain * x for a, x in zip(wanted, off, strict=True)]
+    return HeldMotion(tuple(sides), p, E, directions, hold.turns, velocity, acceleration, wanted)
+
+
+def constraint_columns(motion: HeldMotion) -> dict[int, list[list[Scalar]]]:
+    """The columns of J, a list a joint that has some."""
+    columns: dict[int, list[list[Scalar]]] = {}
+    for side in motion.sides:
+        for j, ms in side.columns.items():
+            columns[j] = [
+                motion.rows(m.angular * side.sign, (m.linear + m.angular.cross(motion.p)) * side.sign) for m in ms
+            ]
+    return columns
+
+
+def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
+    """How far the frame is off: along the linear rows, and by a rotation vector; zero where it has no place to be."""
+    held, *carriers = motion.sides
+    if hold.length is not None:
+        r = motion.p - carriers[0].X.r
+        return [0.5 * (r.dot(r) * (1.0 / hold.length) - hold.length)]
+    if carriers:
+        origin, R = carriers[0].X.r, carriers[0].X.E.times(held.X.E.T)
+    elif hold.at is None:
+        return [0.0] * (len(hold.directions) + 3 * hold.turns)
+    elif hold.axes == "local":
+        origin, R = hold.at.r, hold.at.E.times(held.X.E.T)
+    else:
+        origin, R = hold.at.r, held.X.E.T.times(hold.at.E)
+    off = motion.E @ (motion.p - origin)
+    error = [d.dot(off) for d in hold.directions]
+    return [*error, *rotation_log(R).components()] if hold.turns else error
+
+
+def _meeting(tree: Tree, a: int, b: int) -> int:
+    """The body where the ways from a and b to the root meet."""
+    meeting = 0
+    for i, j in zip(tree.supports(a), tree.supports(b), strict=False):
+        if i != j:
+            break
+        meeting = i
+    return meeting
+
+
+def _side(tree: Tree, sign: float, frame: Frame, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
+    """The outward pass of RBDA Table 5.1 from `base` to the frame; each motion then in the coordinates of `base`."""
+    path = tree.supports(frame.slot)
+    X, v, a = Transform.identity(), Motion.zero(), Motion.zero()
+    columns: dict[int, tuple[Motion, ...]] = {}
+    origins: dict[int, Vec3] = {}
+    for i in path[path.index(base) + 1 if base else 0 :]:
+        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X_i = X_J @ tree.X_T[i]
+        X, v, a = X_i @ X, X_i @ v, X_i @ a
+        v = v + v_J
+        a = a + S @ qdd[i] + c_J + v.cross(v_J)
+        columns[i], origins[i] = tuple(X.back(s) for s in S.columns), X.r
+    return Side(sign, frame.slot, frame.placement @ X, X, columns, origins, X.back(v), X.back(a))

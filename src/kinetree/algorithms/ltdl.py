@@ -1,0 +1,36 @@
+"""H = Lᵀ D L with the sparsity of the tree: factors of the mass matrix, and what they solve.
+
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Tables 6.3 and 6.5, with D apart from L.
+Degrees of freedom stand for bodies (the expanded tree of section 6.5): λ(k), λ(λ(k)), … is `H.above(k)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["ltdl", "ltdl_solve"]
+
+
+def ltdl(H: Any) -> None:
+    """In place: D on the diagonal, and the rows of L, ones left out, beside it."""
+    for k in H.inward:
+        inverse = 1.0 / H[k, k]
+        for i in H.above(k):
+            a = H[k, i] * inverse
+            H[i, i] = H[i, i] - a * H[k, i]
+            for j in H.above(i):
+                H[i, j] = H[i, j] - a * H[k, j]
+            H[k, i] = a
+
+
+def ltdl_solve(L: Any, x: Any) -> None:
+    """x = H⁻¹ x in place, with the factors of H."""
+    # Lᵀ x' = x
+    for k in L.inward:
+        for i in L.above(k):
+            x[i] = x[i] - L[k, i] * x[k]
+    # D x'' = x', L x''' = x''
+    for k in L.outward:
+        x[k] = x[k] * (1.0 / L[k, k])
+        for i in L.above(k):
+            x[k] = x[k] - L[k, i] * x[i]

@@ -1,0 +1,76 @@
+"""Momentum of all that moves, how fast it changes, and the power that enters.
+
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.12 (h = I v); what a body carries is handed to
+its parent as forces are in Table 5.1.
+Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i).
+Geared rotors (section 9.6) spin on the parent: G q̇ is what they have beside their share in its inertia. Armatures are
+inertia about the joint alone and have no momentum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinetree.algorithms.kinematics import velocities
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import Force, ForceBasis, Motion
+
+__all__ = ["carried_momenta", "carried_momentum_rates", "mechanical_power", "momentum"]
+
+Slots = Sequence[Sequence[Scalar]]
+
+
+def momentum(tree: Tree, q: Slots, qd: Slots) -> Force:
+    """Of everything, in the world's coordinates and about its origin."""
+    _, h = carried_momenta(tree, q, qd)
+    total: Force = h[0]
+    return total
+
+
+def carried_momenta(tree: Tree, q: Slots, qd: Slots) -> tuple[Any, Any]:
+    """ⁱX_λ(i), and the momentum of body i and all that it carries, in its coordinates."""
+    X, v, h, spin = tree.slots(4)
+    v[0], h[0] = Motion.zero(), Force.zero()
+    for i, p in tree.outward:
+        X_J, _, v_J, _ = tree.joint[i].calc(q[i], qd[i])
+        X[i] = X_J @ tree.X_T[i]
+        v[i] = X[i] @ v[p] + v_J
+        h[i] = tree.I[i] @ v[i]
+        spin[i] = ForceBasis.couples(tree.rotor[i], X_J) @ qd[i]
+    for i, p in tree.inward:
+        h[p] = h[p] + X[i].back(h[i] + spin[i])
+    return X, h
+
+
+def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple[Any, Any]:
+    """ⁱX_λ(i), and the derivative of the momentum of body i and all that it carries: Table 5.1 without gravity."""
+    X, v, a, f, g = tree.slots(5)
+    v[0] = a[0] = Motion.zero()
+    f[0] = Force.zero()
+    for i, p in tree.outward:
+        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X[i] = X_J @ tree.X_T[i]
+        v[i] = X[i] @ v[p] + v_J
+        a[i] = X[i] @ a[p] + S @ qdd[i] + c_J + v[i].cross(v_J)
+        f[i] = tree.I[i] @ a[i] + v[i].cross(tree.I[i] @ v[i])
+        G = ForceBasis.couples(tree.rotor[i], X_J)
+        g[i] = G @ qdd[i] + (v[i] - v_J).cross(G @ qd[i])
+    for i, p in tree.inward:
+        f[p] = f[p] + X[i].back(f[i] + g[i])
+    return X, f
+
+
+def mechanical_power(tree: Tree, q: Slots, qd: Slots, tau: Slots, f_ext: Mapping[int, Force] | None = None) -> Scalar:
+    """τ . q̇ + Σ f . v: what joint forces and the forces on bodies, in their own coordinates, put in."""
+    (power,) = tree.slots(1)
+    power[0] = 0.0
+    v = velocities(tree, q, qd) if f_ext else None
+    for i, _ in tree.outward:
+        power[i] = sum((t * rate for t, rate in zip(tau[i], qd[i], strict=True)), 0.0)
+        if f_ext and v is not None and i in f_ext:
+            power[i] = power[i] + v[i].dot(f_ext[i])
+        power[0] = power[0] + power[i]
+    total: Scalar = power[0]
+    return total

@@ -1,0 +1,130 @@
+"""Derivatives of inverse dynamics: of τ by displacements of q, by q̇ and by q̈.
+
+Source: Singh, Russell and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
+algebra", IEEE RA-L 7 (2022), in the bodies' own coordinates and for joints whose subspace may depend on q.
+Names here <-> paper:  I_C, B_C <-> Iᶜ, 2 Bᶜ,  f_C <-> fᶜ.
+
+A displacement along a degree of freedom changes the velocity of every body behind its joint by one motion, dv (their
+Ψ̇), and the force on it by I da + 2 B dv, where da (their Ψ̈) is one motion too: the change of its acceleration, but
+for what turns with the body. The same holds of a rate, with dv = S. So composite inertias give the forces on all that
+is behind a joint at once.
+Geared rotors (RBDA section 9.6): G is their momentum at unit rates, fixed in the parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kinetree.expr import Scalar
+from kinetree.model import JointSquare, Tree
+from kinetree.model.joints.derivatives import bias_derivatives, subspace_derivatives
+from kinetree.spatial import CoriolisInertia, Force, ForceBasis, Motion, Subspace
+
+__all__ = ["RneaDerivatives", "rnea_derivatives"]
+
+
+class RneaDerivatives(NamedTuple):
+    """Of τ, blocks (i, j): of joint i by joint j."""
+
+    by_q: JointSquare
+    by_v: JointSquare
+    H: JointSquare
+    """By q̈: the mass matrix."""
+
+
+def rnea_derivatives(
+    tree: Tree,
+    q: Sequence[Sequence[Scalar]],
+    qd: Sequence[Sequence[Scalar]],
+    qdd: Sequence[Sequence[Scalar]],
+    f_ext: Mapping[int, Force] | None = None,
+) -> RneaDerivatives:
+    """Of the joint forces that give accelerations qdd, while f_ext act on bodies, in their own coordinates."""
+    f_ext = f_ext or {}
+    X, S, dS, G, v_p, v, a, f_C, I_C, B_C, by_q, by_v = tree.slots(12)
+    d_q, d_v, H = tree.square(), tree.square(), tree.square()
+
+    v[0], a[0], f_C[0], I_C[0], B_C[0] = Motion.zero(), -tree.gravity, Force.zero(), tree.I[0], CoriolisInertia.zero()
+    S[0] = Subspace(())
+    by_q[0] = by_v[0] = Changes(S[0], S[0])
+
+    # Pass 1, outward: the motion, the forces that it takes, and how displacements and rates of each joint change it.
+    for i, p in tree.outward:
+        X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X[i] = X_J @ tree.X_T[i]
+        v_p[i], a_p = X[i] @ v[p], X[i] @ a[p]
+        v[i] = v_p[i] + v_J
+        a[i] = a_p + S[i] @ qdd[i] + c_J + v[i].cross(v_J)
+        I_C[i], B_C[i] = tree.I[i], CoriolisInertia.of(tree.I[i] + tree.I[i], v[i])
+        f_C[i] = tree.I[i] @ a[i] + v[i].cross(tree.I[i] @ v[i])
+        if i in f_ext:
+            f_C[i] = f_C[i] - f_ext[i]
+        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
+        dS[i] = subspace_derivatives(tree.joint[i], q[i])
+        dc_q, dc_v = bias_derivatives(tree.joint[i], q[i], qd[i])
+        by_q[i] = _displaced(S[i], dS[i], dc_q, v_p[i], v[i], a_p, qd[i], qdd[i])
+        by_v[i] = Changes(S[i], S[i].crossed_by(v_p[i]) + S[i].crossed_by(v[i]) + Subspace(tuple(dc_v)))
+
+    # Pass 2, inward: what a change in each joint does to itself and to those that carry it, and theirs to it.
+    for i, p in tree.inward:
+        f_q = by_q[i].da.carried_by(I_C[i]) + by_q[i].dv.carried_by(B_C[i])
+        f_v = by_v[i].da.carried_by(I_C[i]) + by_v[i].dv.carried_by(B_C[i])
+        IS, BS = S[i].carried_by(I_C[i]), ForceBasis(tuple(B_C[i].transposed_times(s) for s in S[i].columns))
+        d_q[i, i] = _sum(S[i].inertia(f_q), _transposed([ds.project(f_C[i]) for ds in dS[i]]))
+        d_v[i, i] = S[i].inertia(f_v)
+        H[i, i] = S[i].inertia(IS, tree.armature[i])
+
+        # Seen from the parent: all that is behind the joint turns with it, and rotors stay.
+        f_q = f_q + ForceBasis(tuple(s.cross(f_C[i]) for s in S[i].columns))
+        turned = ForceBasis(tuple(v_p[i].cross(n) for n in G[i].columns))
+        f_v, IS, BS = f_v + turned, IS + G[i], BS + turned
+        for j, k in tree.toward_root(i):
+            f_q, f_v, IS, BS = (F.taken_back(X[j]) for F in (f_q, f_v, IS, BS))
+            d_q[k, i], d_v[k, i], H[k, i] = S[k].inertia(f_q), S[k].inertia(f_v), S[k].inertia(IS)
+            d_q[i, k] = _sum(_paired(BS, by_q[k].dv), _paired(IS, by_q[k].da))
+            d_v[i, k] = _sum(_paired(BS, by_v[k].dv), _paired(IS, by_v[k].da))
+            H[i, k] = _transposed(S[k].inertia(IS))
+
+        h = G[i] @ qd[i]
+        I_C[p] = I_C[p] + X[i].back(I_C[i])
+        B_C[p] = B_C[p] + X[i].back(B_C[i] + CoriolisInertia.spinning(h))
+        f_C[p] = f_C[p] + X[i].back(f_C[i] + G[i] @ qdd[i] + v_p[i].cross(h))
+
+    return RneaDerivatives(d_q, d_v, H)
+
+
+class Changes(NamedTuple):
+    """What a change along each degree of freedom adds to the motion of all bodies behind the joint."""
+
+    dv: Subspace
+    da: Subspace
+
+
+def _displaced(
+    S: Subspace,
+    dS: Sequence[Subspace],
+    dc: Sequence[Motion],
+    v_p: Motion,
+    v: Motion,
+    a_p: Motion,
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+) -> Changes:
+    """By displacements: the parent's motion is seen from axes that turn, and S may change with q."""
+    dv = S.crossed_by(v_p) + Subspace(tuple(ds @ qd for ds in dS))
+    own = Subspace(tuple(ds @ qdd + c + v.cross(ds @ qd) for ds, c in zip(dS, dc, strict=True)))
+    return Changes(dv, S.crossed_by(a_p) + dv.crossed_by(v_p) + own)
+
+
+def _paired(forces: ForceBasis, motions: Subspace) -> list[list[Scalar]]:
+    """A row a force, a column a motion."""
+    return [[m.dot(f) for m in motions.columns] for f in forces.columns]
+
+
+def _transposed(rows: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _sum(a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]

@@ -1,0 +1,184 @@
+"""How the centre of mass moves, as functions of arrays; where it is tells `kinetree.functions.energy`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import ModelError
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.model import Model
+
+__all__ = ["center_of_mass_acceleration", "center_of_mass_jacobian", "center_of_mass_velocity"]
+
+
+def _velocity(model: Model, q: Slots, v: Slots) -> Sequence[Scalar]:
+    mass = _mass(model, "center_of_mass_velocity")
+    return algorithms.center_of_mass_velocity(model.tree, q, v, mass).components()
+
+
+def _acceleration(model: Model, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
+    mass = _mass(model, "center_of_mass_acceleration")
+    return algorithms.center_of_mass_acceleration(model.tree, q, v, qdd, mass).components()
+
+
+def _jacobian(model: Model, q: Slots) -> list[Scalar]:
+    columns = algorithms.center_of_mass_jacobian(model.tree, q, _mass(model, "center_of_mass_jacobian"))
+    J = model.tree.columns(3)
+    for j, _ in model.tree.outward:
+        J[j] = [column.components() for column in columns[j]]
+    return J.flat()
+
+
+def _mass(model: Model, function: str) -> float:
+    if model.mass == 0.0:
+        raise ModelError(f"{function}: {model.name!r} has no mass at all, so it has no centre of mass")
+    return model.mass
+
+
+_Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
+CENTER_OF_MASS_VELOCITY = Definition("center_of_mass_velocity", (_Q, _V), (3,), _velocity)
+CENTER_OF_MASS_ACCELERATION = Definition("center_of_mass_acceleration", (_Q, _V, _QDD), (3,), _acceleration)
+CENTER_OF_MASS_JACOBIAN = Definition("center_of_mass_jacobian", (_Q,), (3, "nv"), _jacobian)
+
+
+@defined_by(CENTER_OF_MASS_VELOCITY)
+def center_of_mass_velocity(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The velocity of the centre of mass of everything.
+
+    What is fixed to the root counts in the mass, as for `center_of_mass`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Velocity (…, 3) in the world's axes; m/s.
+
+    Raises:
+        ModelError: the robot has no mass at all.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the derivative of Σ m c / Σ m by time.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.center_of_mass_velocity(robot, [0.3, 0.1], [0.0, 0.0]).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    return run(
+        CENTER_OF_MASS_VELOCITY,
+        robot,
+        (q, v),
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )
+
+
+@defined_by(CENTER_OF_MASS_ACCELERATION)
+def center_of_mass_acceleration(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The acceleration of the centre of mass of everything; gravity is no part of it.
+
+    Times the total mass it is the sum of all external forces, gravity and what holds the root included.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        qdd: acceleration (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Acceleration (…, 3) in the world's axes; m/s².
+
+    Raises:
+        ModelError: the robot has no mass at all.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the second derivative of Σ m c / Σ m by time.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.center_of_mass_acceleration(robot, [0.3, 0.1], [0.0, 0.0], [0.0, 0.0]).tolist()
+    [0.0, 0.0, 0.0]
+    """
+    return run(
+        CENTER_OF_MASS_ACCELERATION,
+        robot,
+        (q, v, qdd),
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )
+
+
+@defined_by(CENTER_OF_MASS_JACOBIAN)
+def center_of_mass_jacobian(
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The matrix that takes v to the velocity of the centre of mass: J v = center_of_mass_velocity.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        J (…, 3, nv) in the world's axes.
+
+    Raises:
+        ModelError: the robot has no mass at all.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: the derivative of Σ m c / Σ m by displacements of the joints.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.center_of_mass_jacobian(robot, [0.3, 0.1]).shape
+    (3, 2)
+    """
+    return run(
+        CENTER_OF_MASS_JACOBIAN,
+        robot,
+        (q,),
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )

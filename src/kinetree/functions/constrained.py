@@ -1,0 +1,573 @@
+"""Motion under constraints, as functions of arrays: contacts and closed loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.options import one_of
+from kinetree.model import Model, regrouped
+from kinetree.model.constraints import Constraint, Contact, Loop, holds
+from kinetree.spatial import Force
+
+__all__ = [
+    "ConstrainedMotion",
+    "Impact",
+    "constrained_dynamics",
+    "constraint_bias",
+    "constraint_errors",
+    "constraint_forces",
+    "constraint_jacobian",
+    "impact",
+    "operational_space_inertia",
+]
+
+Forces = dict[int, Force]
+Constraints = Contact | Loop | Sequence[Contact | Loop]
+
+
+class ConstrainedMotion(NamedTuple):
+    """What `constrained_dynamics` returns: two parts of one array."""
+
+    qdd: Array
+    """Accelerations (…, nv)."""
+    forces: Array
+    """Constraint forces (…, m), a row of the constraints each."""
+
+
+class Impact(NamedTuple):
+    """What `impact` returns: two parts of one array."""
+
+    v: Array
+    """Velocities after the impact (…, nv)."""
+    impulses: Array
+    """Along the rows of the constraints (…, m); N·s, N·m·s."""
+
+
+def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
+    constraints = _listed(value)
+    wanted = "constraints must be a list of kt.Contact and kt.Loop"
+    if not isinstance(constraints, tuple):
+        raise OptionError(f"{wanted}, not {value!r:.60}")
+    for k, constraint in enumerate(constraints):
+        if not isinstance(constraint, Contact | Loop):
+            hint = f", such as kt.Contact({constraint!r})" if isinstance(constraint, str) else ""
+            raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
+    if not constraints:
+        raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
+    holds(model, constraints)  # says which frame there is not
+    return constraints
+
+
+def _frame_or_constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
+    return _constraints_option(model, Contact(value, "fixed") if isinstance(value, str) else value)
+
+
+def _listed(value: Any) -> Any:
+    """As it can be a part of a kernel's key: one constraint, or several in a tuple; anything else as it is."""
+    if isinstance(value, Contact | Loop):
+        return (value,)
+    return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def _number_option(name: str, most: float, default: float) -> Callable[[Model, Any], Hashable]:
+    def check(_: Model, value: Any) -> float:
+        if value is None:
+            return default
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+            raise OptionError(f"{name} must be a number, not {value!r:.60}")
+        if not 0.0 <= value < most:
+            limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
+            raise OptionError(f"{name} must be {limit}, not {value:g}")
+        return float(value)
+
+    return check
+
+
+def _restitution_option(_: Model, value: Any) -> tuple[float, ...]:
+    """One number, or one a row."""
+    numbers = value if isinstance(value, list | tuple | np.ndarray) else (0.0 if value is None else value,)
+    for x in numbers:
+        if isinstance(x, bool | np.bool_) or not isinstance(x, int | float | np.integer | np.floating):
+            raise OptionError(
+                f"restitution must be a number, or one for each row of the constraints, not {value!r:.60}"
+            )
+        if not 0.0 <= x <= 1.0:
+            raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {x:g}")
+    return tuple(float(x) for x in numbers)
+
+
+_one_method = one_of("method", "kkt", "operational_space")
+
+
+def _method_option(model: Model, value: Any) -> Hashable:
+    return "kkt" if value is None else _one_method(model, value)
+
+
+def _dynamics(
+    model: Model, q: Slots, v: Slots, tau: Slots, *, constraints: Sequence[Constraint], passive: Sequence[str],
+    limits: bool, f_ext: Forces, **rule: Any,
+) -> algorithms.Constrained:  # fmt: skip
+    tree = regrouped(model.tree)
+    acting = algorithms.driven(tree, q, v, tau, passive, limits)
+    return algorithms.constrained_dynamics(
+        tree, holds(model, constraints), q, v, acting, f_ext, algorithms.ConstraintRule(**rule)
+    )
+
+
+def _constrained_dynamics(model: Model, q: Slots, v: Slots, tau: Slots, **options: Any) -> list[Scalar]:
+    motion, forces = _dynamics(model, q, v, tau, **options)
+    return [*motion, *forces]
+
+
+def _constraint_forces(model: Model, q: Slots, v: Slots, tau: Slots, **options: Any) -> list[Scalar]:
+    return _dynamics(model, q, v, tau, **options).forces
+
+
+def _impact(
+    model: Model, q: Slots, v: Slots, *, constraints: Sequence[Constraint], restitution: Sequence[float], **rule: Any
+) -> list[Scalar]:
+    rows = _rows(constraints)
+    if len(restitution) not in (1, rows):
+        raise OptionError(
+            f"impact: the constraints have {rows} rows, but restitution has {len(restitution)} numbers; give one "
+            "number, or one for each row"
+        )
+    each = restitution if len(restitution) == rows else tuple(restitution) * rows
+    after, impulses = algorithms.impact(
+        regrouped(model.tree), holds(model, constraints), q, v, each, algorithms.ConstraintRule(**rule)
+    )  # fmt: skip
+    return [*after, *impulses]
+
+
+def _inertia(model: Model, q: Slots, *, constraints: Sequence[Constraint], **rule: Any) -> list[Scalar]:
+    return algorithms.operational_space_inertia(
+        regrouped(model.tree), holds(model, constraints), q, algorithms.ConstraintRule(**rule)
+    )
+
+
+def _jacobian(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    return algorithms.constraint_jacobian(model.tree, holds(model, constraints), q)
+
+
+def _bias(model: Model, q: Slots, v: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    motions = algorithms.constraint_motion(model.tree, holds(model, constraints), q, v)
+    return [x for motion in motions for x in motion.acceleration]
+
+
+def _errors(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    return algorithms.constraint_errors(model.tree, holds(model, constraints), q)
+
+
+def _rows(constraints: Sequence[Constraint]) -> int:
+    return sum(constraint.size for constraint in constraints)
+
+
+def _a_row_each(_: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
+    return (_rows(options["constraints"]),)
+
+
+def _motion_and_rows(model: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
+    return (model.nv + _rows(options["constraints"]),)
+
+
+_Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
+_HELD = {"constraints": _constraints_option}
+_RULE: dict[str, Callable[[Model, Any], Hashable]] = {
+    "method": _method_option,
+    "damping": _number_option("damping", math.inf, 0.0),
+    "tolerance": _number_option("tolerance", 1.0, 1e-10),
+}
+_DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
+    **_HELD, **_RULE, "passive": passive_option, "limits": limits_option,
+}  # fmt: skip
+CONSTRAINED_DYNAMICS = Definition(
+    "constrained_dynamics", (_Q, _V, _TAU), _motion_and_rows, _constrained_dynamics, _DYNAMICS, takes_forces=True,
+    divides_by_inertia=True, loops=False,
+)  # fmt: skip
+CONSTRAINT_FORCES = Definition(
+    "constraint_forces", (_Q, _V, _TAU), _a_row_each, _constraint_forces, _DYNAMICS, takes_forces=True,
+    divides_by_inertia=True, loops=False,
+)  # fmt: skip
+IMPACT = Definition(
+    "impact", (_Q, _V), _motion_and_rows, _impact, {**_HELD, "restitution": _restitution_option, **_RULE},
+    divides_by_inertia=True, loops=False,
+)  # fmt: skip
+OPERATIONAL_SPACE_INERTIA = Definition(
+    "operational_space_inertia", (_Q,), lambda _, options: (_rows(options["constraints"]),) * 2, _inertia,
+    {"constraints": _frame_or_constraints_option, **_RULE}, divides_by_inertia=True, loops=False,
+)  # fmt: skip
+CONSTRAINT_JACOBIAN = Definition(
+    "constraint_jacobian", (_Q,), lambda _, options: (_rows(options["constraints"]), "nv"), _jacobian, _HELD,
+    loops=False,
+)  # fmt: skip
+CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD, loops=False)
+CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD, loops=False)
+
+
+@defined_by(CONSTRAINED_DYNAMICS)
+def constrained_dynamics(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Constraints,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    method: str = "kkt",
+    damping: float = 0.0,
+    tolerance: float = 1e-10,
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ConstrainedMotion:
+    """Forward dynamics under contacts and closed loops: H q̈ + C = τ + Jᵀ λ with J q̈ + J̇ v = a*.
+
+    a* is zero, or Baumgarte's correction -velocity_gain J v - position_gain error of each constraint. The constraints
+    hold in both directions: nothing lifts off, slips or lets go by itself.
+
+    Redundant, inconsistent and immovable rows are answered, never refused: accelerations are the right ones where all
+    rows can be met, λ is the shortest of those that give them, and rows that contradict each other are met in the
+    sense of least squares. See docs/algorithms/constraints.md.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s. It should fulfil J v = 0; velocity_gain brings it there.
+        tau: joint forces (…, nv); N·m, N.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is the number of their rows.
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies, without forming H;
+            the numbers are the same, the cost is not.
+        damping: added to the diagonal of J H⁻¹ Jᵀ: rows then yield, J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
+        tolerance: a row that can move by less than this part of what it could, once the rows before it are held, is
+            left out and shares the forces of these; 0 takes all rows to be independent, which is cheaper.
+        passive: which passive forces of the joints act besides tau, as for `aba`.
+        limits: whether motors give at most their limits, as for `aba`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put both results, (…, nv + m): accelerations, then forces.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (qdd (…, nv), forces (…, m)), parts of one array. A force acts on the frame that is held: a contact's from the
+        world, a loop's on frame_b, and its opposite on frame_a. N along linear rows, N·m about the angular ones.
+
+    Raises:
+        OptionError: constraints that are no list of such, or none at all; another method; a negative damping.
+        NameNotFoundError: the robot has no such frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+        SingularModelError: a joint moves nothing that has inertia.
+
+    Source: Featherstone, RBDA (2008), sections 6.5 and 8.2.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("quadruped")
+    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> rest = np.zeros(robot.nv)
+    >>> qdd, forces = kt.constrained_dynamics(robot, robot.neutral(), rest, rest, feet)
+    >>> qdd.shape, forces.shape
+    ((18,), (12,))
+    """
+    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    both = run(
+        CONSTRAINED_DYNAMICS, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+        constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+    )  # fmt: skip
+    return ConstrainedMotion(both[..., : robot.nv], both[..., robot.nv :])
+
+
+@defined_by(CONSTRAINT_FORCES)
+def constraint_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    constraints: Constraints,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    method: str = "kkt",
+    damping: float = 0.0,
+    tolerance: float = 1e-10,
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The constraint forces λ of `constrained_dynamics` alone.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        tau: joint forces (…, nv).
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them.
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the result, (…, m).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        λ (…, m): the force of a contact on its frame, of a loop on frame_b; N along linear rows, N·m about angular
+        ones. On the joints they act as `constraint_jacobian`ᵀ λ.
+
+    Raises:
+        OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
+
+    Source: Featherstone, RBDA (2008), section 8.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> tip = kt.Contact(list(robot.frames)[-1], [0, 0, 1])
+    >>> kt.constraint_forces(robot, [0.4, 0.3], [0.0, 0.0], [0.0, 0.0], tip).shape
+    (1,)
+    """
+    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    return run(
+        CONSTRAINT_FORCES, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+        constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+    )  # fmt: skip
+
+
+@defined_by(IMPACT)
+def impact(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Constraints,
+    *,
+    restitution: float | Sequence[float] = 0.0,
+    method: str = "kkt",
+    damping: float = 0.0,
+    tolerance: float = 1e-10,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Impact:
+    """The velocities after a sudden contact, and its impulses: H (v⁺ - v⁻) = Jᵀ ι with J v⁺ = -e J v⁻.
+
+    All rows are hit at once. Joint forces, gravity and Coriolis terms are too weak to count in no time.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity before the impact (…, nv).
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together. Gains play no part.
+        restitution: e, from 0 (the frames stay) to 1 (their velocity turns round): one number, or one for each row. It
+            is a part of the compiled function. With one number energy never grows; with several it can, where rows
+            depend on each other through the robot's inertia.
+        method, damping, tolerance: as for `constrained_dynamics`.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put both results, (…, nv + m): velocities, then impulses.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (v (…, nv), impulses (…, m)), parts of one array; impulses in N·s, N·m·s, on the frame that is held.
+
+    Raises:
+        OptionError: a restitution that is not between 0 and 1, or not one number a row; else as for
+            `constrained_dynamics`.
+        NameNotFoundError, ShapeError, DTypeError, ConfigurationError, SingularModelError: likewise.
+
+    Source: Featherstone, RBDA (2008), section 11.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> wall = kt.Contact(list(robot.frames)[-1], [1, 0, 0])
+    >>> v, impulses = kt.impact(robot, [0.4, 0.3], [1.0, 0.5], wall, restitution=0.5)
+    >>> v.shape, impulses.shape
+    ((2,), (1,))
+    """
+    e = tuple(restitution) if isinstance(restitution, list | np.ndarray) else restitution
+    both = run(
+        IMPACT, robot, (q, v), parameters=parameters, out=out, threads=threads, constraints=_listed(constraints),
+        restitution=e, method=method, damping=damping, tolerance=tolerance,
+    )  # fmt: skip
+    return Impact(both[..., : robot.nv], both[..., robot.nv :])
+
+
+@defined_by(OPERATIONAL_SPACE_INERTIA)
+def operational_space_inertia(
+    robot: Model,
+    q: ArrayLike,
+    constraints: str | Constraints,
+    *,
+    method: str = "kkt",
+    damping: float = 0.0,
+    tolerance: float = 1e-10,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The inertia that is felt at a frame, or along the rows of constraints: Λ = (J H⁻¹ Jᵀ)⁻¹.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        constraints: the name of a frame, of which all six directions count, in the world's axes at its origin and the
+            linear ones first; or a list of `kt.Contact` and `kt.Loop`, such as `kt.Contact("tool", axes="local")`.
+        method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies.
+        damping: added to the diagonal of J H⁻¹ Jᵀ before it is inverted.
+        tolerance: as for `constrained_dynamics`.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the result, (…, m, m).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Λ (…, m, m), symmetric; kg, kg·m, kg·m². Where J H⁻¹ Jᵀ is singular, to `tolerance`, its pseudo-inverse: a
+        direction in which the frame cannot move has zeros there, though it feels infinitely heavy.
+
+    Raises:
+        OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
+
+    Source: Khatib, "A unified approach for motion and force control of robot manipulators" (1987); by articulated
+    bodies Kreutz-Delgado, Jain and Rodriguez, "Recursive formulation of operational space control" (1992).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> kt.operational_space_inertia(robot, robot.random(0), "tool").shape
+    (6, 6)
+    """
+    return run(
+        OPERATIONAL_SPACE_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads,
+        constraints=constraints if isinstance(constraints, str) else _listed(constraints), method=method,
+        damping=damping, tolerance=tolerance,
+    )  # fmt: skip
+
+
+@defined_by(CONSTRAINT_JACOBIAN)
+def constraint_jacobian(
+    robot: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The Jacobian J of constraints: J v is zero where they hold.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the result, (…, m, nv).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        J (…, m, nv): of a contact in the world's axes the rows of `frame_jacobian(…, "local_world_aligned")`, in
+        axes="local" those of "local"; of a loop the motion of frame_b as frame_a sees it, in the axes of frame_a.
+
+    Raises:
+        OptionError: constraints that are no list of such, or none at all.
+        NameNotFoundError: the robot has no such frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), sections 3.2 and 8.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> kt.constraint_jacobian(robot, robot.neutral(), kt.Contact("tool")).shape
+    (3, 6)
+    """
+    return run(
+        CONSTRAINT_JACOBIAN, robot, (q,), parameters=parameters, out=out, threads=threads,
+        constraints=_listed(constraints),
+    )  # fmt: skip
+
+
+@defined_by(CONSTRAINT_BIAS)
+def constraint_bias(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Constraints,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """J̇ v: what the constraints' accelerations are where q̈ is zero.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the result, (…, m).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        J̇ v (…, m); m/s², rad/s².
+
+    Raises:
+        OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `constraint_jacobian`.
+
+    Source: Featherstone, RBDA (2008), section 8.2.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> kt.constraint_bias(robot, robot.neutral(), [0.1] * 6, kt.Contact("tool")).shape
+    (3,)
+    """
+    return run(
+        CONSTRAINT_BIAS, robot, (q, v), parameters=parameters, out=out, threads=threads,
+        constraints=_listed(constraints),
+    )  # fmt: skip
+
+
+@defined_by(CONSTRAINT_ERRORS)
+def constraint_errors(
+    robot: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """How far the frames are from where constraints hold them.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the result, (…, m).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Errors (…, m); m along linear rows, and for a fixed frame the three components of the rotation vector that is
+        left, rad. Zero for a contact that has no place (`at`). To first order a small displacement changes them by
+        `constraint_jacobian` times it.
+
+    Raises:
+        OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `constraint_jacobian`.
+
+    Source: Featherstone, RBDA (2008), section 8.3.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> at = kt.frame_placement(robot, robot.neutral(), "tool")
+    >>> bool(abs(kt.constraint_errors(robot, robot.neutral(), kt.Contact("tool", "fixed", at=at))).max() < 1e-12)
+    True
+    """
+    return run(
+        CONSTRAINT_ERRORS, robot, (q,), parameters=parameters, out=out, threads=threads,
+        constraints=_listed(constraints),
+    )  # fmt: skip

@@ -1,0 +1,197 @@
+"""Derivatives of forward and inverse dynamics by their own recursions, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.differentiation import derived
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.drives import Passive, passive_option, switched_on
+from kinetree.functions.dynamics import ABA, RNEA
+from kinetree.model import Model, regrouped
+from kinetree.spatial import Force
+
+__all__ = ["AbaDerivatives", "RneaDerivatives", "aba_derivatives", "rnea_derivatives"]
+
+
+class AbaDerivatives(NamedTuple):
+    """Of q̈: three matrices (…, nv, nv), a row an acceleration."""
+
+    by_q: Array
+    """A column a displacement of q: `integrate(robot, q, δ)`."""
+    by_v: Array
+    by_tau: Array
+    """The inverse of the mass matrix."""
+
+
+class RneaDerivatives(NamedTuple):
+    """Of τ: three matrices (…, nv, nv), a row a joint force."""
+
+    by_q: Array
+    """A column a displacement of q: `integrate(robot, q, δ)`."""
+    by_v: Array
+    by_qdd: Array
+    """The mass matrix."""
+
+
+def _aba_derivatives(
+    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
+) -> Sequence[Scalar] | None:
+    return algorithms.aba_derivatives(regrouped(model.tree), q, v, tau, f_ext, passive)
+
+
+def _rnea_derivatives(
+    model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
+) -> Sequence[Scalar]:
+    tree = regrouped(model.tree)
+    d = algorithms.rnea_derivatives(tree, q, v, qdd, f_ext)
+    by_q, by_v = algorithms.passive_derivatives(tree, q, v, passive)
+    return [*(d.by_q - by_q).flat(), *(d.by_v - by_v).flat(), *d.H.flat()]
+
+
+_Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
+_PASSIVE = {"passive": passive_option}
+_THREE = (3, "nv", "nv")
+ABA_DERIVATIVES = Definition(
+    "aba_derivatives",
+    (_Q, _V, _TAU),
+    _THREE,
+    _aba_derivatives,
+    _PASSIVE,
+    takes_forces=True,
+    divides_by_inertia=True,
+    is_dense=True,
+    loops=False,
+    when_large=derived(ABA, "jacobian", ("q", "v", "tau")),
+)
+RNEA_DERIVATIVES = Definition(
+    "rnea_derivatives",
+    (_Q, _V, _QDD),
+    _THREE,
+    _rnea_derivatives,
+    _PASSIVE,
+    takes_forces=True,
+    loops=False,
+    when_large=derived(RNEA, "jacobian", ("q", "v", "qdd")),
+)
+
+
+@defined_by(ABA_DERIVATIVES)
+def aba_derivatives(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    passive: Passive = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> AbaDerivatives:
+    """The derivatives of `aba` by displacements of q, by v and by τ, exact and all at once.
+
+    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints whose q̇ is v it is added. Derivatives of
+    other functions, by other arguments and along single directions: `kt.jacobian`, `kt.jvp`, `kt.vjp`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        tau: joint forces (…, nv); N·m, N.
+        f_ext: external wrenches by frame name, as for `aba`: constant in their frames' own axes.
+        passive: which passive forces of the joints act, as for `aba`.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the three matrices, one after the other: (…, 3, nv, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        `by_q`, `by_v` and `by_tau`, each (…, nv, nv): views of one array.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError, OptionError, SingularModelError: as for `aba`.
+
+    Source: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS (2018), eq. 3, on
+    the derivatives of `rnea_derivatives`.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> d = kt.aba_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
+    >>> bool(abs(d.by_tau @ kt.crba(robot, [0.3, 0.1]) - [[1, 0], [0, 1]]).max() < 1e-12)
+    True
+    """
+    options = {} if passive is False else switched_on(robot, passive)
+    return AbaDerivatives(
+        *_three(
+            run(
+                ABA_DERIVATIVES, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+                **options,
+            )
+        )
+    )  # fmt: skip
+
+
+@defined_by(RNEA_DERIVATIVES)
+def rnea_derivatives(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    passive: Passive = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> RneaDerivatives:
+    """The derivatives of `rnea` by displacements of q, by v and by q̈, exact and all at once.
+
+    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints whose q̇ is v it is added. Derivatives of
+    other functions, by other arguments and along single directions: `kt.jacobian`, `kt.jvp`, `kt.vjp`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: acceleration (…, nv); rad/s², m/s².
+        f_ext: external wrenches by frame name, as for `rnea`: constant in their frames' own axes.
+        passive: which passive forces of the joints are at work, as for `rnea`.
+        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        out: where to put the three matrices, one after the other: (…, 3, nv, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        `by_q`, `by_v` and `by_qdd`, each (…, nv, nv): views of one array.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
+
+    Source: Singh, Russell and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
+    algebra", IEEE RA-L 7 (2022), for joints of any kind.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> d = kt.rnea_derivatives(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 0.5])
+    >>> bool(abs(d.by_qdd - kt.crba(robot, [0.3, 0.1])).max() < 1e-12)
+    True
+    """
+    options = {} if passive is False else switched_on(robot, passive)
+    return RneaDerivatives(
+        *_three(
+            run(
+                RNEA_DERIVATIVES, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+                **options,
+            )
+        )
+    )  # fmt: skip
+
+
+def _three(matrices: Array) -> Iterable[Array]:
+    if matrices.ndim == 3:  # one sample
+        return matrices
+    return matrices[..., 0, :, :], matrices[..., 1, :, :], matrices[..., 2, :, :]

@@ -1,0 +1,145 @@
+"""The equations of motion in Jacobian form, as functions of arrays: a second way to the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.model import Model
+from kinetree.spatial import Force
+
+__all__ = ["EulerLagrangeMatrices", "euler_lagrange", "euler_lagrange_matrices"]
+
+
+class EulerLagrangeMatrices(NamedTuple):
+    """M and C of M(q) q̈ + C(q, q̇) q̇ = τ + generalised forces."""
+
+    M: Array
+    """The mass matrix (…, nv, nv)."""
+    C: Array
+    """The Coriolis matrix (…, nv, nv)."""
+
+
+def _euler_lagrange(
+    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: dict[int, Force]
+) -> list[Scalar]:
+    acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
+    return model.tree.joined(algorithms.euler_lagrange(model.tree, q, v, acting, f_ext), "nv")
+
+
+def _matrices(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    M, C = algorithms.euler_lagrange_matrices(model.tree, q, v)
+    return [*M.flat(), *C.flat()]
+
+
+_Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
+# Every pair of joints on every body's path is met: no loop over bodies does that.
+EULER_LAGRANGE = Definition(
+    "euler_lagrange", (_Q, _V, _TAU), ("nv",), _euler_lagrange, {"passive": passive_option, "limits": limits_option},
+    takes_forces=True, divides_by_inertia=True, loops=False,
+)  # fmt: skip
+EULER_LAGRANGE_MATRICES = Definition(
+    "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices, loops=False
+)  # fmt: skip
+
+
+@defined_by(EULER_LAGRANGE)
+def euler_lagrange(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Forward dynamics by the Jacobian form of the equations of motion and a dense solution: what `aba` gives.
+
+    It shares nothing with the recursive algorithms but the Jacobians of links, and costs far more: for tests and for
+    teaching. Many times as long to compile as `aba`, it suits robots of up to some twenty degrees of freedom.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        tau: joint forces (…, nv); N·m, N.
+        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        passive: which passive forces of the joints act besides tau, as for `aba`.
+        limits: whether motors give at most what they can, as for `aba`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN: such a body
+            has no centre of mass.
+        out: where to put the result, (…, nv), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Accelerations (…, nv); rad/s², m/s².
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError, OptionError, SingularModelError: as for `aba`.
+
+    Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> state = [0.3, 0.1], [0.0, 1.0], [2.0, 0.5]
+    >>> bool(abs(kt.euler_lagrange(robot, *state) - kt.aba(robot, *state)).max() < 1e-12)
+    True
+    """
+    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
+    result: Array = run(EULER_LAGRANGE, robot, (q, v, tau), **given, **options)  # type: ignore[arg-type]
+    return result
+
+
+@defined_by(EULER_LAGRANGE_MATRICES)
+def euler_lagrange_matrices(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> EulerLagrangeMatrices:
+    """The mass matrix M = Σ JᵀM_cJ and the Coriolis matrix C = Σ Jᵀ(M_cJ̇ + [ω̃]M_cJ), link by link.
+
+    M is that of `crba`. C v is `coriolis_forces`, and Ṁ - 2 C is skew-symmetric, though other matrices do both as
+    well.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN, as in `euler_lagrange`.
+        out: where to put the result: (…, 2, nv, nv), M and then C.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A named tuple (M, C) of two arrays (…, nv, nv); kg·m² and N·m·s between angles, kg and N·s/m between
+        displacements. Rotors are part of both.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> M, C = kt.euler_lagrange_matrices(robot, [0.3, 0.1], [0.0, 1.0])
+    >>> bool(abs(C @ [0.0, 1.0] - kt.coriolis_forces(robot, [0.3, 0.1], [0.0, 1.0])).max() < 1e-12)
+    True
+    """
+    both = run(EULER_LAGRANGE_MATRICES, robot, (q, v), parameters=parameters, out=out, threads=threads)
+    return EulerLagrangeMatrices(both[..., 0, :, :], both[..., 1, :, :])

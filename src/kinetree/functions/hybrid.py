@@ -1,0 +1,414 @@
+"""Hybrid dynamics, floating bases and the wrench on the base, as functions of arrays.
+
+They run on the tree with regrouped inertias: the same answers from fewer operations. For the wrench on the base this
+holds because all that a joint's motion never shows of its body has the same momentum when the parent carries it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import ModelError, NameNotFoundError, OptionError, SingularModelError, nearest_names
+from kinetree.expr import Scalar, Symbol
+from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
+from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.options import ExpressedIn, expressed_in_option
+from kinetree.model import Coupling, Joint, Model, regrouped
+from kinetree.model.singularity import singular_slots
+from kinetree.spatial import Force, Motion, Vec3
+
+__all__ = ["HybridDynamics", "base_wrench", "floating_inverse_dynamics", "hybrid_dynamics"]
+
+Forces = dict[int, Force]
+HYBRID = "hybrid_dynamics"
+
+
+class HybridDynamics(NamedTuple):
+    """Accelerations and the joint forces that belong to them, both complete."""
+
+    qdd: Array
+    """(…, nv); rad/s², m/s²."""
+    tau: Array
+    """(…, nv); N·m, N."""
+
+
+# -- which joints, and in which coordinates
+
+
+def _expressed_in_option(model: Model, value: Any) -> Hashable:
+    """Local for None."""
+    return "local" if value is None else expressed_in_option(model, value)
+
+
+def prescribed_option(model: Model, value: Any) -> Hashable:
+    """The names of joints and couplings, in the order of v; none for None."""
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
+        hint = f", such as [{value!r}]" if isinstance(value, str) else ""
+        raise OptionError(f"prescribed must be a list of joint names{hint}, not {value!r:.60}")
+    owners = {name: _owner(model, name) for name in value}
+    return tuple(sorted(owners, key=lambda name: owners[name].v_start))
+
+
+def _owner(model: Model, name: object) -> Joint | Coupling:
+    """The joint or coupling of this name whose coordinates stand in v."""
+    if isinstance(name, str) and name in model.joints:
+        joint = model.joints[name]
+        if joint.has_coordinates:
+            return joint
+        if joint.coupling is not None:
+            raise OptionError(
+                f"prescribed: the coordinates of joint {name!r} are those of coupling {joint.coupling!r}; name "
+                f"{joint.coupling!r}, and its joints are prescribed together"
+            )
+        assert joint.mimic is not None
+        raise OptionError(
+            f"prescribed: joint {name!r} follows {joint.mimic.joint!r} and has no coordinates of its own; name the "
+            "joint that it follows, and both are prescribed"
+        )
+    if isinstance(name, str) and name in model.couplings:
+        return model.couplings[name]
+    known = [owner.name for owner in model.owners]
+    raise NameNotFoundError(f"prescribed: {model.name!r} has no joint {name!r:.60}: {nearest_names(str(name), known)}")
+
+
+def _base_joint(model: Model) -> Joint | None:
+    """The joint of six degrees of freedom that alone carries everything; None if the base is fixed.
+
+    A root of some mass that carries such a joint is a base itself, and fixed.
+    """
+    first = [i for i, p in model.tree.outward if p == 0]
+    if len(first) != 1 or model.tree.joint[first[0]].nv != 6 or model.tree.I[0].mass != 0.0:
+        return None
+    joint = list(model.joints.values())[first[0] - 1]
+    return joint if joint.has_coordinates else None
+
+
+def _needs_inertia(model: Model, held: Collection[int], function: str) -> None:
+    """Raise if a joint that is not held moves nothing that has inertia; slots of joints that are held."""
+    if not model.singular_joints:
+        return
+    numbers = (x for I in model.tree.I for x in (I.mass, *I.h.components(), *I.I.components()))
+    if not any(isinstance(x, Symbol) for x in numbers):
+        # A rotor on each joint that is held leaves as free as they were all motions without it, and no others.
+        rows = [tuple(1.0 for _ in row) if i in held else row for i, row in enumerate(model.tree.armature)]
+        names = list(model.joints)
+        singular = [names[i - 1] for i in singular_slots(replace(model.tree, armature=tuple(rows)))]
+    elif held:
+        return  # what some values of inertia given with the call would make of it, they show
+    else:
+        singular = list(model.singular_joints)
+    if singular:
+        raise _undefined(model, singular[0], function)
+
+
+def _undefined(model: Model, joint: str, function: str) -> SingularModelError:
+    return SingularModelError(
+        f"{function}: the acceleration of joint {joint!r} of {model.name!r} is not defined: it moves nothing that has "
+        "mass or inertia, or only what another joint that is free moves in the same way; give the bodies behind it "
+        "mass and inertia, or the joint an armature, or prescribe its acceleration (kt.hybrid_dynamics)"
+    )
+
+
+# -- what is computed
+
+
+def _hybrid_dynamics(
+    model: Model,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    qdd: Slots,
+    *,
+    prescribed: Sequence[str],
+    passive: Sequence[str],
+    f_ext: Forces,
+) -> list[Scalar]:
+    owners = [_owner(model, name) for name in prescribed]
+    held = {joint.slot for joint in model.joints.values() if _moves_with(model, joint, owners)}
+    own = {k for owner in owners for k in range(owner.v_slice.start, owner.v_slice.stop)}
+    _needs_inertia(model, held, HYBRID)
+    tree = regrouped(model.tree)
+    acting = algorithms.driven(tree, q, v, tau, passive, limits=False)
+    found: Sequence[Sequence[Scalar]]
+    forces: Sequence[Sequence[Scalar]]
+    try:
+        if tree.coordinates is None:
+            found, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, held, f_ext)
+        else:
+            found, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
+    except ZeroDivisionError:  # whatever the values of inertia that are given with the call
+        free = [name for name in model.joints if model.joints[name].slot not in held]
+        raise _undefined(model, next((x for x in free if x in model.singular_joints), free[0]), HYBRID) from None
+    given = tree.joined(tau[1:], "forces")
+    taken = tree.joined(algorithms.undriven(tree, q, v, forces, passive), "forces")
+    return [*tree.joined(found, "nv"), *(taken[k] if k in own else t for k, t in enumerate(given))]
+
+
+def _moves_with(model: Model, joint: Joint, owners: Sequence[Joint | Coupling]) -> bool:
+    """Whether all coordinates that move a joint belong to these owners."""
+    tree = model.tree
+    first = tree.v_starts[joint.slot]
+    columns = set(range(first, first + joint.kind.nv))
+    if tree.coordinates is not None:
+        columns = {k for row in tree.coordinates.v_rows[first : first + joint.kind.nv] for k, _ in row}
+    return all(any(k in range(o.v_slice.start, o.v_slice.stop) for o in owners) for k in columns)
+
+
+def _floating_inverse_dynamics(
+    model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces
+) -> list[Scalar]:
+    base = _base_joint(model)
+    if base is None:
+        raise ModelError(
+            f"floating_inverse_dynamics: the base of {model.name!r} does not float, so nothing is left to be found "
+            "beside the joint forces; use kt.rnea, or load the robot with floating_base=True"
+        )
+    _needs_inertia(model, {joint.slot for joint in model.joints.values()} - {base.slot}, "floating_inverse_dynamics")
+    tree = regrouped(model.tree)
+    free: Sequence[Scalar] = [0.0] * 6
+    if passive:
+        free = algorithms.passive_forces(tree, q, v, passive)[base.slot]
+    found, forces = algorithms.floating_inverse_dynamics(tree, q, v, qdd, base.slot, free, f_ext)
+    left = list(tree.joined(algorithms.undriven(tree, q, v, forces, passive), "forces"))
+    left[base.v_slice] = [0.0] * 6
+    return [*tree.joined(found, "nv"), *left]
+
+
+def _base_wrench(
+    model: Model,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    base_acceleration: Sequence[Scalar],
+    *,
+    expressed_in: str,
+    passive: Sequence[str],
+    limits: bool,
+    f_ext: Forces,
+) -> Sequence[Scalar]:
+    joint = _base_joint(model)
+    slot = 0 if joint is None else joint.slot
+    frame = model.frames[model.root if joint is None else joint.child]
+    _needs_inertia(model, {slot}, "base_wrench")
+    tree = regrouped(model.tree)
+    acting = algorithms.driven(tree, q, v, tau, passive, limits)
+    acceleration: Motion = frame.placement.back(Motion(Vec3(*base_acceleration[3:]), Vec3(*base_acceleration[:3])))
+    of = algorithms.base_wrench if tree.coordinates is None else algorithms.base_wrench_of_system
+    f: Force = of(tree, q, v, acting, slot, acceleration, f_ext)
+    if expressed_in == "local":
+        return frame.placement.inverse.back(f).linear_first()
+    X_0 = algorithms.placements(tree, q)[slot]
+    world = X_0.back(f)
+    if expressed_in == "world":
+        return world.linear_first()
+    r = (frame.placement @ X_0).r
+    return Force(world.angular - r.cross(world.linear), world.linear).linear_first()
+
+
+_Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
+_PASSIVE = {"passive": passive_option}
+# Loops over bodies do not know one joint of a kind from another, as these functions must: they are written out.
+HYBRID_DYNAMICS = Definition(
+    HYBRID, (_Q, _V, _TAU, _QDD), (2, "nv"), _hybrid_dynamics,
+    {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, loops=False,
+)  # fmt: skip
+FLOATING_INVERSE_DYNAMICS = Definition(
+    "floating_inverse_dynamics", (_Q, _V, _QDD), (2, "nv"), _floating_inverse_dynamics, _PASSIVE,
+    takes_forces=True, loops=False,
+)  # fmt: skip
+BASE_WRENCH = Definition(
+    "base_wrench", (_Q, _V, _TAU, ("base_acceleration", 6)), (6,), _base_wrench,
+    {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, takes_forces=True, loops=False,
+)  # fmt: skip
+
+
+@defined_by(HYBRID_DYNAMICS)
+def hybrid_dynamics(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    qdd: ArrayLike,
+    prescribed: Collection[str] = (),
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    passive: Passive = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> HybridDynamics:
+    """Hybrid dynamics: some joints are given their accelerations, the others their forces; the rest is found.
+
+    With no joint prescribed this is `aba`, at its cost; each joint that is prescribed costs less, as it is not
+    eliminated; with all of them it is `rnea`, which is cheaper. It is always written out, also for robots of more than
+    150 degrees of freedom, which then take long to compile.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        tau: joint forces (…, nv); N·m, N. Those of prescribed joints count for nothing.
+        qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints count.
+        prescribed: the names of the joints whose accelerations are given. Of joints that share coordinates, the joint
+            that others follow, or the coupling: all that it moves is prescribed together.
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        passive: which passive forces of the joints are at work, as for `aba` where tau is given and as for `rnea` where
+            it is found: True for all, False for none, or a list of names among "damping", "friction" and "spring".
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result: (…, 2, nv), accelerations and then forces.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A named tuple (qdd, tau) of two arrays (…, nv), both complete: what was given stands in them as it was.
+
+    Raises:
+        NameNotFoundError: the robot has no joint of a name that is prescribed.
+        OptionError: a joint that is prescribed has no coordinates of its own; or as for `aba`.
+        SingularModelError: a joint that is not prescribed moves nothing that has inertia.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), section 9.2; where joints share coordinates, eq. 9.1 as one dense system.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> found = kt.hybrid_dynamics(robot, [0.3, 0.1], [0.0, 1.0], [0.0, 0.5], [2.0, 0.0], list(robot.joints)[:1])
+    >>> float(found.qdd[0]), float(found.tau[1])
+    (2.0, 0.5)
+    >>> bool(abs(kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], found.qdd) - found.tau).max() < 1e-12)
+    True
+    """
+    options: dict[str, Any] = {} if passive is False else switched_on(robot, passive)
+    if names := prescribed_option(check_robot(robot), prescribed):
+        options["prescribed"] = names
+    given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
+    rows = run(HYBRID_DYNAMICS, robot, (q, v, tau, qdd), **given, **options)  # type: ignore[arg-type]
+    return HybridDynamics(rows[..., 0, :], rows[..., 1, :])
+
+
+@defined_by(FLOATING_INVERSE_DYNAMICS)
+def floating_inverse_dynamics(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    passive: Passive = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> HybridDynamics:
+    """Inverse dynamics of a robot whose base floats: the joints' accelerations are given, and nothing drives the base.
+
+    The base's acceleration follows from what the joints do and from external forces, and with it the joint forces:
+    those of a ragdoll that moves its limbs in a prescribed way.
+
+    Args:
+        robot: the robot; its base floats: loaded with `floating_base=True`, or one joint of six degrees of freedom on a
+            root without mass carries all of it.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: accelerations (…, nv); rad/s², m/s². Those of the base count for nothing.
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        passive: which passive forces of the joints are at work, as for `rnea`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result: (…, 2, nv), accelerations and then forces.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A named tuple (qdd, tau) of two arrays (…, nv): accelerations with those of the base in their place, and joint
+        forces with zeros for the base.
+
+    Raises:
+        ModelError: the base does not float.
+        SingularModelError: the robot as a whole has no inertia against some motion of the base.
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), Table 9.6.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("ragdoll")
+    >>> q, rest = robot.neutral(), np.zeros(robot.nv)
+    >>> found = kt.floating_inverse_dynamics(robot, q, rest, rest)
+    >>> (found.qdd[:6].round(9) + 0.0).tolist(), bool(abs(found.tau).max() < 1e-9)
+    ([0.0, 0.0, -9.81, 0.0, 0.0, 0.0], True)
+    """
+    options = {} if passive is False else switched_on(robot, passive)
+    given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
+    rows = run(FLOATING_INVERSE_DYNAMICS, robot, (q, v, qdd), **given, **options)  # type: ignore[arg-type]
+    return HybridDynamics(rows[..., 0, :], rows[..., 1, :])
+
+
+@defined_by(BASE_WRENCH)
+def base_wrench(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    base_acceleration: ArrayLike | None = None,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    *,
+    expressed_in: ExpressedIn = "local",
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The wrench that the surroundings must exert on the base for its acceleration, while joints feel tau.
+
+    f₀ = Iᴬ₀ a₀ + pᴬ₀. Of a robot on a fixed base it is what the foundation exerts; the base's own weight is part of it,
+    and the acceleration zero unless the foundation itself moves. Of a robot whose base floats (as in
+    `floating_inverse_dynamics`) it is what ground, hands or a cable must do beside the external forces that are given;
+    at the acceleration that `aba` finds with nothing on the base, it is zero.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s. A fixed base is at rest.
+        tau: joint forces (…, nv); N·m, N. Those of a floating base's joint count for nothing.
+        base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, gravity no part of it; zero
+            by default.
+        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        expressed_in: "local" for the base's axes and about its origin, "world" for the world's, or
+            "local_world_aligned" for the world's axes and about the base's origin.
+        passive: which passive forces of the joints act besides tau, as for `aba`.
+        limits: whether motors give at most what they can, as for `aba`.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, (…, 6), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        The wrench [f; n] (…, 6); N, N·m.
+
+    Raises:
+        SingularModelError: a joint behind the base moves nothing that has inertia.
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 7.1 at the base, with Iᴬ and pᴬ by Table 7.1.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> f = kt.base_wrench(robot, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])  # it hangs at rest
+    >>> bool(abs(f[:3] - [0.0, 0.0, 9.81 * robot.mass]).max() < 1e-12)
+    True
+    """
+    if base_acceleration is None:
+        base_acceleration = np.zeros(6, np.float32 if getattr(q, "dtype", None) == np.float32 else np.float64)
+    options: dict[str, Any] = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    if expressed_in != "local":
+        options["expressed_in"] = expressed_in
+    given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
+    result: Array = run(BASE_WRENCH, robot, (q, v, tau, base_acceleration), **given, **options)  # type: ignore[arg-type]
+    return result

@@ -1,0 +1,375 @@
+"""What is linear in the robot's inertial parameters, as matrices of arrays: regressor @ parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
+from kinetree.functions.options import frame_option
+from kinetree.model import Frame, Joint, Model
+
+__all__ = [
+    "body_wrench_regressor",
+    "driven_joints",
+    "joint_torque_regressor",
+    "kinetic_energy_regressor",
+    "momentum_regressor",
+    "potential_energy_regressor",
+]
+
+
+def driven_joints(model: Model) -> list[Joint]:
+    """The joints that have drive parameters: all that move, followers too, but for a floating base's."""
+    return list(model.joints.values())[int(model.floating_base) :]
+
+
+def bodies_option(model: Model, value: Any) -> Hashable:
+    """Names of bodies, in the order given; all for None."""
+    if value is None:
+        return tuple(model.bodies)
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        hint = f", such as [{value!r}]" if isinstance(value, str) else ""
+        raise OptionError(f"bodies must be a list of names{hint}, or None for all, not {value!r:.60}")
+    if not value:
+        raise OptionError("bodies is empty, so the regressor would have no columns; name at least one, or leave it out")
+    names = tuple(model.bodies[name].name for name in value)
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise OptionError(f"body {name!r} is named twice in bodies; name each once")
+    return names
+
+
+def drives_option(_: Model, value: Any) -> Hashable:
+    """Whether there are columns of drives; not for None."""
+    if value is None or isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise OptionError(f"drives must be True or False, not {value!r:.60}")
+
+
+def _torque_shape(model: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
+    drives = 3 * sum(joint.kind.nv for joint in driven_joints(model)) if options["drives"] else 0
+    return ("nv", 10 * len(options["bodies"]) + drives)
+
+
+def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Sequence[str], drives: bool) -> list[Scalar]:
+    tree = model.tree
+    chosen = [model.bodies[name] for name in bodies]
+    rows = algorithms.joint_torque_regressor(tree, q, v, qdd, {body.slot for body in chosen} - {0})
+    columns: list[list[Scalar]] = []
+    for body in chosen:
+        pieces = _zeros(tree.joint)
+        ten = [pieces.copy() for _ in range(10)]
+        for j, coefficients in rows.get(body.slot, {}).items():
+            numbers = [c.of(body.placement).ten() for c in coefficients]
+            for k, column in enumerate(ten):
+                column[j] = [x[k] for x in numbers]
+        columns += [tree.joined(column[1:], "forces") for column in ten]
+    for joint in driven_joints(model) if drives else ():
+        for k, triple in enumerate(algorithms.drive_columns(tree, v, qdd, joint.slot)):
+            for x in triple:
+                column = _zeros(tree.joint)
+                column[joint.slot] = [x if k == n else 0.0 for n in range(joint.kind.nv)]
+                columns.append(tree.joined(column[1:], "forces"))
+    return [x for row in zip(*columns, strict=True) for x in row]
+
+
+def _zeros(joints: Sequence[Any]) -> list[list[Scalar]]:
+    return [[0.0] * kind.nv for kind in joints]
+
+
+def _momentum(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    rows = algorithms.momentum_regressor(model.tree, q, v)
+    six: list[list[Scalar]] = [[] for _ in range(6)]
+    for body in model.bodies.values():
+        for row, coefficients in zip(six, rows[body.slot], strict=True):
+            row.extend(coefficients.of(body.placement).ten())
+    return [x for row in six for x in row]
+
+
+def _kinetic_energy(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    coefficients = algorithms.kinetic_energy_regressor(model.tree, q, v)
+    rows = model.rows()
+    for k, body in model.numbered_bodies:
+        rows[k] = coefficients[body.slot].of(body.placement).ten()
+    return rows.flat()
+
+
+def _potential_energy(model: Model, q: Slots) -> list[Scalar]:
+    coefficients = algorithms.potential_energy_regressor(model.tree, q)
+    rows = model.rows()
+    for k, body in model.numbered_bodies:
+        rows[k] = coefficients[body.slot].of(body.placement).ten()
+    return rows.flat()
+
+
+def _body_wrench(model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame) -> list[Scalar]:
+    columns = algorithms.net_force_columns(model.tree, q, v, qdd, frame.slot, frame.placement)
+    return [x for row in zip(*(f.linear_first() for f in columns), strict=True) for x in row]
+
+
+def _ten_a_body(model: Model, _: Mapping[str, Any]) -> tuple[int | str, ...]:
+    return (10 * len(model.bodies),)
+
+
+def _six_rows(model: Model, _: Mapping[str, Any]) -> tuple[int | str, ...]:
+    return (6, 10 * len(model.bodies))
+
+
+_Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
+JOINT_TORQUE_REGRESSOR = Definition(
+    "joint_torque_regressor",
+    (_Q, _V, _QDD),
+    _torque_shape,
+    _joint_torque,
+    {"bodies": bodies_option, "drives": drives_option},
+    loops=False,
+)
+MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum, loops=False)
+KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)
+POTENTIAL_ENERGY_REGRESSOR = Definition("potential_energy_regressor", (_Q,), _ten_a_body, _potential_energy)
+BODY_WRENCH_REGRESSOR = Definition(
+    "body_wrench_regressor", (_Q, _V, _QDD), (6, 10), _body_wrench, {"frame": frame_option}
+)
+
+
+@defined_by(JOINT_TORQUE_REGRESSOR)
+def joint_torque_regressor(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    bodies: Sequence[str] | None = None,
+    drives: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The matrix that takes the inertial parameters of the bodies to the joint forces: Y(q, v, qdd) π = τ.
+
+    With π = `kt.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` less what rotors add: armatures and
+    geared rotors are none of the ten numbers of a body. With `drives=True` there are three columns more for each
+    degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π, with
+    π = `kt.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`. What is left out
+    even then: geared rotors (`Rotor`, their ratio² inertia too), and springs.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: acceleration (…, nv); rad/s², m/s².
+        bodies: names of the bodies whose columns are wanted, in that order; by default all, as in `robot.bodies`.
+        drives: whether columns of the joints' drives come after those of the bodies: q̈, v and tanh(v / v_s) in the
+            row of the degree of freedom, v_s the joint's `friction_speed`; joints in the order of `robot.joints`,
+            followers too, without a floating base's.
+        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+            inertias have no influence. See docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Y (…, nv, 10 B), ten columns a body: m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of
+        Pinocchio), with the first moment h = m c and I about the origin of the body's own frame, in its axes. Bodies
+        on fixed joints have columns of their own; those of a fixed base are zero. With drives (…, nv, 10 B + 3 n).
+
+    Raises:
+        NameNotFoundError: there is no such body.
+        OptionError: `bodies` is no list of different names, or `drives` is neither True nor False.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> q, v, qdd = [0.3, 0.1], [0.0, 1.0], [2.0, 3.0]
+    >>> Y = kt.joint_torque_regressor(robot, q, v, qdd)
+    >>> tau = Y @ kt.inertial_parameters(robot)
+    >>> bool(abs(tau - kt.rnea(robot, q, v, qdd)).max() < 1e-12)
+    True
+    """
+    options: dict[str, Any] = {}
+    if bodies is not None:
+        options["bodies"] = bodies_option(check_robot(robot), bodies)
+    if drives is not False and drives_option(robot, drives):
+        options["drives"] = True
+    return run(
+        JOINT_TORQUE_REGRESSOR, robot, (q, v, qdd), parameters=parameters, out=out, threads=threads, **options
+    )  # fmt: skip
+
+
+@defined_by(MOMENTUM_REGRESSOR)
+def momentum_regressor(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The matrix that takes the inertial parameters to the robot's momentum about the world's origin.
+
+    Of the bodies: what geared rotors spin with beside them is not among the parameters.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
+            masses and inertias have no influence. See docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (…, 6, 10 B), in the world's axes: three rows for the linear momentum, kg·m/s, three for the angular one about
+        the world's origin, kg·m²/s; columns as for `joint_torque_regressor`.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 2.61, by the columns of the inertia.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.momentum_regressor(robot, [0.3, 0.1], [0.0, 1.0]).shape == (6, 10 * len(robot.bodies))
+    True
+    """
+    return run(MOMENTUM_REGRESSOR, robot, (q, v), parameters=parameters, out=out, threads=threads)
+
+
+@defined_by(KINETIC_ENERGY_REGRESSOR)
+def kinetic_energy_regressor(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The row that takes the inertial parameters to the kinetic energy of the bodies.
+
+    `kt.kinetic_energy` has that of armatures and geared rotors on top.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        parameters: other numbers for some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
+            masses and inertias have no influence. See docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (…, 10 B), its product with `kt.inertial_parameters(robot)` in J; columns as for `joint_torque_regressor`.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Gautier and Khalil, "On the identification of the inertial parameters of robots" (1988), for the energy
+    as a linear function of them.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> q, v = [0.3, 0.1], [0.0, 1.0]
+    >>> energy = kt.kinetic_energy_regressor(robot, q, v) @ kt.inertial_parameters(robot)
+    >>> bool(abs(energy - kt.kinetic_energy(robot, q, v)) < 1e-12)
+    True
+    """
+    return run(KINETIC_ENERGY_REGRESSOR, robot, (q, v), parameters=parameters, out=out, threads=threads)
+
+
+@defined_by(POTENTIAL_ENERGY_REGRESSOR)
+def potential_energy_regressor(
+    robot: Model,
+    q: ArrayLike,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The row that takes the inertial parameters to the potential energy in the field of gravity.
+
+    Springs are no part of it.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+            inertias have no influence. See docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (…, 10 B), its product with `kt.inertial_parameters(robot)` in J, zero with the centre of mass at the world's
+        origin; columns as for `joint_torque_regressor`, those of inertias zero.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Gautier and Khalil, "On the identification of the inertial parameters of robots" (1988), for the energy
+    as a linear function of them.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> energy = kt.potential_energy_regressor(robot, [0.3, 0.1]) @ kt.inertial_parameters(robot)
+    >>> bool(abs(energy - kt.potential_energy(robot, [0.3, 0.1])) < 1e-12)
+    True
+    """
+    return run(POTENTIAL_ENERGY_REGRESSOR, robot, (q,), parameters=parameters, out=out, threads=threads)
+
+
+@defined_by(BODY_WRENCH_REGRESSOR)
+def body_wrench_regressor(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    frame: str,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The matrix that takes one body's inertial parameters to the wrench that moves it: what a force sensor tells.
+
+    That is I a + v x* I v less the body's weight: the sum of all wrenches on it but gravity's. Without gravity, for
+    the net wrench: `parameters={"gravity": (0, 0, 0)}`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        qdd: acceleration (…, nv).
+        frame: a name in `robot.frames`: a body, or a frame on it; then the ten numbers are those in this frame.
+        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+            inertias have no influence. See docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (…, 6, 10), its product with a body's ten numbers the wrench [f; n] in the frame's own axes and about its
+        origin, N and N·m; the columns are in the order of `joint_torque_regressor`.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> tip = list(robot.bodies)[-1]
+    >>> kt.body_wrench_regressor(robot, [0.3, 0.1], [0.0, 1.0], [2.0, 3.0], tip).shape
+    (6, 10)
+    """
+    return run(
+        BODY_WRENCH_REGRESSOR, robot, (q, v, qdd), frame=frame, parameters=parameters, out=out, threads=threads
+    )  # fmt: skip

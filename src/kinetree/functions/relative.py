@@ -1,0 +1,255 @@
+"""How one frame moves as another sees it, from the joints between the two alone, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+from kinetree.function import Array, Definition, Slots, defined_by, run
+from kinetree.functions.options import ExpressedIn, expressed_in_option, frame_option
+from kinetree.functions.parts import Part, part_of, part_option, rows_of
+from kinetree.model import Frame, Model
+from kinetree.spatial import Motion, Subspace, Transform
+
+__all__ = ["relative_jacobian", "relative_placement", "relative_velocity"]
+
+
+def _relative_to_option(model: Model, name: Any) -> Frame:
+    """The frame that sees; the root body's for None."""
+    if name is None:
+        return model.frames[model.root]
+    if not isinstance(name, str):
+        raise OptionError(f"relative_to must be a name, such as {model.root!r}, not {name!r}")
+    return model.frames[name]
+
+
+def _placement(model: Model, q: Slots, *, frame: Frame, relative_to: Frame) -> Sequence[Scalar]:
+    seen = algorithms.seen_across(model.tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    return (frame.placement @ seen[frame.slot]).homogeneous()
+
+
+def _jacobian(
+    model: Model, q: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, part: str
+) -> list[Scalar]:
+    J = model.tree.columns(rows_of(part))
+    for j, columns in _columns(model, q, frame, relative_to, expressed_in).items():
+        J[j] = [part_of(m, part) for m in columns]
+    return J.flat()
+
+
+def _velocity(
+    model: Model, q: Slots, v: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str
+) -> Sequence[Scalar]:
+    twist = Motion.zero()
+    for j, columns in _columns(model, q, frame, relative_to, expressed_in).items():
+        twist = twist + Subspace(columns) @ v[j]
+    return twist.linear_first()
+
+
+def _columns(
+    model: Model, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str
+) -> dict[int, tuple[Motion, ...]]:
+    """Of the joints between the two, in the coordinates asked for."""
+    tree = model.tree
+    if expressed_in == "local":
+        seen = algorithms.seen_across(tree, q, frame.slot, frame.placement, relative_to.slot)
+    else:
+        seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    if expressed_in == "local_world_aligned":
+        origin = (frame.placement @ seen[frame.slot]).r
+        seen = {i: Transform(X.E, X.r - origin) for i, X in seen.items()}
+    return algorithms.relative_jacobian(tree, q, frame.slot, relative_to.slot, seen)
+
+
+_Q, _V = ("q", "nq"), ("v", "nv")
+_FRAMES = {"frame": frame_option, "relative_to": _relative_to_option}
+RELATIVE_PLACEMENT = Definition("relative_placement", (_Q,), (4, 4), _placement, _FRAMES, loops=False)
+RELATIVE_VELOCITY = Definition(
+    "relative_velocity", (_Q, _V), (6,), _velocity, {**_FRAMES, "expressed_in": expressed_in_option}, loops=False
+)
+RELATIVE_JACOBIAN = Definition(
+    "relative_jacobian",
+    (_Q,),
+    lambda _, options: (rows_of(options["part"]), "nv"),
+    _jacobian,
+    {**_FRAMES, "expressed_in": expressed_in_option, "part": part_option},
+    loops=False,
+)
+
+
+@defined_by(RELATIVE_PLACEMENT)
+def relative_placement(
+    robot: Model,
+    q: ArrayLike,
+    frame: str,
+    relative_to: str | None = None,
+    *,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Where one frame is, as another sees it.
+
+    It depends on the joints between the two alone.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        frame: a name in `robot.frames`.
+        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Homogeneous matrix (…, 4, 4) that takes points of `frame` to the coordinates of `relative_to`, metres.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), sections 4.1.4 and 5.2.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> tip = list(robot.bodies)[-1]
+    >>> bool((kt.relative_placement(robot, [0.3, 0.1], tip, tip) == np.eye(4)).all())
+    True
+    """
+    return run(
+        RELATIVE_PLACEMENT,
+        robot,
+        (q,),
+        frame=frame,
+        relative_to=relative_to,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )
+
+
+@defined_by(RELATIVE_VELOCITY)
+def relative_velocity(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    relative_to: str | None = None,
+    *,
+    expressed_in: ExpressedIn,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The twist of one frame as another sees it.
+
+    It is to `relative_placement` what `frame_velocity` is to `frame_placement`. For the world's
+    axes, turn it by the rotation in `frame_placement` of `relative_to`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        frame: a name in `robot.frames`.
+        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
+        expressed_in: as for `frame_velocity`, with `relative_to` in the world's place: "local" (the frame's axes and
+            origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
+            frame's origin).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        [v; ω] (…, 6); m/s, rad/s.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in is none of the three.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.7, from the body that both stand on outward.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.relative_velocity(robot, [0.3, 0.1], [5.0, 1.0], "lower_rod", "upper_rod", expressed_in="local").tolist()
+    [0.0, 0.0, 0.0, 0.0, 1.0, 0.0]
+    """
+    return run(
+        RELATIVE_VELOCITY,
+        robot,
+        (q, v),
+        frame=frame,
+        relative_to=relative_to,
+        expressed_in=expressed_in,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )
+
+
+@defined_by(RELATIVE_JACOBIAN)
+def relative_jacobian(
+    robot: Model,
+    q: ArrayLike,
+    frame: str,
+    relative_to: str | None = None,
+    *,
+    expressed_in: ExpressedIn,
+    part: Part = "full",
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The matrix that takes v to the twist of one frame as another sees it: J v = relative_velocity.
+
+    Columns of joints that move both frames, or neither, are exactly zero, and no other joint counts.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        frame: a name in `robot.frames`.
+        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
+        expressed_in: as for `frame_velocity`, with `relative_to` in the world's place: "local" (the frame's axes and
+            origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
+            frame's origin).
+        part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
+        parameters: other numbers for some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        J (…, 6, nv), linear rows first; (…, 3, nv) for one part.
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in or part is none of the allowed.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), section 4.1.4.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> J = kt.relative_jacobian(robot, [0.3, 0.1], "lower_rod", "upper_rod", expressed_in="world")
+    >>> J[3:].tolist()
+    [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    """
+    return run(
+        RELATIVE_JACOBIAN,
+        robot,
+        (q,),
+        frame=frame,
+        relative_to=relative_to,
+        expressed_in=expressed_in,
+        part=part,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )

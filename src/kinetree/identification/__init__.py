@@ -1,0 +1,7 @@
+"""What a robot's motion tells of its inertias: their parameters, which of them show, and which are possible at all."""
+
+from kinetree.identification import log_cholesky
+from kinetree.identification.base_parameters import BaseParameters, base_parameters
+from kinetree.identification.inertial_parameters import inertial_parameters, with_inertial_parameters
+
+__all__ = ["BaseParameters", "base_parameters", "inertial_parameters", "log_cholesky", "with_inertial_parameters"]

@@ -1,0 +1,246 @@
+"""Base parameters: the fewest sums of inertial parameters that the joint forces tell apart.
+
+Most of a robot's ten numbers a body never show in its joint forces by themselves, only in sums with others, and some
+not at all. With W the regressor at many states and W_b independent columns of it, W π = W_b β with β = K π: the
+columns are looked through from the root to the tips, and one that those before it explain is grouped into them.
+
+Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import OptionError, ShapeError
+from kinetree.function import check_robot
+from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
+from kinetree.identification.inertial_parameters import parameter_names
+from kinetree.model import Model
+from kinetree.model.parameters import with_parameters
+
+__all__ = ["BaseParameters", "base_parameters"]
+
+Array = NDArray[np.float64]
+
+_STATES_MORE = 2
+"""How many times more rows than columns the stacked regressor has."""
+_DECIMALS = 6
+_ROUNDING = 1e-11
+"""Coefficients this near to a number of six decimals are that number."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseParameters:
+    """What of a robot's inertial parameters its joint forces show: β = matrix @ π, and W π = W[:, columns] β."""
+
+    robot: Model
+    names: tuple[str, ...]
+    """Each base parameter in words: a parameter, and those grouped with it."""
+    matrix: Array
+    """K (r, p): β = K π with π = `kt.inertial_parameters(robot, drives=drives)`."""
+    columns: tuple[int, ...]
+    """The r columns of the regressor that are kept."""
+    parameter_names: tuple[str, ...]
+    """Of π, such as "m(link)" or "damping(joint)"."""
+    unseen: tuple[str, ...]
+    """The parameters that no joint force depends on."""
+    drives: bool
+    """Whether those of the joints' drives are among them."""
+    tolerance: float
+    weakest: float
+    """How small a kept column is at the least, relative to the longest, or the part of one that the others do not
+    explain, relative to the column. Near the tolerance, the number of base parameters is in doubt: angles rounded in
+    the file do that."""
+    parameters: Mapping[str, ArrayLike] = field(default_factory=dict)
+    """Other numbers for the robot's parameters, at which it was found out."""
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        width = len(str(len(self)))
+        lines = [f"{self.robot.name!r}: {len(self)} base parameters of {len(self.parameter_names)}"]
+        lines += [f"  {k:{width}}  {name}" for k, name in enumerate(self.names)]
+        if self.unseen:
+            lines.append(f"  without influence: {', '.join(self.unseen)}")
+        return "\n".join(lines)
+
+    def of(self, inertial_parameters: ArrayLike) -> Array:
+        """β (…, r) of inertial parameters (…, p), such as `kt.inertial_parameters(robot)`.
+
+        Raises:
+            ShapeError: the last axis is not as long as the robot has parameters.
+        """
+        x = np.asarray(inertial_parameters, dtype=np.float64)
+        p = len(self.parameter_names)
+        if x.ndim == 0 or x.shape[-1] != p:
+            raise ShapeError(f"inertial_parameters have shape {x.shape}, but {self.robot.name!r} needs (…, {p})")
+        result: Array = x @ self.matrix.T
+        return result
+
+    def regressor(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
+        """The kept columns (…, nv, r) of `kt.joint_torque_regressor`: times β, the joint forces.
+
+        Of the bodies without a kept column nothing is computed.
+        """
+        count = len(self.robot.bodies)
+        names = list(self.robot.bodies)
+        shown = sorted({column // 10 for column in self.columns if column < 10 * count})
+        asked = shown or [0]
+        place = {10 * body + k: 10 * n + k for n, body in enumerate(asked) for k in range(10)}
+        place |= {column: column - 10 * (count - len(asked)) for column in self.columns if column >= 10 * count}
+        Y = joint_torque_regressor(
+            self.robot, q, v, qdd, bodies=[names[body] for body in asked], drives=self.drives,
+            parameters=self.parameters or None,
+        )  # fmt: skip
+        return Y[..., [place[column] for column in self.columns]]
+
+
+def base_parameters(
+    robot: Model,
+    *,
+    drives: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    tolerance: float = 1e-9,
+    rng: np.random.Generator | int = 0,
+) -> BaseParameters:
+    """The fewest sums of inertial parameters on which the joint forces depend, found from random states.
+
+    Works for every robot: fixed or floating, with followers, couplings and any kind of joint. The states are random
+    and know no limits of joints; the same `rng` gives the same result. Nothing is compiled.
+
+    Args:
+        robot: the robot.
+        drives: whether armature, damping and Coulomb friction of the joints take part; see `joint_torque_regressor`.
+        parameters: other numbers for some of the robot's parameters, such as {"gravity": (0, 0, 0)}.
+        tolerance: a column of the regressor is grouped if all but this part of its length is a sum of others, and
+            has no influence if it is this much shorter than the longest. Angles that are rounded in a file (1.5708)
+            make columns nearly dependent; 1e-4 then groups those, too, and the joint forces are right to about that.
+        rng: the source of the random states, or its seed.
+
+    Returns:
+        Their names, the matrix K of β = K π, which columns of the regressor belong to them, and that regressor.
+
+    Raises:
+        OptionError: the tolerance is not between 0 and 1, or drives is neither True nor False.
+        NameNotFoundError, ShapeError: for parameters that the robot does not have.
+
+    Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991), with Gram and Schmidt's
+    columns in place of his QR.
+
+    >>> import kinetree as kt
+    >>> base = kt.base_parameters(kt.zoo.load("double_pendulum"))
+    >>> len(base), base.names[3]
+    (6, 'h_x(lower_rod) + h_x(tip)')
+    """
+    model = check_robot(robot)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 < tolerance < 1.0:
+        raise OptionError(f"tolerance must be a number between 0 and 1, such as 1e-9, not {tolerance!r:.60}")
+    check = JOINT_TORQUE_REGRESSOR.options["drives"]
+    with_drives = bool(check(model, drives))
+    names = parameter_names(model, list(model.bodies), with_drives)
+    given = dict(parameters or {})
+    moved = model
+    if given:
+        values = [np.asarray(x, dtype=np.float64).ravel().tolist() for x in given.values()]
+        moved = with_parameters(model, list(given), values)
+    W = _stacked(moved, len(names), with_drives, np.random.default_rng(rng))
+    order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
+    lengths = np.linalg.norm(W, axis=0)
+    longest = float(lengths.max(initial=0.0))
+    seen = [k for k in order if lengths[k] > tolerance * longest]
+    unit = W[:, seen] / lengths[seen]
+    kept, coefficients, weakest = _grouped(unit, tolerance)
+    columns = [seen[k] for k in kept]
+    K = np.zeros((len(kept), len(names)))
+    K[:, seen] = _cleaned(coefficients * lengths[seen] / lengths[columns][:, None])
+    return BaseParameters(
+        model,
+        tuple(_in_words(row, column, order, names) for row, column in zip(K, columns, strict=True)),
+        K,
+        tuple(columns),
+        tuple(names),
+        tuple(names[k] for k in order if k not in set(seen)),
+        with_drives,
+        float(tolerance),
+        min(weakest, float(lengths[columns].min(initial=longest)) / longest) if longest else 1.0,
+        given,
+    )
+
+
+def _stacked(model: Model, columns: int, drives: bool, rng: np.random.Generator) -> Array:
+    """The regressor at random states, one below the other: by the algorithm on arrays, as long as there are states."""
+    tree = model.tree
+    count = (_STATES_MORE * columns) // max(model.nv, 1) + 10
+    q = np.array([_anywhere(model, rng) for _ in range(count)]).reshape(count, model.nq)
+    # Comparable with 9.81: accelerations by v, by q̈ and by gravity.
+    v, qdd = 3.0 * rng.normal(size=(count, model.nv)), 10.0 * rng.normal(size=(count, model.nv))
+    pieces = [
+        tree.split(list(x.T), size) for x, (_, size) in zip((q, v, qdd), JOINT_TORQUE_REGRESSOR.inputs, strict=True)
+    ]
+    numbers = JOINT_TORQUE_REGRESSOR.compute(model, *pieces, bodies=tuple(model.bodies), drives=drives)
+    W = np.empty((count, model.nv * columns))
+    for k, x in enumerate(numbers):
+        W[:, k] = x
+    return W.reshape(count * model.nv, columns)
+
+
+def _anywhere(model: Model, rng: np.random.Generator) -> Array:
+    """A configuration without regard to limits: narrow ones would make the columns nearly dependent."""
+    inf = math.inf
+    pieces = [kind.random(rng, (-inf,) * kind.nq, (inf,) * kind.nq) for kind in model.tree.joint[1:]]
+    return np.array(model.tree.joined(pieces, "nq"), dtype=np.float64)
+
+
+def _from_the_root(model: Model) -> list[int]:
+    """The columns of all bodies, each after those of the body that carries it."""
+    place = {slot: n for n, slot in enumerate([0, *(i for i, _ in model.tree.outward)])}
+    bodies = sorted(
+        enumerate(model.bodies.values()), key=lambda numbered: (place[numbered[1].slot], numbered[1].is_fixed)
+    )
+    return [10 * n + k for n, _ in bodies for k in range(10)]
+
+
+def _grouped(unit: Array, tolerance: float) -> tuple[list[int], Array, float]:
+    """Which columns are kept, all columns as sums of these, and the smallest part that was kept for itself."""
+    if not unit.shape[1]:
+        return [], np.zeros((0, 0)), 1.0
+    R = np.asarray(np.linalg.qr(unit, mode="r"))
+    Q = np.zeros_like(R)
+    kept: list[int] = []
+    weakest = 1.0
+    for k, column in enumerate(R.T):
+        basis = Q[:, : len(kept)]
+        rest = column - basis @ (basis.T @ column)
+        rest = rest - basis @ (basis.T @ rest)  # once more, for what rounding left
+        left = float(np.linalg.norm(rest))
+        if left > tolerance:
+            Q[:, len(kept)] = rest / left
+            kept.append(k)
+            weakest = min(weakest, left)
+    basis = Q[:, : len(kept)]
+    coefficients = np.linalg.solve(basis.T @ R[:, kept], basis.T @ R)
+    coefficients[:, kept] = np.eye(len(kept))
+    return kept, coefficients, weakest
+
+
+def _cleaned(K: Array) -> Array:
+    """Without the rounding of coefficients that are plain numbers, zero above all."""
+    plain = np.round(K, _DECIMALS) + 0.0
+    return np.where(np.abs(K - plain) <= _ROUNDING * np.maximum(1.0, np.abs(K)), plain, K)
+
+
+def _in_words(row: Array, column: int, order: list[int], names: list[str]) -> str:
+    """A sum such as `I_xx(arm) - I_yy(arm) + 0.316 h_z(hand)`, the kept parameter first."""
+    words = names[column]
+    for k in order:
+        x = float(row[k])
+        if k != column and x != 0.0:
+            size = "" if abs(x) == 1.0 else f"{abs(x):.6g} "
+            words += f" {'-' if x < 0.0 else '+'} {size}{names[k]}"
+    return words

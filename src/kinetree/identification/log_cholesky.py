@@ -1,0 +1,200 @@
+"""Ten numbers without bounds for the inertia of a body: whatever they are, a real body has it.
+
+A body's ten inertial parameters π = [m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz] are those of a distribution
+of positive mass exactly if its pseudo-inertia, the second moments of mass in homogeneous coordinates,
+
+    J = [[Σ, h], [hᵀ, m]],    Σ = ∫ x xᵀ dm = tr(I) / 2 - I,
+
+is positive definite. Each such J is U Uᵀ for one upper triangular U with a positive diagonal,
+
+    U = exp(α) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0, exp d3, t3], [0, 0, 0, 1]],
+
+and θ = [α, d1, d2, d3, s12, s23, s13, t1, t2, t3] may be any ten numbers: m = exp(2 α), the centre of mass is t. So an
+identification can search among θ without constraints. Points, rods and plates (J singular) are only approached.
+
+All functions take arrays (…, 10), and any number of samples at once.
+
+Source: Rucker and Wensing, "Smooth parameterization of rigid-body inertia" (2022), eqs. 7 to 15; J by Wensing, Kim,
+Slotine, "Linear matrix inequalities for physically consistent inertial parameter identification" (2018).
+
+>>> import kinetree as kt, numpy as np
+>>> ball = [2.0, 0.0, 0.0, 0.0, 0.1, 0.0, 0.1, 0.0, 0.0, 0.1]
+>>> theta = kt.log_cholesky.from_parameters(ball)
+>>> bool(np.allclose(kt.log_cholesky.to_parameters(theta), ball, rtol=0.0, atol=1e-12))
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, ModelError, ShapeError
+
+__all__ = ["from_parameters", "jacobian", "pseudo_inertia", "to_parameters"]
+
+Array = NDArray[np.float64]
+
+
+def to_parameters(theta: ArrayLike) -> Array:
+    """The inertial parameters (…, 10) of θ (…, 10): those of a body that can be, whatever θ is.
+
+    Raises:
+        ShapeError, DTypeError: θ is no array of real numbers whose last axis is ten.
+
+    >>> import kinetree as kt
+    >>> kt.log_cholesky.to_parameters([0.0] * 10).tolist()
+    [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
+    """
+    U = _factor(_ten("theta", theta))
+    return _ten_of(U @ np.swapaxes(U, -1, -2))
+
+
+def jacobian(theta: ArrayLike) -> Array:
+    """The derivative (…, 10, 10) of `to_parameters` with respect to θ (…, 10); its determinant is never zero.
+
+    Raises:
+        ShapeError, DTypeError: as for `to_parameters`.
+
+    >>> import kinetree as kt
+    >>> kt.log_cholesky.jacobian([0.0] * 10)[0].tolist()
+    [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    numbers = _ten("theta", theta)
+    U = _factor(numbers)
+    scale = np.exp(numbers[..., 0])
+    columns = [_ten_of(2.0 * (U @ np.swapaxes(U, -1, -2)))]
+    for row, column in _PLACES:
+        dU = np.zeros_like(U)
+        dU[..., row, column] = U[..., row, column] if row == column else scale
+        half = dU @ np.swapaxes(U, -1, -2)
+        columns.append(_ten_of(half + np.swapaxes(half, -1, -2)))
+    return np.stack(columns, axis=-1)
+
+
+def from_parameters(parameters: ArrayLike) -> Array:
+    """The θ (…, 10) of inertial parameters (…, 10) that a body of positive mass in all directions can have.
+
+    Raises:
+        ModelError: a sample's mass is not positive, or its pseudo-inertia is not positive definite: impossible
+            parameters, and those of points, rods and plates, which have no θ. The message tells which.
+        ShapeError, DTypeError: as for `to_parameters`.
+
+    >>> import kinetree as kt
+    >>> kt.log_cholesky.from_parameters([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    pi = _ten("parameters", parameters)
+    mass, finite = pi[..., 0], np.isfinite(pi).all(axis=-1)
+    if not finite.all():
+        _refuse(~finite, "has parameters that are not finite")
+    massless = np.asarray(mass <= 0.0)
+    if massless.any():
+        where = _first(massless)
+        what = (
+            "no mass, and a θ has some: keep it out" if mass[where] == 0.0 else f"the negative mass {mass[where]:g} kg"
+        )
+        _refuse(massless, f"has {what}")
+    J = pseudo_inertia(pi)
+    t = J[..., :3, 3] / mass[..., None]
+    # Of unit mass, about the centre of mass.
+    central = J[..., :3, :3] / mass[..., None, None] - t[..., :, None] * t[..., None, :]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        e3 = np.sqrt(central[..., 2, 2])
+        s23, s13 = central[..., 1, 2] / e3, central[..., 0, 2] / e3
+        e2 = np.sqrt(central[..., 1, 1] - s23 * s23)
+        s12 = (central[..., 0, 1] - s13 * s23) / e2
+        e1 = np.sqrt(central[..., 0, 0] - s12 * s12 - s13 * s13)
+        smallest = np.fmin(np.fmin(e1, e2), e3)
+        possible = np.isfinite(e1) & np.isfinite(e2) & np.isfinite(e3) & (smallest > 0.0)
+    if not possible.all():
+        _refuse(~possible, _why(mass[_first(~possible)], central[_first(~possible)]))
+    d = np.log(np.stack([e1, e2, e3], axis=-1))
+    s = np.stack([s12, s23, s13], axis=-1)
+    return np.concatenate([0.5 * np.log(mass)[..., None], d, s, t], axis=-1)
+
+
+def pseudo_inertia(parameters: ArrayLike) -> Array:
+    """J (…, 4, 4) of inertial parameters (…, 10): [[Σ, h], [hᵀ, m]] with Σ = tr(I) / 2 - I.
+
+    Positive definite exactly for those of a distribution of positive mass that fills space.
+
+    Raises:
+        ShapeError, DTypeError: as for `to_parameters`.
+
+    >>> import kinetree as kt, numpy as np
+    >>> J = kt.log_cholesky.pseudo_inertia([1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0])
+    >>> bool((J == np.eye(4)).all())
+    True
+    """
+    pi = _ten("parameters", parameters)
+    m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.moveaxis(pi, -1, 0)
+    half = 0.5 * (xx + yy + zz)
+    xy, xz, yz = 0.0 - xy, 0.0 - xz, 0.0 - yz  # no zero is a negative one
+    rows = [[half - xx, xy, xz, hx], [xy, half - yy, yz, hy], [xz, yz, half - zz, hz], [hx, hy, hz, m]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+_PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
+"""Where in U each of θ after the first stands: d1, d2, d3, s12, s23, s13, t1, t2, t3."""
+
+
+def _factor(theta: Array) -> Array:
+    """U."""
+    scale = np.exp(theta[..., 0])
+    U = np.zeros((*theta.shape[:-1], 4, 4))
+    for k, (row, column) in enumerate(_PLACES, 1):
+        U[..., row, column] = scale * (np.exp(theta[..., k]) if row == column else theta[..., k])
+    U[..., 3, 3] = scale
+    return U
+
+
+def _ten_of(J: Array) -> Array:
+    """The parameters of a pseudo-inertia: I = tr(Σ) - Σ."""
+    xx, yy, zz = J[..., 0, 0], J[..., 1, 1], J[..., 2, 2]
+    return np.stack(
+        [
+            J[..., 3, 3], J[..., 0, 3], J[..., 1, 3], J[..., 2, 3],
+            yy + zz, 0.0 - J[..., 0, 1], xx + zz, 0.0 - J[..., 0, 2], 0.0 - J[..., 1, 2], xx + yy,
+        ],
+        axis=-1,
+    )  # fmt: skip
+
+
+def _ten(name: str, values: ArrayLike) -> Array:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise DTypeError(f"{name} must be an array of real numbers of shape (…, 10), not {values!r:.60}") from None
+    if array.ndim == 0 or array.shape[-1] != 10:
+        raise ShapeError(f"{name} has shape {array.shape}, but a body has ten: (…, 10)")
+    return array.astype(np.float64, copy=False)
+
+
+def _first(mask: Any) -> tuple[int, ...]:
+    return tuple(int(k) for k in np.argwhere(mask)[0])
+
+
+def _refuse(mask: Any, sentence: str) -> NoReturn:
+    where = "".join(f"[{k}]" for k in _first(mask))
+    raise ModelError(f"parameters{where}: the body {sentence}")
+
+
+def _why(mass: Any, central: Array) -> str:
+    """Why there is no θ for the second moments of unit mass about the centre of mass."""
+    second = np.linalg.eigvalsh(central) * mass
+    moments = second.sum() - second[::-1]
+    shown = ", ".join(f"{x:.3g}" for x in moments)
+    about = f"the principal moments about its centre of mass are {shown} kg·m²"
+    if moments[0] < -1e-12 * np.abs(moments).max():
+        return f"is none that can be: {about}, and one is negative; check the signs and that I is about the origin"
+    if second[0] < -1e-12 * np.abs(moments).max():
+        return f"is none that can be: {about}, and the largest is more than the sum of the other two"
+    return (
+        f"is a point, a rod or a plate: {about}, and the largest is the sum of the other two; a θ only comes near "
+        "it, so give it some thickness"
+    )

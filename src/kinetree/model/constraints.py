@@ -1,0 +1,262 @@
+"""Motion constraints: a frame held to the world, and two frames held together.
+
+A `Contact` or a `Loop` is a plain record: hashable, comparable, and the same for every robot that has frames of these
+names. `holds` looks the frames up in one robot; what it returns is what the algorithms read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import OptionError
+from kinetree.model.elements import Frame
+from kinetree.model.model import Model
+from kinetree.spatial import Mat3, Transform, Vec3
+
+__all__ = ["Constraint", "Contact", "Hold", "Loop", "holds"]
+
+_ALL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+_ORTHOGONAL = 1e-9
+"""How far from zero the products of two directions of length one may be, and a rotation from orthogonal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A frame held to the world: its origin in some directions, or the whole frame.
+
+    Attributes:
+        frame: the name of the frame.
+        directions: "point" holds the frame's origin (3 rows), "fixed" its orientation as well (6 rows, the linear ones
+            first); one direction (3,) holds the origin along it only, as a frictionless ground does; two or three
+            directions (k, 3), at right angles, hold it along these. Their length does not matter.
+        at: where the frame is held: its place (3,) in the world, or for "fixed" its placement, by `kt.placement` or
+            as the matrix (4, 4) of `kt.frame_placement`. Only the position error and `position_gain` need it.
+        axes: whose axes the directions and the rows are in: "world", or "local" for the frame's own, which turn with
+            it (a blade that cannot move sideways).
+        position_gain: the acceleration that a position error asks for, 1/s² (Baumgarte's β²).
+        velocity_gain: the acceleration that a velocity error asks for, 1/s (Baumgarte's 2 α).
+
+    Raises:
+        OptionError: for directions that are zero or not at right angles, a place that is none, negative gains.
+
+    >>> import kinetree as kt
+    >>> kt.Contact("left_foot", "fixed").size
+    6
+    >>> kt.Contact("ball", [0, 0, 2]).directions
+    ((0.0, 0.0, 1.0),)
+    """
+
+    frame: str
+    directions: Any = "point"
+    at: Any = None
+    axes: str = "world"
+    position_gain: float = 0.0
+    velocity_gain: float = 0.0
+
+    def __post_init__(self) -> None:
+        about = _checked_names("Contact", "frame", self.frame)
+        _set(self, "directions", _directions(about, self.directions, "point", "fixed"))
+        _set(self, "at", _place(about, self.at, self.directions))
+        if not isinstance(self.axes, str) or self.axes not in ("world", "local"):
+            raise OptionError(f"{about}: axes must be 'world' or 'local', not {self.axes!r:.60}")
+        _set_gains(self, about)
+        if self.position_gain and self.at is None:
+            raise OptionError(
+                f"{about}: position_gain pulls the frame to where it is held, so it needs that place: give at=, or "
+                "leave position_gain out and damp the velocity only"
+            )
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return _size(self.directions)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Two frames held together: the origin of the second to that of the first in some directions, or all of both.
+
+    All that it says is said in the axes of the first frame, and turns with them.
+
+    Attributes:
+        frame_a, frame_b: the names of the frames.
+        directions: "point" holds the two origins together (3 rows), "fixed" the orientations as well (6 rows, the
+            linear ones first); one direction (3,) or two (2, 3), at right angles, in the axes of `frame_a`, hold the
+            origins together along these only: the origin of `frame_b` stays in a plane or on a line of `frame_a`.
+            "distance" keeps the origins `length` apart, as a massless rod does (1 row, along the rod).
+        length: of the rod, m.
+        position_gain: the acceleration that a position error asks for, 1/s² (Baumgarte's β²).
+        velocity_gain: the acceleration that a velocity error asks for, 1/s (Baumgarte's 2 α).
+
+    Raises:
+        OptionError: for a frame held to itself, directions that are zero or not at right angles, a "distance" without
+            a length, negative gains.
+
+    >>> import kinetree as kt
+    >>> kt.Loop("coupler_end", "rocker_end").size
+    3
+    """
+
+    frame_a: str
+    frame_b: str
+    directions: Any = "point"
+    length: float | None = None
+    position_gain: float = 0.0
+    velocity_gain: float = 0.0
+
+    def __post_init__(self) -> None:
+        _checked_names("Loop", "frame_a", self.frame_a)
+        about = _checked_names("Loop", "frame_b", self.frame_a, self.frame_b)
+        if self.frame_a == self.frame_b:
+            raise OptionError(f"{about} holds a frame to itself, which it never leaves; name two frames")
+        _set(self, "directions", _directions(about, self.directions, "point", "fixed", "distance"))
+        if (self.directions == "distance") != (self.length is not None):
+            raise OptionError(f"{about}: directions='distance' and a length belong together; give both or neither")
+        if self.length is not None:
+            length = _number(about, "length", self.length)
+            if not 0.0 < length < math.inf:
+                raise OptionError(
+                    f"{about}: length is {length:g}; it must be positive and finite, and for none 'point'"
+                )
+            _set(self, "length", length)
+        _set_gains(self, about)
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return _size(self.directions)
+
+
+Constraint = Contact | Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A constraint on one robot."""
+
+    frame: Frame
+    """That is held, at its origin."""
+    carrier: Frame | None
+    """To which it is held; None for the world."""
+    directions: tuple[Vec3, ...]
+    turns: bool
+    """Whether the orientation is held as well."""
+    axes: str
+    """Whose axes: "world", "local" for those of `frame`, or "carrier"."""
+    at: Transform | None
+    """Where in the world `frame` is held."""
+    length: float | None
+    """Of the rod between the two origins, where nothing else holds them."""
+    position_gain: float
+    velocity_gain: float
+
+
+def holds(model: Model, constraints: Sequence[Constraint]) -> list[Hold]:
+    """The constraints on the frames of one robot, or of another form of it."""
+    found = []
+    for c in constraints:
+        directions = tuple(Vec3(*d) for d in (_ALL if isinstance(c.directions, str) else c.directions))
+        turns, gains = c.directions == "fixed", (c.position_gain, c.velocity_gain)
+        if isinstance(c, Contact):
+            found.append(Hold(model.frames[c.frame], None, directions, turns, c.axes, c.at, None, *gains))
+        else:
+            a, b = model.frames[c.frame_a], model.frames[c.frame_b]
+            found.append(Hold(b, a, directions, turns, "carrier", None, c.length, *gains))
+    return found
+
+
+def _set(record: Contact | Loop, name: str, value: Any) -> None:
+    object.__setattr__(record, name, value)
+
+
+def _checked_names(kind: str, last: str, *names: Any) -> str:
+    """How messages call the constraint."""
+    if not isinstance(names[-1], str):
+        raise OptionError(f"{kind}: {last} must be the name of a frame, not {names[-1]!r:.60}")
+    return f"{kind}({', '.join(map(repr, names))})"
+
+
+def _size(directions: Any) -> int:
+    return {"point": 3, "fixed": 6, "distance": 1}[directions] if isinstance(directions, str) else len(directions)
+
+
+def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float, ...], ...]:
+    """A word, or up to three vectors of length one at right angles."""
+    wanted = f"directions must be {', '.join(map(repr, words))}, one direction (3,) or up to three (k, 3)"
+    if isinstance(value, str):
+        if value not in words:
+            raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
+        return value
+    try:
+        rows = np.atleast_2d(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
+    if rows.ndim != 2 or rows.shape[1] != 3 or not 1 <= len(rows) <= 3:
+        raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
+    if not np.isfinite(rows).all():
+        raise OptionError(f"{about}: its directions must be finite, not {value!r:.60}")
+    lengths = [math.hypot(*row) for row in rows.tolist()]
+    if 0.0 in lengths:
+        raise OptionError(f"{about}: direction {lengths.index(0.0)} is zero and points nowhere; give another one")
+    units = rows / np.array(lengths)[:, None]
+    if np.abs(units @ units.T - np.eye(len(units))).max() > _ORTHOGONAL:
+        raise OptionError(
+            f"{about}: its directions must be at right angles to each other, and {value!r:.80} are not; several "
+            "constraints on one frame can have any"
+        )
+    return tuple(tuple(map(float, unit)) for unit in units + 0.0)
+
+
+def _place(about: str, value: Any, directions: Any) -> Transform | None:
+    if value is None:
+        return None
+    wanted = "at must be a place (3,), a placement by kt.placement, or a matrix (4, 4)"
+    if isinstance(value, Transform):
+        matrix = _real(about, wanted, value.homogeneous()).reshape(4, 4)
+    else:
+        array = _real(about, wanted, value)
+        if array.shape == (3,):
+            if directions == "fixed":
+                raise OptionError(
+                    f"{about} holds the orientation as well, so at must have one: a placement by kt.placement, or a "
+                    "matrix (4, 4), not only a place (3,)"
+                )
+            return Transform(Mat3.identity(), Vec3(*map(float, array)))
+        if array.shape != (4, 4):
+            raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
+        matrix = array
+    R = matrix[:3, :3]
+    if np.abs(R @ R.T - np.eye(3)).max() > _ORTHOGONAL or np.linalg.det(R) < 0.0:
+        raise OptionError(f"{about}: the upper left 3 by 3 of at is no rotation matrix (R Rᵀ = 1)")
+    if matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        raise OptionError(f"{about}: the last row of at must be 0, 0, 0, 1, not {matrix[3].tolist()}")
+    return Transform(Mat3(*(Vec3(*map(float, R[:, k])) for k in range(3))), Vec3(*map(float, matrix[:3, 3])))
+
+
+def _real(about: str, wanted: str, value: Any) -> Any:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
+    if not np.isfinite(array).all():
+        raise OptionError(f"{about}: at must be finite")
+    return array
+
+
+def _set_gains(record: Contact | Loop, about: str) -> None:
+    for name in ("position_gain", "velocity_gain"):
+        value = _number(about, name, getattr(record, name))
+        if not 0.0 <= value < math.inf:
+            raise OptionError(f"{about}: {name} is {value:g}; it must be finite and not negative, or errors grow")
+        _set(record, name, value)
+
+
+def _number(about: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise OptionError(f"{about}: {name} must be a number, not {value!r:.60}")
+    return float(value)

@@ -1,0 +1,64 @@
+"""A body's Coriolis matrix, which its inertia and its velocity give.
+
+Of all the maps B with B v = v x* I v, the one that makes İ - B - Bᵀ vanish for a body that moves at v:
+
+    B = ½ [(v x*) I - I (v x) + (I v) x̄*],    where f x̄* is the map m ↦ m x* f.
+
+Written out in angular and linear parts, half of it is zero, for any symmetric rotational inertia Ī:
+
+    B = | A    0 |,    A = ω x (Ī - ½ tr Ī) - h x v x,    p = m v + ω x h, the linear momentum.
+        | -p x 0 |
+
+Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
+systems", J. Comput. Nonlinear Dyn. 16 (2021), eq. 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.spatial.inertia import Inertia
+from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.vectors import Mat3, Sym3, Vec3
+
+__all__ = ["CoriolisInertia"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoriolisInertia:
+    """A map from motions to forces: n = A ω, f = -p x ω. Those of a composite body add up."""
+
+    A: Mat3
+    p: Vec3
+
+    @staticmethod
+    def zero() -> CoriolisInertia:
+        return CoriolisInertia(Mat3.zero(), Vec3.zero())
+
+    @staticmethod
+    def of(inertia: Inertia, velocity: Motion) -> CoriolisInertia:
+        """Of a rigid body that moves."""
+        w, v, h, I = velocity.angular, velocity.linear, inertia.h, inertia.I
+        J = I - Sym3.scalar((I.xx + I.yy + I.zz) * 0.5)
+        x, y, z = (w.cross(column) for column in (J.full.x, J.full.y, J.full.z))
+        A = Mat3(x, y, z).T - v.outer(h) + Sym3.scalar(h.dot(v)).full  # h x v x = v hᵀ - (h . v) 1
+        return CoriolisInertia(A, v * inertia.mass + w.cross(h))
+
+    @staticmethod
+    def spinning(momentum: Force) -> CoriolisInertia:
+        """2 B of rotors that carry a pure couple's momentum with the body: the map m ↦ m x* momentum."""
+        return CoriolisInertia(Mat3.skew(-momentum.angular), Vec3.zero())
+
+    def __add__(self, other: CoriolisInertia) -> CoriolisInertia:
+        if not isinstance(other, CoriolisInertia):
+            return NotImplemented
+        return CoriolisInertia(self.A + other.A, self.p + other.p)
+
+    def __matmul__(self, m: Motion) -> Force:
+        if not isinstance(m, Motion):
+            return NotImplemented
+        return Force(self.A @ m.angular, m.angular.cross(self.p))
+
+    def transposed_times(self, m: Motion) -> Force:
+        """Bᵀ m, a pure couple."""
+        return Force(self.A.T @ m.angular + self.p.cross(m.linear), Vec3.zero())

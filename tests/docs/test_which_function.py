@@ -1,0 +1,50 @@
+"""The page "Which function do I need?" has an answer for every public function, and its answers exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kinetree as kt
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "which_function.md").read_text()
+BESIDE = {
+    "base_parameters", "hvp", "inertial_parameters", "jacobian", "jvp", "log_cholesky", "vjp",
+    "with_inertial_parameters",
+}  # fmt: skip
+"""Answers that are not functions of a motion by themselves."""
+DEFINED = {name for name in kt.__all__ if hasattr(getattr(kt, name), "definition")}
+LINKED = re.findall(r"\[`(\w+)`\]\(([\w/]+\.md)(?:#[\w-]+)?\)", PAGE)
+PAGES = [DOCS.parent / "README.md", DOCS.parent / "ARCHITECTURE.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def test_every_function_on_robots_is_an_answer() -> None:
+    assert sorted((DEFINED | BESIDE) - {name for name, _ in LINKED}) == []
+
+
+def test_every_answer_is_a_public_name() -> None:
+    assert sorted({name for name, _ in LINKED} - DEFINED - BESIDE) == []
+    others = re.findall(r"`kt\.(\w+)", PAGE)
+    assert sorted(name for name in {*others, *BESIDE} if name not in kt.__all__) == []
+
+
+@pytest.mark.parametrize(("name", "page"), sorted(set(LINKED)))
+def test_the_page_of_an_answer_writes_about_it(name: str, page: str) -> None:
+    assert re.search(rf"`(?:kt\.)?{name}\b", (DOCS / page).read_text()), f"{page} does not name {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
+def test_a_link_to_a_heading_leads_to_one(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    for file, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", text):
+        target = page.parent / file if file else page
+        headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", target.read_text(), flags=re.S), re.M)
+        assert anchor in [_anchor(heading) for heading in headings], f"{page.name}: {file}#{anchor}"
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes it: in small letters, without punctuation, spaces as hyphens."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,0 +1,61 @@
+"""The public functions of a robot's motion, for tests that hold for all of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import kinetree as kt
+
+__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "on", "options_of", "samples"]
+
+Function = Callable[..., Any]
+
+EVERY: dict[str, Function] = {
+    function.__name__: function
+    for function in (getattr(kt, name) for name in kt.__all__)
+    if hasattr(function, "definition") and not function.definition.is_step
+}
+"""By name, without aliases; rollouts, whose ports are others, have tests of their own."""
+FIXED = {name: function for name, function in EVERY.items() if name != "floating_inverse_dynamics"}
+"""Those that a robot with a fixed base has."""
+LOOPING = {name: function for name, function in EVERY.items() if function.definition.loops}
+"""Those whose algorithm can loop over bodies."""
+
+
+def on(robots: Iterable[str], floating: Collection[str]) -> list[Any]:
+    """Every function with every robot it is for, by the robots' names; `floating` are those whose base floats."""
+    return [
+        pytest.param(name, function, id=f"{function_name}-{name}")
+        for function_name, function in EVERY.items()
+        for name in robots
+        if function_name in FIXED or name in floating
+    ]
+
+
+def gives_one_array(function: Function) -> bool:
+    """Whether the public function returns what its kernel does, and no named parts of it."""
+    return inspect.signature(function).return_annotation == "Array"
+
+
+def options_of(function: Function, frame: str, expressed_in: str = "world", kind: str = "spatial") -> dict[str, Any]:
+    """Values for the options that have no default; a function between two frames gets one twice."""
+    values: dict[str, Any] = {"frame": frame, "relative_to": frame, "expressed_in": expressed_in, "kind": kind}
+    values["constraints"] = [kt.Contact(frame, [0.0, 0.0, 1.0])]
+    values["argument"] = function.definition.inputs[-1][0]  # type: ignore[attr-defined]
+    return {name: values[name] for name in function.definition.options if name in values}  # type: ignore[attr-defined]
+
+
+def samples(robot: kt.Model, function: Function, count: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
+    """Random arguments, a batch each."""
+    return [
+        np.stack([robot.random(rng) for _ in range(count)])
+        if size == "nq"
+        else rng.normal(size=(count, robot.size(size)))
+        for _, size in function.definition.inputs  # type: ignore[attr-defined]
+    ]

@@ -1,0 +1,169 @@
+"""What hybrid dynamics and its kin refuse, and what they say then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.spatial import Sym3, Vec3
+from tests.robots import every_joint
+
+ARM = kt.zoo.load("arm6")
+REST = np.zeros(6)
+JOINTS = list(ARM.joints)
+
+
+def hybrid(prescribed: Any, robot: kt.Model = ARM) -> Any:
+    rest = np.zeros(robot.nv)
+    return kt.hybrid_dynamics(robot, robot.neutral(), rest, rest, rest, prescribed)
+
+
+def test_a_name_that_is_no_joint_is_answered_with_the_nearest() -> None:
+    with pytest.raises(kt.NameNotFoundError, match=r"has no joint 'sholder_pitch': did you mean 'shoulder_pitch'"):
+        hybrid(["sholder_pitch"])
+    with pytest.raises(kt.NameNotFoundError, match=r"prescribed: 'arm6' has no joint 3: known are: 'base_yaw'"):
+        hybrid([3])
+
+
+@pytest.mark.parametrize("value", ["elbow_pitch", 3, {"elbow_pitch": 1.0}], ids=["one name", "a number", "a dict"])
+def test_prescribed_is_a_list(value: Any) -> None:
+    with pytest.raises(kt.OptionError, match="prescribed must be a list of joint names"):
+        hybrid(value)
+
+
+def test_one_name_is_told_how_it_is_a_list() -> None:
+    with pytest.raises(kt.OptionError, match=r"such as \['elbow_pitch'\], not 'elbow_pitch'"):
+        hybrid("elbow_pitch")
+
+
+def test_a_joint_without_coordinates_of_its_own_is_refused_with_whose_they_are() -> None:
+    robot = every_joint()
+    with pytest.raises(kt.OptionError, match="joint 'follower' follows 'revolute' and has no coordinates of its own"):
+        hybrid(["follower"], robot)
+    with pytest.raises(kt.OptionError, match="joint 'left' are those of coupling 'wrist'; name 'wrist'"):
+        hybrid(["left"], robot)
+
+
+def test_any_collection_in_any_order_is_the_same_function() -> None:
+    first, second = JOINTS[1], JOINTS[4]
+    expected = hybrid([first, second])
+    for names in ((second, first), {first, second}, frozenset([first, second]), [first, second, first]):
+        np.testing.assert_array_equal(np.stack(hybrid(names)), np.stack(expected))
+
+
+def test_batches_broadcast_and_float32_stays_float32() -> None:
+    rng = np.random.default_rng(0)
+    q = np.array([ARM.random(rng) for _ in range(3)])[:, None]
+    v, tau = rng.normal(size=(2, 4, 6))
+    found = kt.hybrid_dynamics(ARM, q, v, tau, REST, JOINTS[:3])
+    assert found.qdd.shape == found.tau.shape == (3, 4, 6)
+    single = [x.astype(np.float32) for x in (q, v, tau, REST)]
+    found = kt.hybrid_dynamics(ARM, *single, JOINTS[:3])
+    assert found.qdd.dtype == found.tau.dtype == np.float32
+    assert kt.base_wrench(ARM, *single[:3]).dtype == np.float32
+    assert kt.base_wrench(ARM, q, v, tau).dtype == np.float64
+
+
+def test_the_bases_acceleration_is_zero_unless_it_is_given() -> None:
+    q, (v, tau) = ARM.random(1), np.random.default_rng(1).normal(size=(2, 6))
+    still = kt.base_wrench(ARM, q, v, tau)
+    np.testing.assert_array_equal(still, kt.base_wrench(ARM, q, v, tau, [0.0] * 6))
+    assert np.abs(still - kt.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])).max() > 1.0
+    with pytest.raises(kt.ShapeError, match=r"base_acceleration has shape \(3,\), but 'arm6' needs \(…, 6\)"):
+        kt.base_wrench(ARM, q, v, tau, [0.0, 0.0, 1.0])
+
+
+def test_a_fixed_base_has_no_floating_inverse_dynamics() -> None:
+    with pytest.raises(kt.ModelError, match=r"the base of 'arm6' does not float.*use kt.rnea, or load the robot with"):
+        kt.floating_inverse_dynamics(ARM, ARM.neutral(), REST, REST)
+
+
+def test_an_unknown_word_for_coordinates_is_refused() -> None:
+    with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
+        kt.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in="base")  # type: ignore[arg-type]
+
+
+def coaxial(last: float) -> kt.Model:
+    """Two joints about one axis, nothing between them, and a body of some mass behind both."""
+    builder = kt.ModelBuilder("coaxial")
+    builder.add_body("base")
+    builder.add_body("between")
+    builder.add_body("wheel", kt.solids.cylinder(0.2, 0.1, mass=last))
+    builder.add_joint("inner", kt.Revolute([0, 0, 1]), "base", "between")
+    builder.add_joint("outer", kt.Revolute([0, 0, 1]), "between", "wheel")
+    return builder.build()
+
+
+def test_singular_joints_may_be_prescribed() -> None:
+    """Together they are singular, each by itself is not: whichever is prescribed, the other has a wheel to turn."""
+    robot = coaxial(2.0)
+    assert robot.singular_joints == ("inner",)
+    rest = np.zeros(2)
+    with pytest.raises(kt.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'inner' of 'coaxial'"):
+        kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest)
+    inertia = robot.bodies["wheel"].inertia.I.zz
+    for name, given, expected in (
+        ("outer", [0.0, 2.0], 0.3 / inertia - 2.0),
+        ("inner", [2.0, 0.0], 0.1 / inertia - 2.0),
+    ):
+        found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], given, [name])
+        np.testing.assert_allclose(found.qdd.sum(), expected + 2.0, rtol=1e-13)
+        np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd), found.tau, atol=1e-13)
+    found = kt.hybrid_dynamics(robot, rest, rest, rest, [1.0, 2.0], ["inner", "outer"])
+    np.testing.assert_allclose(found.tau, 3.0 * inertia, rtol=1e-14)
+
+
+def test_singular_joints_behind_a_base_are_refused_and_those_before_it_do_not_matter() -> None:
+    robot = coaxial(2.0)
+    rest = np.zeros(2)
+    with pytest.raises(kt.SingularModelError, match="base_wrench: the acceleration of joint 'inner'"):
+        kt.base_wrench(robot, rest, rest, rest)
+    with pytest.raises(kt.SingularModelError, match="euler_lagrange: joint 'inner' of 'coaxial'"):
+        kt.euler_lagrange(robot, rest, rest, rest)
+    assert kt.euler_lagrange_matrices(robot, rest, rest).M.shape == (2, 2)
+
+
+def test_a_floating_base_with_nothing_to_carry_is_singular() -> None:
+    builder = kt.ModelBuilder("point")
+    builder.add_body("base", kt.Inertia.from_com(1.0, Vec3.zero(), Sym3.zero()))
+    robot = builder.build(floating_base=True)
+    with pytest.raises(
+        kt.SingularModelError, match="floating_inverse_dynamics: the acceleration of joint 'root_joint'"
+    ):
+        kt.floating_inverse_dynamics(robot, robot.neutral(), REST, REST)
+    # What must push it is known all the same.
+    np.testing.assert_allclose(kt.base_wrench(robot, robot.neutral(), REST, REST)[:3], [0.0, 0.0, 9.81], atol=1e-14)
+
+
+def test_masses_that_are_given_with_the_call_may_cure_a_singular_robot() -> None:
+    robot = coaxial(2.0)
+    rest, ring = np.zeros(2), np.array([0.1, 0.1, 0.2, 0.0, 0.0, 0.0])
+    parameters = {"body.between.mass": 1.0, "body.between.inertia": ring}
+    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], rest, parameters=parameters)
+    np.testing.assert_allclose(found.qdd, kt.aba(robot, rest, rest, [0.3, 0.1], parameters=parameters), rtol=1e-12)
+    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], [1.0, 0.0], ["inner"], parameters={"gravity": [0.0] * 3})
+    np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd), found.tau, atol=1e-13)
+
+
+def test_masses_that_are_given_with_the_call_leave_a_prescribed_joint_prescribed() -> None:
+    robot = coaxial(2.0)
+    rest, parameters = np.zeros(2), {"body.wheel.mass": 3.0}
+    found = kt.hybrid_dynamics(robot, rest, rest, [0.3, 0.1], [0.0, 2.0], ["outer"], parameters=parameters)
+    np.testing.assert_allclose(kt.rnea(robot, rest, rest, found.qdd, parameters=parameters), found.tau, atol=1e-13)
+    builder = kt.ModelBuilder("idle")
+    builder.add_body("base")
+    for name, parent in (("one", "base"), ("two", "base")):
+        builder.add_body(name)
+        builder.add_joint(f"to {name}", kt.Revolute([0, 0, 1]), parent, name)
+    idle, parameters = builder.build(), {"body.base.mass": 1.0}
+    with pytest.raises(kt.SingularModelError, match="hybrid_dynamics: the acceleration of joint 'to two' of 'idle'"):
+        kt.hybrid_dynamics(idle, rest, rest, rest, rest, ["to one"], parameters=parameters)
+
+
+def test_they_are_always_written_out() -> None:
+    for function in (kt.hybrid_dynamics, kt.floating_inverse_dynamics, kt.euler_lagrange, kt.euler_lagrange_matrices):
+        with pytest.raises(kt.OptionError, match="cannot loop over bodies, it is always written out"):
+            kt.compile(kt.zoo.load("quadruped"), function, unroll=False)

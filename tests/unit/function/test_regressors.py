@@ -1,0 +1,136 @@
+"""The regressors and the vector of inertial parameters, called rightly and wrongly."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+ARM = kt.zoo.load("double_pendulum")
+QUADRUPED = kt.zoo.load("quadruped")
+Q, V, QDD = np.random.default_rng(4).normal(size=(3, 2))
+PI = kt.inertial_parameters(ARM)
+BODIES = list(ARM.bodies)
+
+
+def test_batches_out_and_float32() -> None:
+    q, v, qdd = np.random.default_rng(5).normal(size=(3, 7, 2))
+    Y = kt.joint_torque_regressor(ARM, q, v, qdd)
+    assert Y.shape == (7, 2, 10 * len(BODIES))
+    out = np.empty_like(Y)
+    assert kt.joint_torque_regressor(ARM, q, v, qdd, out=out) is out
+    assert out.tolist() == Y.tolist()
+    single = kt.joint_torque_regressor(ARM, *(x.astype(np.float32) for x in (q, v, qdd)))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, Y, rtol=0.0, atol=1e-4)
+
+
+def test_bodies_in_the_order_asked_for() -> None:
+    Y = kt.joint_torque_regressor(ARM, Q, V, QDD)
+    some = kt.joint_torque_regressor(ARM, Q, V, QDD, bodies=[BODIES[2], BODIES[1]])
+    np.testing.assert_allclose(some, np.hstack([Y[:, 20:30], Y[:, 10:20]]), rtol=0.0, atol=1e-12)
+    bare = kt.compile(ARM, kt.joint_torque_regressor, bodies=[BODIES[2], BODIES[1]])
+    assert bare(Q, V, QDD).tolist() == some.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bodies": BODIES[1]}, f"bodies must be a list of names, such as [{BODIES[1]!r}], or None for all, not"),
+        ({"bodies": 3}, "bodies must be a list of names, or None for all, not 3"),
+        ({"bodies": []}, "bodies is empty, so the regressor would have no columns; name at least one, or leave it out"),
+        ({"bodies": [BODIES[1], BODIES[1]]}, f"body {BODIES[1]!r} is named twice in bodies; name each once"),
+        ({"drives": 1}, "drives must be True or False, not 1"),
+    ],
+    ids=["one name", "a number", "none", "twice", "drives"],
+)
+def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.OptionError, match=re.escape(message)):
+        kt.joint_torque_regressor(ARM, Q, V, QDD, **options)
+    with pytest.raises(kt.OptionError, match=re.escape(message)):
+        kt.compile(ARM, kt.joint_torque_regressor, **options)
+
+
+def test_wrong_names_are_answered_with_right_ones() -> None:
+    with pytest.raises(kt.NameNotFoundError, match=r"no body 'uper_rod'.*upper_rod"):
+        kt.joint_torque_regressor(ARM, Q, V, QDD, bodies=["uper_rod"])
+    with pytest.raises(kt.NameNotFoundError, match=r"'uper_rod'.*upper_rod"):
+        kt.body_wrench_regressor(ARM, Q, V, QDD, "uper_rod")
+
+
+@pytest.mark.parametrize("function", [kt.joint_torque_regressor, kt.momentum_regressor])
+def test_a_regressor_of_all_bodies_is_always_written_out(function: Any) -> None:
+    with pytest.raises(kt.OptionError, match="cannot loop over bodies"):
+        kt.compile(ARM, function, unroll=False)
+
+
+# -- the vector
+
+
+def test_the_vector_is_that_of_the_file_body_by_body() -> None:
+    robot = kt.ModelBuilder("one")
+    robot.add_body("base", kt.Inertia.from_com(2.0, kt.placement([1.0, 0.0, 0.0]).r, kt.solids.sphere(1.0, mass=1.0).I))
+    pi = kt.inertial_parameters(robot.build())
+    np.testing.assert_allclose(pi, [2.0, 2.0, 0.0, 0.0, 0.4, 0.0, 2.4, 0.0, 0.0, 2.4], atol=1e-15)
+
+
+def test_a_floating_base_has_no_drive() -> None:
+    n = QUADRUPED.nv - 6
+    pi = kt.inertial_parameters(QUADRUPED, drives=True)
+    assert pi.shape == (10 * len(QUADRUPED.bodies) + 3 * n,)
+    Y = kt.joint_torque_regressor(
+        QUADRUPED, QUADRUPED.neutral(), np.ones(n + 6), np.ones(n + 6), bodies=[QUADRUPED.root], drives=True
+    )
+    assert Y.shape == (n + 6, 10 + 3 * n)
+    assert not Y[:6, 10:].any()
+    assert Y[6:, 10:].astype(bool).tolist() == np.kron(np.eye(n, dtype=bool), np.ones((1, 3), dtype=bool)).tolist()
+
+
+def test_other_parameters_make_another_robot() -> None:
+    other = kt.with_inertial_parameters(ARM, 3.0 * PI)
+    assert kt.inertial_parameters(other).tolist() == (3.0 * PI).tolist()
+    assert other.notes[0] == "other inertial parameters: the inertias of all bodies were given as numbers"
+    assert kt.inertial_parameters(ARM).tolist() == PI.tolist()
+    driven = kt.inertial_parameters(ARM, drives=True)
+    driven[-3:] = 0.5, 0.25, 0.125
+    elbow = list(kt.with_inertial_parameters(ARM, driven, drives=True).joints.values())[-1]
+    assert (elbow.armature, elbow.damping, elbow.friction) == ((0.5,), (0.25,), (0.125,))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (10, -1.0, "body 'upper_rod' has the negative mass -1 kg; a mass is positive or zero"),
+        (10, 0.0, "body 'upper_rod' has a first moment of mass but no mass"),
+        (16, -5.0, "body 'upper_rod' has an inertia with the negative principal moment"),
+        (11, np.inf, "parameters[11], h_x(upper_rod), is inf; give finite numbers"),
+        (40, -0.1, "joint 'shoulder' has the negative armature -0.1; a rotor's inertia is positive"),
+    ],
+)
+def test_impossible_numbers_are_refused_in_words(place: int, value: float, message: str) -> None:
+    pi = kt.inertial_parameters(ARM, drives=True)
+    pi[place] = value
+    with pytest.raises(kt.ModelError, match=re.escape(message)):
+        kt.with_inertial_parameters(ARM, pi, drives=True)
+
+
+def test_suspicious_ones_are_warned_of() -> None:
+    pi = PI.copy()
+    pi[19] += 50.0
+    with pytest.warns(kt.ModelWarning, match="violate the triangle inequality"):
+        kt.with_inertial_parameters(ARM, pi)
+
+
+def test_a_vector_of_another_length_is_refused() -> None:
+    message = "parameters have shape (39,), but 'double_pendulum' needs (40,): ten for each of its 4 bodies"
+    with pytest.raises(kt.ShapeError, match=re.escape(message)):
+        kt.with_inertial_parameters(ARM, PI[1:])
+    message = "needs (46,): ten for each of its 4 bodies, and three for each of 2 degrees of freedom"
+    with pytest.raises(kt.ShapeError, match=re.escape(message)):
+        kt.with_inertial_parameters(ARM, PI, drives=True)
+    with pytest.raises(kt.DTypeError, match=r"parameters must be real numbers, \(40,\)"):
+        kt.with_inertial_parameters(ARM, "heavy")  # type: ignore[arg-type]
