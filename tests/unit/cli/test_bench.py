@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import kinetree.cli.timing as timing
-from kinetree import kinematics, zoo
+from kinetree import zoo
 from kinetree.cli.bench import _states
 from kinetree.cli.peers import peers
+from kinetree.functions import jacobians
 from kinetree.functions.dynamics import aba, crba, rnea
 
 from .conftest import Command
@@ -99,7 +100,7 @@ def test_peers_compute_the_same_thing(name: str) -> None:
         "aba": lambda: aba(robot, q, v, tau),
         "rnea": lambda: rnea(robot, q, v, tau),
         "crba": lambda: np.triu(crba(robot, q)),
-        "frame_jacobian": lambda: kinematics.frame_jacobian(robot, q, states.frame, expressed_in="local"),
+        "frame_jacobian": lambda: jacobians.frame_jacobian(robot, q, states.frame, expressed_in="local"),
     }
     pinocchio = found[0]
     for function, ours in expected.items():

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree import dynamics
+from kinetree.functions import dynamics
 from kinetree.model import Body, Model, Named
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.model.joints import JointKind, JointMotion
