@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 
-__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "on", "options_of", "samples"]
+__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "on", "options_of", "samples", "widths"]
 
 Function = Callable[..., Any]
 
@@ -54,8 +54,12 @@ def options_of(function: Function, frame: str, expressed_in: str = "world", kind
 def samples(robot: kt.Model, function: Function, count: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
     """Random arguments, a batch each."""
     return [
-        np.stack([robot.random(rng) for _ in range(count)])
-        if size == "nq"
-        else rng.normal(size=(count, robot.size(size)))
-        for _, size in function.definition.inputs  # type: ignore[attr-defined]
+        np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, width))
+        for (_, size), width in zip(function.definition.inputs, widths(robot, function), strict=True)  # type: ignore[attr-defined]
     ]
+
+
+def widths(robot: kt.Model, function: Function) -> list[int]:
+    """How many numbers each argument has, with the options of `options_of`."""
+    definition = function.definition  # type: ignore[attr-defined]
+    return [definition.width(size, robot, options_of(function, robot.root)) for _, size in definition.inputs]

@@ -49,7 +49,7 @@ from kinetree.functions.dynamics import (
     mass_matrix,
     rnea,
 )
-from kinetree.functions.dynamics_derivatives import aba_derivatives, rnea_derivatives
+from kinetree.functions.dynamics_derivatives import AbaDerivatives, RneaDerivatives, aba_derivatives, rnea_derivatives
 from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.functions.euler_lagrange import EulerLagrangeMatrices, euler_lagrange, euler_lagrange_matrices
 from kinetree.functions.hybrid import HybridDynamics, base_wrench, floating_inverse_dynamics, hybrid_dynamics
@@ -139,6 +139,7 @@ from kinetree.spatial.placement import placement
 __version__ = "0.1.0"
 
 __all__ = [
+    "AbaDerivatives",
     "BaseParameters",
     "Composite",
     "ConfigurationError",
@@ -180,6 +181,7 @@ __all__ = [
     "Prismatic",
     "Reversed",
     "Revolute",
+    "RneaDerivatives",
     "Rotor",
     "Screw",
     "ShapeError",

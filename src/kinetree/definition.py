@@ -38,7 +38,8 @@ class Definition:
 
     name: str
     inputs: tuple[tuple[str, str | int], ...]
-    """(name, size) each: "nq", "nv" or "forces", which the algorithm gets slot by slot, or a number, and it is flat."""
+    """(name, size) each: "nq", "nv" or "forces", which the algorithm gets slot by slot; a number, or a name among
+    `sizes`, and it is flat."""
     output: Shape | Callable[[Model, Mapping[str, Any]], Shape]
     """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; where it depends on the robot or on the
     options, what tells it."""
@@ -46,6 +47,10 @@ class Definition:
     """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
+    sizes: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
+    """Of inputs whose size depends on the options, by its name."""
+    optional: tuple[str, ...] = ()
+    """The last inputs, if they are zero where they are not given."""
     takes_forces: bool = False
     """Whether external forces may act."""
     divides_by_inertia: bool = False
@@ -63,6 +68,10 @@ class Definition:
     """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
+
+    def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
+        """How many numbers an input of this size has."""
+        return self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size)
 
     def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
         """Of one sample's result."""

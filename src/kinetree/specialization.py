@@ -19,6 +19,7 @@ from kinetree.model import Frame, Model
 from kinetree.model.aligned import aligned
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.model.rolled import Knowledge, NotYetKnown, RolledModel, RolledSource, RolledTree
+from kinetree.model.tree import SPACES
 from kinetree.spatial import Force, Vec3
 from kinetree.stepping import Steps
 
@@ -56,7 +57,8 @@ class Specialization:
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
         """The definition's own, then external forces, then parameters."""
-        own = [Port(name, (self.model.size(size),)) for name, size in self.definition.inputs]
+        definition = self.definition
+        own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
         if self.definition.is_step:
             own[2:] = [Port(port.name, (self.steps, *port.shape)) for port in own[2:]]
             own.append(Port("dt", ()))
@@ -227,10 +229,10 @@ def too_large_to_write_out(model: Model) -> bool:
 
 def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:
     """An argument as the algorithm takes it."""
-    if rolled and isinstance(size, str):
+    if rolled and size in SPACES:
         return cast(RolledTree, model.tree).pieces(memory, size)
     flat = [memory[k] for k in range(memory.size)]
-    return flat if isinstance(size, int) else model.tree.split(flat, size)
+    return model.tree.split(flat, size) if size in SPACES else flat
 
 
 def _as_one_system(model: Model) -> Model:

@@ -12,6 +12,7 @@ import pytest
 import kinetree as kt
 
 NAMES = [
+    "AbaDerivatives",
     "BaseParameters",
     "Composite",
     "ConfigurationError",
@@ -53,6 +54,7 @@ NAMES = [
     "Prismatic",
     "Reversed",
     "Revolute",
+    "RneaDerivatives",
     "Rotor",
     "Screw",
     "ShapeError",

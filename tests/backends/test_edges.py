@@ -23,9 +23,9 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     """Seven equal samples of a state."""
     rng = np.random.default_rng(9)
     arguments: list[np.ndarray] = []
-    for _, size in function.definition.inputs:
+    for (_, size), width in zip(function.definition.inputs, functions.widths(robot, function), strict=True):
         if size != "nq":
-            x = SPEEDS[state] * rng.normal(size=robot.size(size))
+            x = SPEEDS[state] * rng.normal(size=width)
         else:
             x = robot.neutral()
             if state == "half a turn apart" and arguments:

@@ -31,11 +31,12 @@ def reference(
 ) -> Array:
     """One sample through the algorithm of a public function, on floats (or complex numbers)."""
     definition = function.definition  # type: ignore[attr-defined]
-    pieces = [
-        model.tree.split(_numbers(np.asarray(x)), size)
-        for x, (_, size) in zip(arguments, definition.inputs, strict=True)
-    ]
     extra = {name: check(model, options.get(name)) for name, check in definition.options.items()}
+    given = [np.asarray(x) for x in arguments]
+    for name, size in definition.inputs[len(given) :]:  # by name, or zero
+        assert name in definition.optional
+        given.append(np.broadcast_to(options.get(name, 0.0), definition.width(size, model, extra)))
+    pieces = [model.tree.split(_numbers(x), size) for x, (_, size) in zip(given, definition.inputs, strict=True)]
     if definition.takes_forces:
         extra["f_ext"] = _forces(model, f_ext or {})
     flat = [x.item() if isinstance(x, np.ndarray) else x for x in definition.compute(model, *pieces, **extra)]

@@ -451,9 +451,10 @@ def simulated(robot: kt.Model, constraints: Constraints, q: Array, v: Array, dt:
     """Runge and Kutta's method, q of plain coordinates."""
     f = kt.compile(robot, kt.constrained_dynamics, constraints=constraints)
     zero, n = np.zeros(robot.nv), robot.nv
+    nothing = np.zeros(sum(constraint.size for constraint in constraints))
 
     def rates(x: Array) -> Array:
-        return np.concatenate([x[n:], f(x[:n], x[n:], zero)[:n]])
+        return np.concatenate([x[n:], f(x[:n], x[n:], zero, nothing)[:n]])
 
     x = np.concatenate([q, v])
     path = [x]
@@ -573,3 +574,21 @@ def test_rows_that_contradict_each_other_are_met_halfway() -> None:
         reference(kt.constrained_dynamics, robot, q, [0.0, 0.0], [0.0, 0.0], constraints=c)[:2] for c in (apart, middle)
     )
     close(a, b, tolerance=1e-11)
+
+
+def test_a_wanted_acceleration_is_what_the_rows_get_and_places_can_be_held_by_it() -> None:
+    """A foothold that is given with each call: the gains' part is put into `acceleration` by hand."""
+    robot = kt.zoo.load("quadruped")
+    rng = np.random.default_rng(3)
+    q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
+    foot = next(name for name in robot.frames if name.endswith("foot"))
+    at = np.array([0.3, -0.2, 0.1])
+    held = kt.Contact(foot, at=at, position_gain=100.0, velocity_gain=20.0)
+    expected = kt.constrained_dynamics(robot, q, v, tau, held)
+
+    free = kt.Contact(foot)
+    off = kt.frame_placement(robot, q, foot)[:3, 3] - at
+    speed = kt.constraint_jacobian(robot, q, free) @ v
+    found = kt.constrained_dynamics(robot, q, v, tau, free, acceleration=-100.0 * off - 20.0 * speed)
+    close(found.qdd, expected.qdd, tolerance=1e-10)
+    close(found.forces, expected.forces, tolerance=1e-10)

@@ -48,7 +48,7 @@ def centroidal_momentum_rate(tree: Tree, q: Slots, qd: Slots, qdd: Slots, total_
 def centroidal_inertia(tree: Tree, q: Slots, total_mass: Scalar) -> Sym3:
     """The rotational inertia of everything about the centre of mass, in the world's axes."""
     X, _, _, _, Ic = _composite(tree, q)
-    k = _carrier(tree)
+    k = tree.carrier
     central = _central(Ic[k], Ic[k].h * (1.0 / total_mass))
     return central if k == 0 else central.rotated(X[k].E.T)
 
@@ -59,7 +59,7 @@ def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> Join
     R, d = tree.slots(2)
     A = tree.columns(6)
 
-    k = _carrier(tree)
+    k = tree.carrier
     R[0], d[k] = Mat3.identity(), Ic[k].h * (-1.0 / total_mass)
     for i, p in tree.outward:
         R_F = tree.X_T[i].E.times(R[p])
@@ -95,7 +95,7 @@ def centroidal_momentum_matrix_rate(tree: Tree, q: Slots, qd: Slots, total_mass:
         I_o[p] = I_o[p] + X[i].back(I_o[i] + _rate(Ic[i], v_J[i]))
 
     # Outward: columns in each body's axes, u and its derivative there, and u_o + ω x u in the world's.
-    k = _carrier(tree)
+    k = tree.carrier
     R[0] = Mat3.identity()
     d[k], d_o[k] = Ic[k].h * (-1.0 / total_mass), I_o[k].h * (-1.0 / total_mass)
     for i, p in tree.outward:
@@ -134,16 +134,6 @@ def _composite(tree: Tree, q: Slots) -> tuple[Any, Any, Any, Any, Any]:
     return X, X_J, S, G, Ic
 
 
-def _carrier(tree: Tree) -> int:
-    """The one body that carries all others, if nothing is fixed to the root; else the root."""
-    if not isinstance(tree, Tree):  # its bodies are looped over, and none is known by itself
-        return 0
-    I = tree.I[0]
-    has_mass = any(not isinstance(x, float) or x != 0.0 for x in (I.mass, *I.h.components(), *I.I.components()))
-    carried = [i for i, p in tree.outward if p == 0]
-    return carried[0] if len(carried) == 1 and not has_mass else 0
-
-
 def _about_center(tree: Tree, X: Any, f: Any, total_mass: Scalar) -> Force:
     """What all bodies hand inward, about the centre of mass and in the world's axes."""
     mass, h = tree.slots(2)
@@ -153,7 +143,7 @@ def _about_center(tree: Tree, X: Any, f: Any, total_mass: Scalar) -> Force:
     for i, p in tree.inward:
         mass[p] = mass[p] + mass[i]
         h[p] = h[p] + X[i].E.T @ h[i] + X[i].r * mass[i]
-    k = _carrier(tree)
+    k = tree.carrier
     total = _shifted(f[k], h[k] * (-1.0 / total_mass))
     return total if k == 0 else _turned_back(X[k].E, total)
 

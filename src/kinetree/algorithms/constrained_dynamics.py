@@ -87,14 +87,16 @@ def constrained_dynamics(
     qd: Pieces,
     tau: Pieces,
     f_ext: Mapping[int, Force] | None,
+    acceleration: Sequence[Scalar],
     rule: ConstraintRule,
 ) -> Constrained:
-    """The accelerations q̈ and the forces λ that joint forces tau give."""
+    """The accelerations q̈ and the forces λ that joint forces tau give; a* has the given acceleration besides gains'."""
     rows = held_rows(tree, holds, q, qd, rule.tolerance if rule.looks else 0.0)
     if _goes_by_bodies(tree, rule):
         free = forward_dynamics(tree, q, qd, tau, f_ext)
         moved = constraint_motion(tree, holds, q, qd, tree.in_slots(free))  # type: ignore[arg-type]
-        missing = [a - x for m in moved for a, x in zip(m.wanted, m.acceleration, strict=True)]
+        wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
+        missing = [a - x for a, x in zip(wanted, (x for m in moved for x in m.acceleration), strict=True)]
         forces = rule.solved(_inverse_by_bodies(tree, rows, q), missing)
         acting = dict(f_ext or {})
         for motion, x in zip(rows.motions, _split(rows.motions, forces), strict=True):
@@ -110,14 +112,14 @@ def constrained_dynamics(
     y = factors.half(tree.joined(u[1:], "forces"))
     Y = [factors.half(row) for row in rows.J]
     bias = [x for m in rows.motions for x in m.acceleration]
-    wanted = [x for m in rows.motions for x in m.wanted]
+    wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
     missing = [a - b - factors.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
     forces = rule.solved(factors.gram(Y), missing)
     return Constrained(factors.rest(_plus(y, Y, forces)), forces)
 
 
 def impact(
-    tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, restitution: Sequence[float], rule: ConstraintRule
+    tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, restitution: Sequence[Scalar], rule: ConstraintRule
 ) -> Constrained:
     """The velocities after M (v⁺ - v⁻) = Jᵀ ι, J v⁺ = -e J v⁻, and the impulses ι along the rows."""
     rows = held_rows(tree, holds, q, qd, rule.tolerance if rule.looks else 0.0)
@@ -127,7 +129,7 @@ def impact(
     Y = [factors.half(row) for row in rows.J]
     inverse = _inverse_by_bodies(tree, rows, q) if _goes_by_bodies(tree, rule) else factors.gram(Y)
     impulses = rule.solved(inverse, missing)
-    jump = factors.rest(_plus([0.0] * factors.size, Y, impulses))
+    jump = factors.rest(_plus(factors.nothing(), Y, impulses))
     v = tree.joined(qd[1:], "nv")
     return Constrained([a + b for a, b in zip(v, jump, strict=True)], impulses)
 

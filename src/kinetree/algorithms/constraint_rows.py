@@ -12,11 +12,12 @@ from kinetree.algorithms.constraints import HeldMotion, constraint_columns, held
 from kinetree.expr import Scalar, less
 from kinetree.model import Tree
 from kinetree.model.constraints import Hold
-from kinetree.model.joints import FloatingBase, Free
 
 __all__ = ["HeldRows", "constraint_jacobian", "constraint_motion", "held_rows"]
 
 Pieces = Sequence[Sequence[Scalar]]
+_ALL = 6
+"""Directions in which a body can move."""
 _ROUNDING = 1e-26
 """The square of what is left where the terms of a sum cancel, beside that of the terms."""
 
@@ -50,7 +51,7 @@ def held_rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, toleranc
     n = len(flat) // m
     kept: list[Scalar] = []
     for motion in motions:
-        kept += _movable(tree, motion, tolerance) if tolerance else [1.0] * motion.size
+        kept += _movable(motion, tolerance) if tolerance else [1.0] * motion.size
     J = [[x if k == 1.0 else x * k for x in flat[r * n : (r + 1) * n]] for r, k in enumerate(kept)]
     return HeldRows(motions, J, kept)
 
@@ -71,14 +72,14 @@ def _flat(tree: Tree, motions: Sequence[HeldMotion]) -> list[Scalar]:
     return J.flat()
 
 
-def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
+def _movable(motion: HeldMotion, tolerance: float) -> list[Scalar]:
     """Whether joints can move what a row holds, a number a row: 1 where they can, 0 where they cannot.
 
     They cannot if of all that they do to the point (to the orientation) a row sees less than its part `tolerance`, in
     squares, or if all that they do is what rounding leaves of a sum that is zero.
     """
-    if any(isinstance(tree.joint[j], Free | FloatingBase) for side in motion.sides for j in side.columns):
-        return [1.0] * motion.size  # anything can move
+    if any(len(columns) == _ALL for side in motion.sides for columns in side.columns.values()):
+        return [1.0] * motion.size  # one joint moves the body in any way
     seen: list[Scalar] = [0.0] * motion.size
     point: Scalar = 0.0
     turning: Scalar = 0.0

@@ -66,8 +66,8 @@ def euler_lagrange(
         f[i] = [f_i - c for f_i, c in zip(f[i], Cq, strict=True)]
     forces, numbers = tree.joined(f[1:], "forces"), M.flat()
     n = len(forces)
-    accelerations = LDLT([numbers[a * n : (a + 1) * n] for a in range(n)]).solve(forces)
-    pieces: list[Sequence[Scalar]] = tree.split(accelerations, "nv")
+    tips_first = [numbers[a * n : (a + 1) * n][::-1] for a in reversed(range(n))]
+    pieces: list[Sequence[Scalar]] = tree.split(LDLT(tips_first).solve(forces[::-1])[::-1], "nv")
     return pieces[1:]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ltdl", "ltdl_solve"]
+__all__ = ["ltdl", "ltdl_half", "ltdl_rest", "ltdl_solve"]
 
 
 def ltdl(H: Any) -> None:
@@ -25,11 +25,19 @@ def ltdl(H: Any) -> None:
 
 def ltdl_solve(L: Any, x: Any) -> None:
     """x = H⁻¹ x in place, with the factors of H."""
-    # Lᵀ x' = x
+    ltdl_half(L, x)
+    ltdl_rest(L, x)
+
+
+def ltdl_half(L: Any, x: Any) -> None:
+    """x = L⁻ᵀ x."""
     for k in L.inward:
         for i in L.above(k):
             x[i] = x[i] - L[k, i] * x[k]
-    # D x'' = x', L x''' = x''
+
+
+def ltdl_rest(L: Any, x: Any) -> None:
+    """x = L⁻¹ D⁻¹ x."""
     for k in L.outward:
         x[k] = x[k] * (1.0 / L[k, k])
         for i in L.above(k):

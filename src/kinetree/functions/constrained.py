@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.errors import OptionError
+from kinetree.arguments import real_array
+from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -93,17 +94,34 @@ def _number_option(name: str, most: float, default: float) -> Callable[[Model, A
     return check
 
 
-def _restitution_option(_: Model, value: Any) -> tuple[float, ...]:
-    """One number, or one a row."""
-    numbers = value if isinstance(value, list | tuple | np.ndarray) else (0.0 if value is None else value,)
-    for x in numbers:
-        if isinstance(x, bool | np.bool_) or not isinstance(x, int | float | np.integer | np.floating):
-            raise OptionError(
-                f"restitution must be a number, or one for each row of the constraints, not {value!r:.60}"
-            )
-        if not 0.0 <= x <= 1.0:
-            raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {x:g}")
-    return tuple(float(x) for x in numbers)
+def _given(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
+    """Zeros, if none is given."""
+    return np.zeros(_count(constraints), _dtype(like)) if acceleration is None else acceleration
+
+
+def _count(constraints: Any) -> int:
+    """The rows of what will be looked at later: what is no constraint has none."""
+    listed = _listed(constraints)
+    return sum(c.size for c in listed if isinstance(c, Contact | Loop)) if isinstance(listed, tuple) else 0
+
+
+def _restitution(value: ArrayLike, rows: int, like: ArrayLike) -> Array:
+    """A number a row, from one number or one each."""
+    numbers = real_array("restitution", value, f"(…, {rows})")
+    if not ((numbers >= 0.0) & (numbers <= 1.0)).all():
+        wrong = numbers[~((numbers >= 0.0) & (numbers <= 1.0))].flat[0]
+        raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {wrong:g}")
+    if numbers.ndim and numbers.shape[-1] not in (1, rows):
+        raise ShapeError(
+            f"impact: the constraints have {rows} rows, but restitution has {numbers.shape[-1]} numbers; give one "
+            "number, or one for each row"
+        )
+    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(_dtype(like))
+
+
+def _dtype(like: ArrayLike) -> Any:
+    """That of an argument that is filled in: it does not change the result's."""
+    return np.float32 if getattr(like, "dtype", None) == np.float32 else np.float64
 
 
 _one_method = one_of("method", "kkt", "operational_space")
@@ -114,37 +132,34 @@ def _method_option(model: Model, value: Any) -> Hashable:
 
 
 def _dynamics(
-    model: Model, q: Slots, v: Slots, tau: Slots, *, constraints: Sequence[Constraint], passive: Sequence[str],
-    limits: bool, f_ext: Forces, **rule: Any,
+    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], *,
+    constraints: Sequence[Constraint], passive: Sequence[str], limits: bool, f_ext: Forces, **rule: Any,
 ) -> algorithms.Constrained:  # fmt: skip
     tree = regrouped(model.tree)
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
     return algorithms.constrained_dynamics(
-        tree, holds(model, constraints), q, v, acting, f_ext, algorithms.ConstraintRule(**rule)
+        tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
     )
 
 
-def _constrained_dynamics(model: Model, q: Slots, v: Slots, tau: Slots, **options: Any) -> list[Scalar]:
-    motion, forces = _dynamics(model, q, v, tau, **options)
+def _constrained_dynamics(
+    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
+) -> list[Scalar]:
+    motion, forces = _dynamics(model, q, v, tau, acceleration, **options)
     return [*motion, *forces]
 
 
-def _constraint_forces(model: Model, q: Slots, v: Slots, tau: Slots, **options: Any) -> list[Scalar]:
-    return _dynamics(model, q, v, tau, **options).forces
+def _constraint_forces(
+    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
+) -> list[Scalar]:
+    return _dynamics(model, q, v, tau, acceleration, **options).forces
 
 
 def _impact(
-    model: Model, q: Slots, v: Slots, *, constraints: Sequence[Constraint], restitution: Sequence[float], **rule: Any
+    model: Model, q: Slots, v: Slots, restitution: Sequence[Scalar], *, constraints: Sequence[Constraint], **rule: Any
 ) -> list[Scalar]:
-    rows = _rows(constraints)
-    if len(restitution) not in (1, rows):
-        raise OptionError(
-            f"impact: the constraints have {rows} rows, but restitution has {len(restitution)} numbers; give one "
-            "number, or one for each row"
-        )
-    each = restitution if len(restitution) == rows else tuple(restitution) * rows
     after, impulses = algorithms.impact(
-        regrouped(model.tree), holds(model, constraints), q, v, each, algorithms.ConstraintRule(**rule)
+        regrouped(model.tree), holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
     )  # fmt: skip
     return [*after, *impulses]
 
@@ -190,17 +205,19 @@ _RULE: dict[str, Callable[[Model, Any], Hashable]] = {
 _DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
     **_HELD, **_RULE, "passive": passive_option, "limits": limits_option,
 }  # fmt: skip
+_SIZES = {"rows": lambda options: _rows(options["constraints"])}
+_ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
 CONSTRAINED_DYNAMICS = Definition(
-    "constrained_dynamics", (_Q, _V, _TAU), _motion_and_rows, _constrained_dynamics, _DYNAMICS, takes_forces=True,
-    divides_by_inertia=True, loops=False,
+    "constrained_dynamics", (_Q, _V, _TAU, _ACCELERATION), _motion_and_rows, _constrained_dynamics, _DYNAMICS,
+    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
 )  # fmt: skip
 CONSTRAINT_FORCES = Definition(
-    "constraint_forces", (_Q, _V, _TAU), _a_row_each, _constraint_forces, _DYNAMICS, takes_forces=True,
-    divides_by_inertia=True, loops=False,
+    "constraint_forces", (_Q, _V, _TAU, _ACCELERATION), _a_row_each, _constraint_forces, _DYNAMICS,
+    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
 )  # fmt: skip
 IMPACT = Definition(
-    "impact", (_Q, _V), _motion_and_rows, _impact, {**_HELD, "restitution": _restitution_option, **_RULE},
-    divides_by_inertia=True, loops=False,
+    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**_HELD, **_RULE},
+    sizes=_SIZES, optional=("restitution",), divides_by_inertia=True, loops=False,
 )  # fmt: skip
 OPERATIONAL_SPACE_INERTIA = Definition(
     "operational_space_inertia", (_Q,), lambda _, options: (_rows(options["constraints"]),) * 2, _inertia,
@@ -223,6 +240,7 @@ def constrained_dynamics(
     constraints: Constraints,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    acceleration: ArrayLike | None = None,
     method: str = "kkt",
     damping: float = 0.0,
     tolerance: float = 1e-10,
@@ -248,6 +266,8 @@ def constrained_dynamics(
         tau: joint forces (…, nv); N·m, N.
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is the number of their rows.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        acceleration: what J q̈ + J̇ v is to be besides the gains' part, (…, m), a number a row; nothing by default. For
+            footholds that move or change, and gains that do.
         method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies, without forming H;
             the numbers are the same, the cost is not.
         damping: added to the diagonal of J H⁻¹ Jᵀ: rows then yield, J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
@@ -282,7 +302,8 @@ def constrained_dynamics(
     """
     options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
     both = run(
-        CONSTRAINED_DYNAMICS, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+        CONSTRAINED_DYNAMICS, robot, (q, v, tau, _given(acceleration, constraints, q)), f_ext=f_ext,
+        parameters=parameters, out=out, threads=threads,
         constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
     )  # fmt: skip
     return ConstrainedMotion(both[..., : robot.nv], both[..., robot.nv :])
@@ -297,6 +318,7 @@ def constraint_forces(
     constraints: Constraints,
     f_ext: Mapping[str, ArrayLike] | None = None,
     *,
+    acceleration: ArrayLike | None = None,
     method: str = "kkt",
     damping: float = 0.0,
     tolerance: float = 1e-10,
@@ -315,6 +337,7 @@ def constraint_forces(
         tau: joint forces (…, nv).
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
         parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
@@ -337,7 +360,8 @@ def constraint_forces(
     """
     options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
     return run(
-        CONSTRAINT_FORCES, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+        CONSTRAINT_FORCES, robot, (q, v, tau, _given(acceleration, constraints, q)), f_ext=f_ext,
+        parameters=parameters, out=out, threads=threads,
         constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
     )  # fmt: skip
 
@@ -349,7 +373,7 @@ def impact(
     v: ArrayLike,
     constraints: Constraints,
     *,
-    restitution: float | Sequence[float] = 0.0,
+    restitution: ArrayLike = 0.0,
     method: str = "kkt",
     damping: float = 0.0,
     tolerance: float = 1e-10,
@@ -366,9 +390,9 @@ def impact(
         q: configuration (…, nq).
         v: velocity before the impact (…, nv).
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together. Gains play no part.
-        restitution: e, from 0 (the frames stay) to 1 (their velocity turns round): one number, or one for each row. It
-            is a part of the compiled function. With one number energy never grows; with several it can, where rows
-            depend on each other through the robot's inertia.
+        restitution: e, from 0 (the frames stay) to 1 (their velocity turns round): one number, or one for each row
+            (…, m). With one number energy never grows; with several it can, where rows depend on each other through the
+            robot's inertia.
         method, damping, tolerance: as for `constrained_dynamics`.
         parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
         out: where to put both results, (…, nv + m): velocities, then impulses.
@@ -391,10 +415,10 @@ def impact(
     >>> v.shape, impulses.shape
     ((2,), (1,))
     """
-    e = tuple(restitution) if isinstance(restitution, list | np.ndarray) else restitution
+    e = _restitution(restitution, _count(constraints), v)
     both = run(
-        IMPACT, robot, (q, v), parameters=parameters, out=out, threads=threads, constraints=_listed(constraints),
-        restitution=e, method=method, damping=damping, tolerance=tolerance,
+        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads, constraints=_listed(constraints),
+        method=method, damping=damping, tolerance=tolerance,
     )  # fmt: skip
     return Impact(both[..., : robot.nv], both[..., robot.nv :])
 

@@ -269,6 +269,15 @@ class _Request:
             raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
         self.resolved = {name: check(self.robot, self.options.get(name)) for name, check in definition.options.items()}
         self.names = input_names(definition, list(self.forces), list(self.parameters))
+        self.arguments = [*self.arguments, *self._left_out()]
+
+    def _left_out(self) -> Iterator[Array]:
+        """Zeros for the last arguments, if they need not be given."""
+        first, inputs = len(self.arguments), self.definition.inputs
+        if first and all(name in self.definition.optional for name, _ in inputs[first:]):
+            dtype = np.float32 if all(getattr(x, "dtype", None) == np.float32 for x in self.arguments) else np.float64
+            for _, size in inputs[first:]:
+                yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype)
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """What is not given is as in the function's own signature; a rollout has as many steps as rows of tau."""
@@ -369,7 +378,7 @@ class _Request:
         sizes = dict(self.definition.inputs)
         if name in sizes:
             size = sizes[name]
-            width = size if isinstance(size, int) else self.robot.nv
+            width = self.robot.nv if size == "nq" else self.definition.width(size, self.robot, self.resolved)
             is_row = self.definition.is_step and name not in ("q", "v")
             return (self.resolved["steps"], width) if is_row else (width,)  # type: ignore[return-value]
         if name == "dt" and self.definition.is_step:

@@ -1,4 +1,7 @@
-"""Energies and the centre of mass, as functions of arrays."""
+"""Energies and the centre of mass, as functions of arrays.
+
+They run on the tree with regrouped inertias: what a body hands to its parent stays in every sum over all bodies.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,24 @@ from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, passive_option, switched_on
-from kinetree.model import Model
+from kinetree.model import Model, regrouped
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 
 def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    return [algorithms.kinetic_energy(model.tree, q, v)]
+    return [algorithms.kinetic_energy(regrouped(model.tree), q, v)]
 
 
 def _potential(model: Model, q: Slots, *, passive: Sequence[str]) -> list[Scalar]:
-    energy = algorithms.potential_energy(model.tree, q)
+    energy = algorithms.potential_energy(regrouped(model.tree), q)
     return [energy + algorithms.spring_energy(model.tree, q) if "spring" in passive else energy]
 
 
 def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
     if model.mass == 0.0:
         raise ModelError(f"center_of_mass: {model.name!r} has no mass at all, so it has no centre of mass")
-    return algorithms.center_of_mass(model.tree, q, model.mass).components()
+    return algorithms.center_of_mass(regrouped(model.tree), q, model.mass).components()
 
 
 KINETIC_ENERGY = Definition("kinetic_energy", (("q", "nq"), ("v", "nv")), (), _kinetic)

@@ -226,7 +226,8 @@ FLOATING_INVERSE_DYNAMICS = Definition(
 )  # fmt: skip
 BASE_WRENCH = Definition(
     "base_wrench", (_Q, _V, _TAU, ("base_acceleration", 6)), (6,), _base_wrench,
-    {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, takes_forces=True, loops=False,
+    {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, optional=("base_acceleration",),
+    takes_forces=True, loops=False,
 )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def _total_mass(model: Model, function: str) -> float:
 
 
 _Q, _V, _QDD, _TAU, _POINT = ("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("tau", "forces"), ("point", 3)
-MOMENTUM = Definition("momentum", (_Q, _V, _POINT), (6,), _momentum)
+MOMENTUM = Definition("momentum", (_Q, _V, _POINT), (6,), _momentum, optional=("point",))
 CENTROIDAL_MOMENTUM = Definition("centroidal_momentum", (_Q, _V), (6,), _centroidal_momentum)
 CENTROIDAL_MOMENTUM_RATE = Definition("centroidal_momentum_rate", (_Q, _V, _QDD), (6,), _centroidal_momentum_rate)
 CENTROIDAL_MOMENTUM_MATRIX = Definition("centroidal_momentum_matrix", (_Q,), (6, "nv"), _centroidal_momentum_matrix)

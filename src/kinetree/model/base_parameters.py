@@ -1,8 +1,8 @@
 """Base inertial parameters: the same dynamics from fewer numbers.
 
 What a joint's motion never shows of its body's inertia is handed to the parent, tips first. Joint forces, joint
-accelerations and the mass matrix are unchanged (exactly, but for rounding); the wrenches between bodies are not,
-nor is the total mass, so kinematic and energy functions keep the tree as it is. A parameter that is an input of the
+accelerations, the mass matrix, and sums over all bodies such as momentum, energy and mass, are unchanged (exactly, but
+for rounding); what belongs to one body, and the wrenches between bodies, is not. A parameter that is an input of the
 function is handed over only where that makes no constant of the parent into one more sum of every sample.
 
 Source: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots" (1990).

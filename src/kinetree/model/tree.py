@@ -16,9 +16,11 @@ from kinetree.model.elimination import SparseMatrix, elimination
 from kinetree.model.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 
-__all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "Tree"]
+__all__ = ["SPACES", "JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "Tree"]
 
 T = TypeVar("T")
+SPACES = ("nq", "nv", "forces")
+"""What has a piece a joint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,14 @@ class Tree:
         return replace(self, armature=tuple(map(tuple, armature)))
 
     @property
+    def carrier(self) -> int:
+        """The one body that carries all others, if nothing is fixed to the root; else the root."""
+        I = self.I[0]
+        has_mass = any(not isinstance(x, float) or x != 0.0 for x in (I.mass, *I.h.components(), *I.I.components()))
+        carried = [i for i, p in self.outward if p == 0]
+        return carried[0] if len(carried) == 1 and not has_mass else 0
+
+    @property
     def v_starts(self) -> list[int]:
         """Where each slot's degrees of freedom begin among those of all joints, and their number."""
         return list(accumulate((kind.nv for kind in self.joint), initial=0))
@@ -132,7 +142,7 @@ class Tree:
 
     def split(self, x: Sequence[Scalar], space: str | int) -> Any:
         """The opposite of `joined`: a piece a slot; slot 0 is empty. What has no piece a joint stays as it is."""
-        if isinstance(space, int):
+        if space not in SPACES:
             return x
         if self.coordinates is not None:
             x = self.coordinates.spread(x, space)

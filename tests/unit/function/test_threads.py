@@ -41,7 +41,10 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarray:
     """A public function on the first samples."""
     values = {"q": Q, "v": V, "q0": Q, "q1": V}
-    arguments = {name: values.get(name, TAU[:, : ARM.size(size)])[:count] for name, size in function.definition.inputs}
+    arguments = {
+        name: values.get(name, abs(TAU[:, :width]) / 10)[:count]
+        for (name, _), width in zip(function.definition.inputs, functions.widths(ARM, function), strict=True)
+    }
     if function is kt.rollout:
         arguments |= {"tau": np.stack([TAU[:count]] * 2, axis=1), "dt": np.full(count, 0.01)}
     result = function(ARM, **arguments, **functions.options_of(function, "tool"), threads=threads)

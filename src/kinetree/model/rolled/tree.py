@@ -44,6 +44,9 @@ class RolledTree:
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
 
+    carrier = 0
+    """The root: where bodies are looped over none is known by itself."""
+
     @property
     def outward(self) -> Iterator[tuple[Slot, Slot]]:
         return self._all(Range(Index(1), Index(self._source.size)))
