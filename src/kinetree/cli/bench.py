@@ -88,7 +88,7 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
     import numpy as np
 
     from kinetree.function import compile_function
-    from kinetree.functions import dynamics, kinematics
+    from kinetree.functions import dynamics, jacobians, kinematics
 
     q, v, tau = states.q, states.v, states.tau
     arguments = {"aba": (q, v, tau), "rnea": (q, v, tau)}.get(function, (q,))
@@ -99,7 +99,8 @@ def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, fl
         options["expressed_in"] = "local"
     first = tuple(np.array(x[0]) for x in arguments)
     begin = time.perf_counter()
-    compiled = compile_function(robot, getattr(dynamics, function, None) or getattr(kinematics, function), **options)
+    (named,) = (getattr(room, function) for room in (dynamics, jacobians, kinematics) if function in room.__all__)
+    compiled = compile_function(robot, named, **options)
     compiled(*first)
     first_use = time.perf_counter() - begin
     out = compiled(*arguments)
