@@ -47,24 +47,36 @@ def aba_derivatives(
     ltdl_solve(L, x)
     qdd: Any = tree.in_slots(L.pieces(x))
 
-    d = rnea_derivatives(tree, q, qd, qdd, f_ext)
+    # Joints that share coordinates have no H of their own to act by.
+    d = rnea_derivatives(tree, q, qd, qdd, f_ext, apart=tree.coordinates is None)
     by_q, by_v = passive_derivatives(tree, q, qd, passive)
-    return _solved(tree, L, (d.by_q - by_q).rows(), (d.by_v - by_v).rows())
+    matrices = [(d.by_q - by_q).rows(), (d.by_v - by_v).rows()]
+    return _solved(tree, L, matrices, [d.along_q.places(), d.along_v.places()])
 
 
-def _solved(tree: Tree, L: Any, *matrices: list[list[Scalar]]) -> list[Scalar] | None:
-    """-H⁻¹ M of each matrix M, then H⁻¹, row by row; or None if loops of the program write it into the result."""
+def _solved(
+    tree: Tree, L: Any, matrices: Sequence[list[list[Scalar]]], along: Sequence[Mapping[tuple[int, int], Scalar]]
+) -> list[Scalar] | None:
+    """-H⁻¹ M - A of each matrix M and its A, then H⁻¹, row by row; or None if loops write it into the result."""
     rows = [[[-x for x in row] for row in matrix] for matrix in matrices]
     if tree.recorder is not None:
         stored, (output,) = L.stored(tree.recorder), tree.recorder.outputs
         stored.solve(rows, output)
+        n = len(rows[0])
+        for m, places in enumerate(along):
+            for (i, j), x in places.items():
+                at = (m * n + i) * n + j
+                output[at] = output[at] - x
         stored.invert(output, sum(len(row) for matrix in rows for row in matrix))
         return None
     inverse: list[Scalar] = inverse_of_factors(L).flat()
     flat: list[Scalar] = []
-    for matrix in rows:
+    for matrix, places in zip(rows, along, strict=True):
         n, columns = len(matrix), [*zip(*matrix, strict=True)]
         for i in range(n):
-            flat += [sum((h * x for h, x in zip(inverse[i * n : (i + 1) * n], column, strict=True)), 0.0)
-                     for column in columns]  # fmt: skip
+            row = inverse[i * n : (i + 1) * n]
+            flat += [
+                sum((h * x for h, x in zip(row, column, strict=True)), 0.0) - places.get((i, j), 0.0)
+                for j, column in enumerate(columns)
+            ]
     return flat + inverse

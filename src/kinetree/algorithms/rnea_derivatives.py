@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from kinetree.expr import Scalar
-from kinetree.model import JointSquare, Tree
+from kinetree.expr import Scalar, is_zero
+from kinetree.model import JointDiagonal, JointSquare, Tree
 from kinetree.model.joints.derivatives import bias_derivatives, subspace_derivatives
 from kinetree.spatial import CoriolisInertia, Force, ForceBasis, Motion, Subspace
 
@@ -31,6 +31,9 @@ class RneaDerivatives(NamedTuple):
     by_v: JointSquare
     H: JointSquare
     """By q̈: the mass matrix."""
+    along_q: JointDiagonal
+    along_v: JointDiagonal
+    """What is left out of the first two, if it was asked for: H times this is missing there."""
 
 
 def rnea_derivatives(
@@ -39,11 +42,18 @@ def rnea_derivatives(
     qd: Sequence[Sequence[Scalar]],
     qdd: Sequence[Sequence[Scalar]],
     f_ext: Mapping[int, Force] | None = None,
+    *,
+    apart: bool = False,
 ) -> RneaDerivatives:
-    """Of the joint forces that give accelerations qdd, while f_ext act on bodies, in their own coordinates."""
+    """Of the joint forces that give accelerations qdd, while f_ext act on bodies, in their own coordinates.
+
+    Where da is along the joint's own axes it acts as q̈ would, by the joint's columns of H. If that is to stay `apart`,
+    less is computed: of a free body's displacement nothing else is left.
+    """
     f_ext = f_ext or {}
     X, S, dS, G, v_p, v, a, f_C, I_C, B_C, by_q, by_v = tree.slots(12)
     d_q, d_v, H = tree.square(), tree.square(), tree.square()
+    along_q, along_v = tree.diagonal(), tree.diagonal()
 
     v[0], a[0], f_C[0], I_C[0], B_C[0] = Motion.zero(), -tree.gravity, Force.zero(), tree.I[0], CoriolisInertia.zero()
     S[0] = Subspace(())
@@ -65,6 +75,10 @@ def rnea_derivatives(
         dc_q, dc_v = bias_derivatives(tree.joint[i], q[i], qd[i])
         by_q[i] = _displaced(S[i], dS[i], dc_q, v_p[i], v[i], a_p, qd[i], qdd[i])
         by_v[i] = Changes(S[i], S[i].crossed_by(v_p[i]) + S[i].crossed_by(v[i]) + Subspace(tuple(dc_v)))
+        if apart and all(map(is_zero, (*tree.armature[i], *G[i].numbers()))):  # rotors feel q̈, and no da
+            along_q[i], rest_q = S[i].parted(by_q[i].da)
+            along_v[i], rest_v = S[i].parted(by_v[i].da)
+            by_q[i], by_v[i] = Changes(by_q[i].dv, rest_q), Changes(by_v[i].dv, rest_v)
 
     # Pass 2, inward: what a change in each joint does to itself and to those that carry it, and theirs to it.
     for i, p in tree.inward:
@@ -91,7 +105,7 @@ def rnea_derivatives(
         B_C[p] = B_C[p] + X[i].back(B_C[i] + CoriolisInertia.spinning(h))
         f_C[p] = f_C[p] + X[i].back(f_C[i] + G[i] @ qdd[i] + v_p[i].cross(h))
 
-    return RneaDerivatives(d_q, d_v, H)
+    return RneaDerivatives(d_q, d_v, H, along_q, along_v)
 
 
 class Changes(NamedTuple):

@@ -39,7 +39,7 @@ from kinetree.expr.program import (
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
-from kinetree.expr.sparse import StoredFactors
+from kinetree.expr.sparse import StoredFactors, is_zero
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 from kinetree.expr.trace import trace, trace_memory
 
@@ -74,6 +74,7 @@ __all__ = [
     "exp",
     "forward_derivative",
     "interpret",
+    "is_zero",
     "less",
     "less_equal",
     "log",

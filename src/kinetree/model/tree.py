@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from kinetree.expr import Recorder, Scalar
+from kinetree.expr import Recorder, Scalar, is_zero
 from kinetree.model.clusters import Cluster, clusters
 from kinetree.model.coordinate_map import CoordinateMap
 from kinetree.model.drive import Drive
@@ -230,6 +230,16 @@ class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):
 
 class JointDiagonal(dict[int, list[list[Scalar]]]):
     """A matrix from v to v that mixes no two joints, by its blocks, one a joint."""
+
+    def places(self) -> dict[tuple[int, int], Scalar]:
+        """Its numbers, but for constants that are zero, by where they stand; no joints may share coordinates."""
+        return {
+            (a, b): x
+            for i, block in self.items()
+            for a, row in enumerate(block, self._starts[i])
+            for b, x in enumerate(row, self._starts[i])
+            if not is_zero(x)
+        }
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree

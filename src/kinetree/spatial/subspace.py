@@ -38,6 +38,15 @@ class Subspace:
         """v x S."""
         return Subspace(tuple(v.cross(column) for column in self.columns))
 
+    def parted(self, motions: Subspace) -> tuple[list[list[Scalar]], Subspace]:
+        """Motions as S x + rest, with a column of x for each: what stands along those columns that are unit motions."""
+        units = {k: _six(s).index(1.0) for k, s in enumerate(self.columns) if _is_unit(_six(s))}
+        numbers = [_six(m) for m in motions.columns]
+        x = [[six[units[k]] if k in units else 0.0 for six in numbers] for k in range(len(self.columns))]
+        taken = set(units.values())
+        rest = [[0.0 if r in taken else m_r for r, m_r in enumerate(six)] for six in numbers]
+        return x, Subspace(tuple(Motion(Vec3(*six[:3]), Vec3(*six[3:])) for six in rest))
+
     def project(self, f: Force) -> list[Scalar]:
         """Sᵀ f."""
         return [column.dot(f) for column in self.columns]
@@ -87,6 +96,10 @@ class ForceBasis:
         """Uᵀ m."""
         return [m.dot(column) for column in self.columns]
 
+    def numbers(self) -> tuple[Scalar, ...]:
+        """All components."""
+        return tuple(x for column in self.columns for x in _six(column))
+
     def taken_back(self, X: Transform) -> ForceBasis:
         """Each force in the coordinates X comes from."""
         return ForceBasis(tuple(X.back(column) for column in self.columns))
@@ -118,6 +131,12 @@ class ForceBasis:
         H = Mat3(*(Vec3(*(entry(r, s) for s in (3, 4, 5))) for r in (0, 1, 2)))
         M = Sym3(*(entry(r, s) for r, s in ((3, 3), (4, 4), (5, 5), (3, 4), (3, 5), (4, 5))))
         return ArticulatedInertia(Sym3(xx, yy, zz, xy, xz, yz), H, M)
+
+
+def _is_unit(numbers: Sequence[Scalar]) -> bool:
+    """Whether all are constants: a one, and zeros."""
+    known = [x for x in numbers if isinstance(x, float)]
+    return len(known) == len(numbers) and sorted(known) == [0.0] * (len(known) - 1) + [1.0]
 
 
 def _is_zero(numbers: Sequence[Scalar]) -> bool:
