@@ -62,6 +62,8 @@ class Definition:
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None
     """If it is made by differentiating another's program."""
+    has_two_ways: bool = False
+    """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
     when_large: Definition | None = None
     """What gives the same for robots that are too large to be written out."""
     is_dense: bool = False

@@ -149,11 +149,12 @@ class Specialization:
 
     def _straight(self) -> Program:
         """In the robot's own axes, or in those that suit its joints; where joints share coordinates, cluster by cluster
-        or as one system: whichever takes fewer operations."""
+        or as one system; by bodies or by the mass matrix: whichever takes fewer operations."""
         forms: list[Callable[[Model], Model]] = [lambda model: model]
         if aligned(self.model).tree.X_T is not self.model.tree.X_T:
             forms.append(aligned)
-        if self.definition.divides_by_inertia and self.model.tree.coordinates is not None:
+        shares = self.definition.divides_by_inertia and self.model.tree.coordinates is not None
+        if shares or self.definition.has_two_ways:
             forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
         return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
 

@@ -76,8 +76,10 @@ def state_of(robot: kt.Model, function: Function, seed: int = 1) -> tuple[list[A
     """Arguments, and a direction of each."""
     rng = np.random.default_rng(seed)
     arguments, tangents = [], {}
-    for name, size in function.definition.inputs:
-        n = size if isinstance(size, int) else robot.nv
+    definition = function.definition
+    options = {name: definition.options[name](robot, value) for name, value in options_of(function).items()}
+    for name, size in definition.inputs:
+        n = robot.nv if size == "nq" else definition.width(size, robot, options)
         arguments.append(robot.random(rng) if size == "nq" else rng.normal(size=n))
         tangents[name] = rng.normal(size=n)
     return arguments, tangents

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,8 +13,10 @@ from hypothesis import example, given
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree import algorithms
 from kinetree.model.elimination import elimination
 from laws.reference import BOTH, close, compiled, reference
+from laws.test_centroidal import with_rotors
 from laws.test_rolled import interpreted, program_of
 from robots import every_joint
 from strategies import State, law, moving_trees
@@ -192,3 +195,29 @@ def test_a_long_chain_is_solved_in_loops() -> None:
     L, D = kt.mass_matrix_factors(robot, q)
     close(L.T @ np.diag(D) @ L, H, scale=size_of(H))
     assert not L[40:, :40].any()
+
+
+# -- by bodies, and by the mass matrix
+
+
+def by_the_mass_matrix(model: kt.Model, q: Array) -> Array:
+    tree = replace(model.tree, is_one_system=True)
+    return np.array(algorithms.mass_matrix_inverse(tree, tree.split(q.tolist(), "nq")).flat()).reshape(model.nv, -1)
+
+
+@law(30)
+@given(case=moving_trees())
+def test_the_inverse_by_bodies_is_that_of_the_mass_matrix(case: tuple[kt.Model, State]) -> None:
+    model, s = case
+    expected = by_the_mass_matrix(model, s.q)
+    H = reference(kt.crba, model, s.q)
+    scale = float(np.linalg.cond(H) * np.abs(expected).max())
+    close(reference(kt.mass_matrix_inverse, model, s.q), expected, scale, tolerance=1e-13)
+
+
+def test_geared_rotors_are_felt_by_bodies_too() -> None:
+    model = with_rotors()
+    q = model.random(np.random.default_rng(5))
+    inverse = reference(kt.mass_matrix_inverse, model, q)
+    close(inverse, by_the_mass_matrix(model, q), tolerance=1e-12)
+    close(inverse @ reference(kt.crba, model, q), np.eye(model.nv), tolerance=1e-12)

@@ -1,9 +1,12 @@
-"""The inverse of the mass matrix, through its sparse factors: H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ.
+"""The inverse of the mass matrix: by articulated bodies, without forming H, or by its sparse factors.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 6.5: L⁻¹ has the sparsity of L, so an entry of
-H⁻¹ is a sum over the degrees of freedom that both of its own hang on.
-For most robots this is shorter than what Carpentier, "Analytical inverse of the joint space inertia matrix" (2018),
-finds by articulated bodies: docs/algorithms/mass_matrix.md counts both.
+By bodies: a unit force of joint k, handed inward as in the articulated-body algorithm, leaves z_j for each joint j on
+the way to the root, and H⁻¹ has Σ z_j(k)ᵀ D_j⁻¹ z_j(l) over the joints that both pass. By factors: H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ.
+Which is shorter depends on the robot; docs/algorithms/mass_matrix.md counts both.
+
+Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1 and section 6.5; Carpentier, "Analytical
+inverse of the joint space inertia matrix" (2018), for the first.
+Names here <-> table: those of aba.py; f <-> pᴬ of a force that is handed inward.
 """
 
 from __future__ import annotations
@@ -11,19 +14,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltdl import ltdl
 from kinetree.expr import Scalar
-from kinetree.model import Tree
+from kinetree.model import JointSquare, Tree
 
 __all__ = ["inverse_of_factors", "mass_matrix_inverse"]
 
 
 def mass_matrix_inverse(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Any:
     """The entries of H⁻¹; `flat()` has the whole matrix."""
+    if tree.coordinates is None and not tree.is_one_system:
+        return _by_bodies(tree, q)
     L: Any = crba(tree, q).sparse()
     ltdl(L)
     return inverse_of_factors(L)
+
+
+def _by_bodies(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointSquare:
+    X, S, UD, D = articulated(tree, q)
+
+    # Inward from each joint: what its unit forces leave for the joints on the way, a row a unit force.
+    z: dict[int, dict[int, list[list[Scalar]]]] = {}
+    for k, p in tree.outward:
+        n = tree.joint[k].nv
+        z[k] = {k: [[float(a == b) for b in range(n)] for a in range(n)]}
+        f = [X[k].back(column) for column in UD[k].columns]
+        for j, _ in tree.toward_root(p):
+            u = [[-x for x in S[j].project(f_a)] for f_a in f]
+            f = [X[j].back(f_a + UD[j] @ u_a) for f_a, u_a in zip(f, u, strict=True)]
+            z[k][j] = u
+
+    inverse = tree.square()
+    done: dict[int, dict[int, list[list[Scalar]]]] = {}
+    for k, _ in tree.outward:
+        weighted = {j: [D[j].solve(row) for row in rows] for j, rows in z[k].items()}
+        done[k] = z[k]
+        for l, others in done.items():
+            block: list[list[Scalar]] = [[0.0] * tree.joint[l].nv for _ in range(tree.joint[k].nv)]
+            for j in sorted(weighted.keys() & others.keys()):
+                for a, row in enumerate(weighted[j]):
+                    for b, other in enumerate(others[j]):
+                        for x, y in zip(row, other, strict=True):
+                            block[a][b] = block[a][b] + x * y
+            if l == k:  # symmetric to the last bit
+                block = [[block[max(a, b)][min(a, b)] for b in range(len(block))] for a in range(len(block))]
+            inverse[k, l] = block
+            inverse[l, k] = [list(column) for column in zip(*block, strict=True)]
+    return inverse
 
 
 def inverse_of_factors(L: Any) -> Any:

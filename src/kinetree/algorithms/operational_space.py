@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.constraints import Wrench
 from kinetree.expr import Scalar
 from kinetree.model import Tree
-from kinetree.spatial import LDLT, ForceBasis
 
 __all__ = ["inverse_operational_inertia"]
 
@@ -25,23 +25,7 @@ def inverse_operational_inertia(
     tree: Tree, q: Sequence[Sequence[Scalar]], wrenches: Sequence[Wrench]
 ) -> list[list[Scalar]]:
     """Λ⁻¹ for unit forces along the rows, each a force on one body, or two; no joints may share coordinates."""
-    X, S, G, IA, U, UD, D = tree.slots(7)
-    IA[0] = tree.I[0].articulated
-
-    for i, _ in tree.outward:
-        X_J, S[i], _, _ = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv)
-        X[i] = X_J @ tree.X_T[i]
-        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
-        IA[i] = tree.I[i].articulated
-
-    for i, p in tree.inward:
-        IS = S[i].carried_by(IA[i])
-        SU = S[i].inertia(IS, tree.armature[i])
-        D[i] = LDLT(SU)
-        U[i] = IS + G[i]
-        UD[i] = U[i].times_inverse(D[i], SU)
-        Ia = S[i].freed(IA[i] - U[i].outer(UD[i]), tree.armature[i], G[i])
-        IA[p] = IA[p] + X[i].back(Ia)
+    X, S, UD, D = articulated(tree, q)
 
     taken: list[dict[int, list[Scalar]]] = []
     for wrench in wrenches:

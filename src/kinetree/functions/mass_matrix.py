@@ -58,7 +58,9 @@ def _coriolis(model: Model, q: Slots, v: Slots) -> list[Scalar]:
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")
-MASS_MATRIX_INVERSE = Definition("mass_matrix_inverse", (_Q,), ("nv", "nv"), _inverse, divides_by_inertia=True)
+MASS_MATRIX_INVERSE = Definition(
+    "mass_matrix_inverse", (_Q,), ("nv", "nv"), _inverse, divides_by_inertia=True, has_two_ways=True
+)
 MASS_MATRIX_FACTORS = Definition(
     "mass_matrix_factors", (_Q,), lambda model, _: (model.nv + 1, model.nv), _factors, divides_by_inertia=True
 )

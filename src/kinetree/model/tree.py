@@ -50,7 +50,8 @@ class Tree:
     coordinates: CoordinateMap | None = None
     """How joints share coordinates, if any do."""
     is_one_system: bool = False
-    """Whether forward dynamics is to be solved as one system, not cluster by cluster, where joints share some."""
+    """Whether forward dynamics is to be solved as one system, not cluster by cluster, where joints share some; and
+    other things by the mass matrix, not by articulated bodies, where there are both ways."""
     recorder: Recorder | None = None
     """Of the trace, if dense linear algebra is to be done in loops of the program."""
 

@@ -44,6 +44,7 @@ class RolledTree:
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
 
+    is_one_system = True
     carrier = 0
     """The root: where bodies are looped over none is known by itself."""
 

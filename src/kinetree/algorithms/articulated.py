@@ -1,0 +1,48 @@
+"""Articulated-body inertias alone: what is left of the articulated-body algorithm where nothing moves.
+
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, passes 1 and 2 without their bias terms.
+Names here <-> table: those of aba.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinetree.expr import Scalar
+from kinetree.model import Tree
+from kinetree.spatial import LDLT, ForceBasis
+
+__all__ = ["Articulated", "articulated"]
+
+
+class Articulated(NamedTuple):
+    """By slot: transforms, subspaces, U D⁻¹ and the factors of D."""
+
+    X: list[Any]
+    S: list[Any]
+    UD: list[Any]
+    D: list[Any]
+
+
+def articulated(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Articulated:
+    """At one configuration; no joints may share coordinates."""
+    X, S, G, IA, U, UD, D = tree.slots(7)
+    IA[0] = tree.I[0].articulated
+
+    for i, _ in tree.outward:
+        X_J, S[i], _, _ = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv)
+        X[i] = X_J @ tree.X_T[i]
+        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
+        IA[i] = tree.I[i].articulated
+
+    for i, p in tree.inward:
+        IS = S[i].carried_by(IA[i])
+        SU = S[i].inertia(IS, tree.armature[i])
+        D[i] = LDLT(SU)
+        U[i] = IS + G[i]
+        UD[i] = U[i].times_inverse(D[i], SU)
+        Ia = S[i].freed(IA[i] - U[i].outer(UD[i]), tree.armature[i], G[i])
+        IA[p] = IA[p] + X[i].back(Ia)
+
+    return Articulated(X, S, UD, D)
