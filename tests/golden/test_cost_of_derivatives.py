@@ -1,0 +1,33 @@
+"""What products with derivatives cost, in times of the function: three at most forward, five backward."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from kinetree.differentiation import DerivedSpecialization, derived
+from kinetree.specialization import Specialization
+from tests import functions
+from tests.robots import load_robot
+
+PANDA = "panda_description/urdf/panda.urdf"
+
+
+@pytest.mark.parametrize("name", functions.FIXED)
+def test_products_with_derivatives_cost_little_more_than_the_function(name: str) -> None:
+    function, robot = functions.FIXED[name], load_robot(PANDA)
+    definition = function.definition
+    signature = inspect.signature(function).parameters
+    given = functions.options_of(function, list(robot.bodies)[-1])
+    defaults = {option: signature[option].default for option in definition.options if option not in given}
+    options = {option: check(robot, (defaults | given)[option]) for option, check in definition.options.items()}
+
+    def operations(kind: type[Specialization], definition: Any) -> int:
+        return kind(definition, robot, options, (), ()).program().operation_counts().total()
+
+    own = operations(Specialization, definition)
+    by = tuple(argument for argument, _ in definition.inputs)
+    assert operations(DerivedSpecialization, derived(definition, "jvp", by)) <= 3 * own
+    assert operations(DerivedSpecialization, derived(definition, "vjp", by)) <= 5 * own
