@@ -251,8 +251,8 @@ class Program:
 
     @property
     def is_straight(self) -> bool:
-        """Whether it is one line of instructions, without memory."""
-        return all(isinstance(s, Instruction) for s in self.body.statements)
+        """Whether it is one line of instructions that hands out its results, without memory."""
+        return self.results is not None and all(isinstance(s, Instruction) for s in self.body.statements)
 
     def size_of(self, array: int) -> int:
         """How many numbers an array holds, ports included."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,8 +88,10 @@ def _number_option(name: str, most: float, default: float) -> Callable[[Model, A
             return default
         if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
             raise OptionError(f"{name} must be a number, not {value!r:.60}")
+        limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise OptionError(f"{name} must be {limit}, not a whole number beyond all floats")
         if not 0.0 <= value < most:
-            limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
             raise OptionError(f"{name} must be {limit}, not {value:g}")
         return float(value)
 
@@ -131,15 +135,31 @@ def _method_option(model: Model, value: Any) -> Hashable:
     return "kkt" if value is None else _one_method(model, value)
 
 
+@contextmanager
+def _rows_as_said(rule: Mapping[str, Any]) -> Iterator[None]:
+    """Around what divides by a row's mobility: where rows are taken to be independent and can be in no configuration,
+    it is the constant zero."""
+    try:
+        yield
+    except ZeroDivisionError:
+        if rule["tolerance"] or rule["damping"]:
+            raise
+        raise OptionError(
+            "tolerance=0 takes all rows of the constraints to be independent, but here one of them holds what cannot "
+            "move in any configuration, or what the rows before it hold; leave it out, or leave tolerance as it is"
+        ) from None
+
+
 def _dynamics(
     model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], *,
     constraints: Sequence[Constraint], passive: Sequence[str], limits: bool, f_ext: Forces, **rule: Any,
 ) -> algorithms.Constrained:  # fmt: skip
     tree = regrouped(model.tree)
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
-    return algorithms.constrained_dynamics(
-        tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
-    )
+    with _rows_as_said(rule):
+        return algorithms.constrained_dynamics(
+            tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
+        )
 
 
 def _constrained_dynamics(
@@ -158,16 +178,18 @@ def _constraint_forces(
 def _impact(
     model: Model, q: Slots, v: Slots, restitution: Sequence[Scalar], *, constraints: Sequence[Constraint], **rule: Any
 ) -> list[Scalar]:
-    after, impulses = algorithms.impact(
-        regrouped(model.tree), holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
-    )  # fmt: skip
+    with _rows_as_said(rule):
+        after, impulses = algorithms.impact(
+            regrouped(model.tree), holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
+        )
     return [*after, *impulses]
 
 
 def _inertia(model: Model, q: Slots, *, constraints: Sequence[Constraint], **rule: Any) -> list[Scalar]:
-    return algorithms.operational_space_inertia(
-        regrouped(model.tree), holds(model, constraints), q, algorithms.ConstraintRule(**rule)
-    )
+    with _rows_as_said(rule):
+        return algorithms.operational_space_inertia(
+            regrouped(model.tree), holds(model, constraints), q, algorithms.ConstraintRule(**rule)
+        )
 
 
 def _jacobian(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:

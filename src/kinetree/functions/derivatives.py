@@ -259,7 +259,8 @@ class _Request:
         self.definition = definition
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence):
             own = ", ".join(name for name, _ in definition.inputs)
-            raise DTypeError(f"{definition.name}: arguments must be a tuple of its own ({own}), not one array")
+            what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
+            raise DTypeError(f"{definition.name}: arguments must be a tuple of its own ({own}), not {what}")
         self.arguments = arguments
         self.forces = _named(definition, "f_ext", "frames", f_ext)
         self.parameters = _named(definition, "parameters", "parameters", parameters)
@@ -319,7 +320,7 @@ class _Request:
     def check(self, names: Sequence[str]) -> None:
         """Raise if there is no such argument."""
         for name in names:
-            if name not in self.names:
+            if not isinstance(name, str) or name not in self.names:
                 raise NameNotFoundError(
                     f"{self.definition.name} cannot be differentiated by {name!r:.60}: "
                     f"{hint(str(name), self.names)} (it has {', '.join(self.names)}; external forces and parameters "

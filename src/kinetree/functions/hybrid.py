@@ -202,7 +202,12 @@ def _base_wrench(
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
     acceleration: Motion = frame.placement.back(Motion(Vec3(*base_acceleration[3:]), Vec3(*base_acceleration[:3])))
     of = algorithms.base_wrench if tree.coordinates is None else algorithms.base_wrench_of_system
-    f: Force = of(tree, q, v, acting, slot, acceleration, f_ext)
+    try:
+        f: Force = of(tree, q, v, acting, slot, acceleration, f_ext)
+    except ZeroDivisionError:  # whatever the values of inertia that are given with the call
+        behind = [name for name in model.joints if model.joints[name].slot != slot]
+        name = next((x for x in behind if x in model.singular_joints), behind[0])
+        raise _undefined(model, name, "base_wrench") from None
     if expressed_in == "local":
         return frame.placement.inverse.back(f).linear_first()
     X_0 = algorithms.placements(tree, q)[slot]
@@ -408,7 +413,7 @@ def base_wrench(
     if base_acceleration is None:
         base_acceleration = np.zeros(6, np.float32 if getattr(q, "dtype", None) == np.float32 else np.float64)
     options: dict[str, Any] = {} if passive is False and limits is False else switched_on(robot, passive, limits)
-    if expressed_in != "local":
+    if not isinstance(expressed_in, str) or expressed_in != "local":
         options["expressed_in"] = expressed_in
     given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
     result: Array = run(BASE_WRENCH, robot, (q, v, tau, base_acceleration), **given, **options)  # type: ignore[arg-type]

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError, ShapeError
+from kinetree.arguments import real_array
+from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.function import check_robot
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.model import Model
-from kinetree.model.parameters import with_parameters
+from kinetree.model.parameters import parameter_ports, with_parameters
 
 __all__ = ["BaseParameters", "base_parameters"]
 
@@ -75,9 +76,10 @@ class BaseParameters:
 
         Raises:
             ShapeError: the last axis is not as long as the robot has parameters.
+            DTypeError: they are no real numbers.
         """
-        x = np.asarray(inertial_parameters, dtype=np.float64)
         p = len(self.parameter_names)
+        x = real_array("inertial_parameters", inertial_parameters, f"(…, {p})").astype(np.float64)
         if x.ndim == 0 or x.shape[-1] != p:
             raise ShapeError(f"inertial_parameters have shape {x.shape}, but {self.robot.name!r} needs (…, {p})")
         result: Array = x @ self.matrix.T
@@ -127,8 +129,8 @@ def base_parameters(
         Their names, the matrix K of β = K π, which columns of the regressor belong to them, and that regressor.
 
     Raises:
-        OptionError: the tolerance is not between 0 and 1, or drives is neither True nor False.
-        NameNotFoundError, ShapeError: for parameters that the robot does not have.
+        OptionError: the tolerance is not between 0 and 1, drives is neither True nor False, or rng is no seed.
+        NameNotFoundError, ShapeError, DTypeError: for parameters that the robot does not have, or that are no numbers.
 
     Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991), with Gram and Schmidt's
     columns in place of his QR.
@@ -144,12 +146,24 @@ def base_parameters(
     check = JOINT_TORQUE_REGRESSOR.options["drives"]
     with_drives = bool(check(model, drives))
     names = parameter_names(model, list(model.bodies), with_drives)
+    if not (parameters is None or isinstance(parameters, Mapping)):
+        raise DTypeError(
+            "base_parameters: parameters must be a dict from names of parameters to numbers, not "
+            f"{type(parameters).__name__}"
+        )
+    try:
+        generator = np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
+        ) from None
     given = dict(parameters or {})
     moved = model
     if given:
-        values = [np.asarray(x, dtype=np.float64).ravel().tolist() for x in given.values()]
+        ports = zip(parameter_ports(model, list(given)), given.values(), strict=True)
+        values = [real_array(port.name, x, str(port.shape)).astype(np.float64).ravel().tolist() for port, x in ports]
         moved = with_parameters(model, list(given), values)
-    W = _stacked(moved, len(names), with_drives, np.random.default_rng(rng))
+    W = _stacked(moved, len(names), with_drives, generator)
     order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
     lengths = np.linalg.norm(W, axis=0)
     longest = float(lengths.max(initial=0.0))

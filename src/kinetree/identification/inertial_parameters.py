@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, ModelError, ShapeError
 from kinetree.function import check_robot
-from kinetree.functions.regressors import driven_joints
+from kinetree.functions.regressors import driven_joints, drives_option
 from kinetree.model import Joint, Model
 from kinetree.model.changes.common import opened
 from kinetree.model.masses import ten
@@ -36,6 +36,9 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
     Returns:
         (10 B,) in the order of `robot.bodies`, or (10 B + 3 n,).
 
+    Raises:
+        OptionError: drives is neither True nor False.
+
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
     >>> kt.inertial_parameters(robot).shape == (10 * len(robot.bodies),)
@@ -46,7 +49,7 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
     for body in model.bodies.values():
         m, hx, hy, hz, xx, yy, zz, xy, xz, yz = ten(body.inertia)
         numbers += (m, hx, hy, hz, xx, xy, yy, xz, yz, zz)
-    for joint in driven_joints(model) if drives else ():
+    for joint in driven_joints(model) if drives_option(model, drives) else ():
         for triple in zip(joint.armature, joint.damping, joint.friction, strict=True):
             numbers += triple
     return np.array(numbers, dtype=np.float64)
@@ -68,6 +71,7 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
     Raises:
         ShapeError: the parameters are not as many as the robot has.
         DTypeError: they are no real numbers.
+        OptionError: drives is neither True nor False.
         ModelError: naming the body or joint: numbers that are not finite, a negative mass or armature, a first moment
             without mass, an inertia with a negative principal moment about the centre of mass.
 
@@ -81,6 +85,7 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
     2.0
     """
     model = check_robot(robot)
+    drives = bool(drives_option(model, drives))
     numbers = _numbers(model, parameters, drives)
     inertias = [_inertia(x) for x in numbers[: 10 * len(model.bodies)].reshape(-1, 10).tolist()]
     rest = iter(numbers[10 * len(model.bodies) :].reshape(-1, 3).tolist())

@@ -192,10 +192,7 @@ def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float,
         if value not in words:
             raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
         return value
-    try:
-        rows = np.atleast_2d(np.asarray(value, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
+    rows = np.atleast_2d(_real(about, wanted, value))
     if rows.ndim != 2 or rows.shape[1] != 3 or not 1 <= len(rows) <= 3:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
     if not np.isfinite(rows).all():
@@ -216,10 +213,12 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
     if value is None:
         return None
     wanted = "at must be a place (3,), a placement by kt.placement, or a matrix (4, 4)"
+    array = _real(about, wanted, value.homogeneous() if isinstance(value, Transform) else value)
+    if not np.isfinite(array).all():
+        raise OptionError(f"{about}: at must be finite")
     if isinstance(value, Transform):
-        matrix = _real(about, wanted, value.homogeneous()).reshape(4, 4)
+        matrix = array.reshape(4, 4)
     else:
-        array = _real(about, wanted, value)
         if array.shape == (3,):
             if directions == "fixed":
                 raise OptionError(
@@ -240,12 +239,12 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
 
 def _real(about: str, wanted: str, value: Any) -> Any:
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
-    if not np.isfinite(array).all():
-        raise OptionError(f"{about}: at must be finite")
-    return array
+    if array.dtype.kind not in "fiu":
+        raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
+    return array.astype(np.float64)
 
 
 def _set_gains(record: Contact | Loop, about: str) -> None:
@@ -259,4 +258,7 @@ def _set_gains(record: Contact | Loop, about: str) -> None:
 def _number(about: str, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise OptionError(f"{about}: {name} must be a number, not {value!r:.60}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise OptionError(f"{about}: {name} must be finite, and is a whole number beyond all floats") from None

@@ -79,6 +79,11 @@ def test_constraints_are_known_to_the_disk() -> None:
         (lambda: kt.Contact("foot", at=[1, 2]), r"at must be a place \(3,\), a placement by kt.placement, or a matrix"),
         (lambda: kt.Contact("foot", at="there"), r"at must be a place"),
         (lambda: kt.Contact("foot", at=[1, 2, np.inf]), r"at must be finite"),
+        (lambda: kt.Contact("foot", at=[1j, 0, 0]), r"at must be a place"),
+        (lambda: kt.Contact("foot", at=["1", "2", "3"]), r"at must be a place"),
+        (lambda: kt.Contact("foot", [1j, 0, 0]), r"one direction \(3,\) or up to three"),
+        (lambda: kt.Contact("foot", ["1", "0", "0"]), r"one direction \(3,\) or up to three"),
+        (lambda: kt.Contact("foot", velocity_gain=10**400), r"velocity_gain must be finite, and is a whole number"),
         (lambda: kt.Contact("foot", at=2.0 * np.eye(4)), r"is no rotation matrix"),
         (lambda: kt.Contact("foot", at=np.diag([1.0, 1.0, -1.0, 1.0])), r"is no rotation matrix"),
         (lambda: kt.Contact("foot", at=np.ones((4, 4)) - np.eye(4)), r"is no rotation matrix"),
@@ -143,6 +148,7 @@ def test_a_wrong_frame_is_answered_with_the_nearest(robot: kt.Model) -> None:
         ({"method": "lagrange"}, r"method must be 'kkt' or 'operational_space', not 'lagrange'"),
         ({"damping": -1.0}, r"damping must be finite and not negative, not -1"),
         ({"damping": "some"}, r"damping must be a number, not 'some'"),
+        ({"damping": 10**400}, r"damping must be finite and not negative, not a whole number beyond all floats"),
         ({"tolerance": 1.0}, r"tolerance must be between 0 and 1, not 1"),
         ({"tolerance": True}, r"tolerance must be a number, not True"),
         ({"passive": "damping"}, r"passive must be True, False or a list"),
@@ -153,6 +159,20 @@ def test_wrong_options_are_refused_in_words(robot: kt.Model, options: dict[str, 
     zero = np.zeros(2)
     with pytest.raises(kt.OptionError, match=message):
         kt.constrained_dynamics(robot, zero, zero, zero, [TIP], **options)
+
+
+@pytest.mark.parametrize("method", ["kkt", "operational_space"])
+def test_rows_that_can_never_be_independent_are_refused_where_all_are_said_to_be(robot: kt.Model, method: str) -> None:
+    zero = np.zeros(2)
+    message = r"tolerance=0 takes all rows of the constraints to be independent, but .* leave tolerance as it is"
+    with pytest.raises(kt.OptionError, match=message):  # across the plane in which it swings
+        kt.constrained_dynamics(robot, zero, zero, zero, kt.Contact("tip"), tolerance=0, method=method)
+    with pytest.raises(kt.OptionError, match=message):
+        kt.constraint_forces(robot, zero, zero, zero, kt.Contact("tip"), tolerance=0, method=method)
+    with pytest.raises(kt.OptionError, match=message):
+        kt.impact(robot, zero, zero, kt.Contact(robot.root), tolerance=0, method=method)
+    with pytest.raises(kt.OptionError, match=message):
+        kt.operational_space_inertia(robot, zero, kt.Loop("lower_rod", "tip"), tolerance=0, method=method)
 
 
 @pytest.mark.parametrize(

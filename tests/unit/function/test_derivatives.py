@@ -105,6 +105,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: jvp(arguments=np.zeros((3, 2))), kt.DTypeError,
         "aba: arguments must be a tuple of its own (q, v, tau), not one array",
     ),
+    "no arguments": (
+        lambda: jvp(arguments=None), kt.DTypeError,
+        "aba: arguments must be a tuple of its own (q, v, tau), not NoneType",
+    ),
+    "arrays as names": (
+        lambda: vjp(wrt=[np.ones(3)]), kt.NameNotFoundError, "aba cannot be differentiated by array([1., 1., 1.])",
+    ),
     "an argument without its tuple": (
         lambda: jvp(kt.center_of_mass, Q), kt.DTypeError,
         "center_of_mass: arguments must be its own, (q,), and are 2 instead",
@@ -309,3 +316,16 @@ def test_an_empty_batch_has_empty_derivatives() -> None:
     value, change = kt.jvp(ROBOT, kt.aba, (none, none, none), {"q": none})
     assert value.shape == change.shape == (0, 2)
     assert kt.vjp(ROBOT, kt.aba, (none, none, none), none)[1]["tau"].shape == (0, 2)
+
+
+def test_motions_of_a_robot_without_joints_have_derivatives_of_no_size() -> None:
+    builder = kt.ModelBuilder("stone")
+    builder.add_body("stone", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    robot, none, steps = builder.build(), np.zeros(0), np.zeros((3, 0))
+    for value in kt.jvp(robot, kt.rollout, (none, none, steps, 0.1), {"q": none, "dt": 1.0}):
+        assert value.shape == (3, 0)
+    _, gradients = kt.vjp(robot, kt.rollout, (none, none, steps, 0.1), steps)
+    assert {name: x.shape for name, x in gradients.items()} == {"q": (0,), "v": (0,), "tau": (3, 0), "dt": ()}
+    assert gradients["dt"] == 0.0
+    changes = kt.hvp(robot, kt.rollout, (none, none, steps, 0.1), steps, {"dt": 1.0})
+    assert changes["dt"] == 0.0

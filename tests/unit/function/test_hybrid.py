@@ -84,6 +84,8 @@ def test_a_fixed_base_has_no_floating_inverse_dynamics() -> None:
 def test_an_unknown_word_for_coordinates_is_refused() -> None:
     with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
         kt.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in="base")  # type: ignore[arg-type]
+    with pytest.raises(kt.OptionError, match="expressed_in must be 'local', 'world' or 'local_world_aligned'"):
+        kt.base_wrench(ARM, ARM.neutral(), REST, REST, expressed_in=np.ones(3))  # type: ignore[arg-type]
 
 
 def coaxial(last: float) -> kt.Model:
@@ -124,6 +126,19 @@ def test_singular_joints_behind_a_base_are_refused_and_those_before_it_do_not_ma
     with pytest.raises(kt.SingularModelError, match="euler_lagrange: joint 'inner' of 'coaxial'"):
         kt.euler_lagrange(robot, rest, rest, rest)
     assert kt.euler_lagrange_matrices(robot, rest, rest).M.shape == (2, 2)
+
+
+def test_a_joint_that_moves_nothing_is_refused_whatever_masses_are_given_with_the_call() -> None:
+    builder = kt.ModelBuilder("needle")
+    for name in ("base", "arm", "needle"):
+        builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0) if name == "arm" else None)
+    builder.add_joint("shoulder", kt.Revolute([0, 1, 0]), "base", "arm")
+    builder.add_joint("roll", kt.Revolute([0, 0, 1]), "arm", "needle")
+    robot, rest = builder.build(), np.zeros(2)
+    with pytest.raises(kt.SingularModelError, match="base_wrench: the acceleration of joint 'roll' of 'needle'"):
+        kt.base_wrench(robot, rest, rest, rest, parameters={"body.needle.mass": 1.0})  # on its axis
+    given = {"body.needle.mass": 1.0, "body.needle.com": [0.1, 0.0, 0.0]}
+    assert np.isfinite(kt.base_wrench(robot, rest, rest, rest, parameters=given)).all()
 
 
 def test_a_floating_base_with_nothing_to_carry_is_singular() -> None:

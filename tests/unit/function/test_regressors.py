@@ -134,3 +134,37 @@ def test_a_vector_of_another_length_is_refused() -> None:
         kt.with_inertial_parameters(ARM, PI, drives=True)
     with pytest.raises(kt.DTypeError, match=r"parameters must be real numbers, \(40,\)"):
         kt.with_inertial_parameters(ARM, "heavy")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("drives", ["damping", 1, np.ones(2)], ids=["a word", "a number", "an array"])
+def test_drives_of_the_vector_are_asked_for_by_true_or_false(drives: Any) -> None:
+    with pytest.raises(kt.OptionError, match="drives must be True or False, not"):
+        kt.inertial_parameters(ARM, drives=drives)
+    with pytest.raises(kt.OptionError, match="drives must be True or False, not"):
+        kt.with_inertial_parameters(ARM, PI, drives=drives)
+
+
+@pytest.mark.parametrize(
+    "given", ["x", object(), [[1], [2, 3]], 1j * PI], ids=["a word", "an object", "rows", "complex"]
+)
+def test_base_parameters_are_those_of_real_numbers(given: Any) -> None:
+    base = kt.base_parameters(kt.zoo.load("double_pendulum"))
+    with pytest.raises(kt.DTypeError, match=r"inertial_parameters must be an array of real numbers of shape \(…, 40\)"):
+        base.of(given)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"rng": "x"}, kt.OptionError, "rng must be a NumPy generator or a whole number that is not negative, not 'x'"),
+        ({"rng": -1}, kt.OptionError, "not negative, not -1"),
+        ({"parameters": 3}, kt.DTypeError, "parameters must be a dict from names of parameters to numbers, not int"),
+        ({"parameters": {"gravity": "up"}}, kt.DTypeError, r"gravity must be an array of real numbers of shape \(3,\)"),
+        ({"parameters": {"gravity": np.zeros((2, 3))}}, kt.ShapeError, "gravity takes 3 numbers, not 6"),
+        ({"parameters": {"gravty": np.zeros(3)}}, kt.NameNotFoundError, "did you mean 'gravity'"),
+    ],
+    ids=["a seed that is a word", "a negative seed", "no dict", "a word", "a batch", "a wrong name"],
+)
+def test_wrong_options_of_base_parameters_are_refused(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        kt.base_parameters(kt.zoo.load("double_pendulum"), **options)
