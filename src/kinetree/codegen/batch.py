@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.codegen.ahead import FETCH, worth_fetching
 from kinetree.codegen.blocks import PACKED
 from kinetree.codegen.lanes import port_copies, port_copy
 from kinetree.codegen.packing import Packing, packings
@@ -42,6 +43,7 @@ def batch_kernel(
     buffers: list[str] = []
     pointers: list[str] = []
     gathers: list[str] = []
+    fetches: list[str] = []
     scatters: list[str] = []
     tables: list[str] = []
     shapes: dict[str, list[tuple[int, ...]]] = {"gather": [], "scatter": [], PACKED: []}
@@ -87,6 +89,14 @@ def batch_kernel(
             if not is_input and can_stream(port.shape, lanes, precision):
                 table += f", i1 %stream{k}"
                 pointers += _is_streamed(k, port, precision)
+            if not is_input and worth_fetching(port.size * precision.bytes, lanes):
+                streamed = f"%stream{k}" if can_stream(port.shape, lanes, precision) else "false"
+                fetches += [
+                    f"  %f{k}_o = mul i64 %sample, %s{k}",
+                    f"  %f{k} = getelementptr i8, ptr %a{k}, i64 %f{k}_o",
+                    f"  %f{k}_rows = select i1 {streamed}, i64 0, i64 %rows",  # what goes past the caches stays out
+                    f"  call void @fetch(ptr %f{k}, i64 %s{k}, i64 %f{k}_rows, i64 {port.size * precision.bytes})",
+                ]
             shapes[name].append(port.shape)
             copies = gathers if is_input else scatters
             copies += [
@@ -103,6 +113,7 @@ def batch_kernel(
 {new_line.join(port_copies(name, of_ports, lanes, precision) for name, of_ports in shapes.items())}
 {new_line.join(tables)}
 {stream_declarations(lanes, precision) if streams else ""}
+{FETCH if fetches else ""}
 define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 start:
 {new_line.join(buffers)}
@@ -124,6 +135,7 @@ group:
 {new_line.join(looks)}
 {_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
 run:
+{new_line.join(fetches)}
   call void @sample({", ".join(f"ptr %{name}" for name in names)})
 {new_line.join(scatters)}
   %next = add i64 %sample, {lanes}
