@@ -14,7 +14,7 @@ from kinetree.expr import Port
 from kinetree.model import Model
 from kinetree.model.model import refuse_zero_quaternions
 
-__all__ = ["Arguments", "check_out", "check_robot", "real_array"]
+__all__ = ["Arguments", "check_out", "check_robot", "dtype_beside", "real_array"]
 
 
 class Arguments:
@@ -136,6 +136,11 @@ def real_array(name: str, x: ArrayLike, shape: str) -> Array:
     if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
         raise DTypeError(f"{name} must be an array of real numbers of shape {shape}, not of dtype {array.dtype}")
     return array
+
+
+def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
+    """Of an argument that is filled in beside another one, so that it does not change the result's."""
+    return np.dtype(np.float32 if getattr(argument, "dtype", None) == np.float32 else np.float64)
 
 
 def _shape_text(port: Port) -> str:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from kinetree.algorithms.crba import crba
 from kinetree.algorithms.drives import driven, passive_derivatives
-from kinetree.algorithms.ltdl import ltdl, ltdl_solve
+from kinetree.algorithms.forward_dynamics import by_mass_matrix
 from kinetree.algorithms.mass_matrix_inverse import inverse_of_factors
-from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.expr import Scalar
 from kinetree.model import Tree
@@ -36,16 +34,9 @@ def aba_derivatives(
     passive: Collection[str] = (),
 ) -> Sequence[Scalar] | None:
     """The three matrices, row by row, one after the other; f_ext are forces on bodies, in their own coordinates."""
-    C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
     acting = driven(tree, q, qd, tau, passive, limits=False)
-    (u,) = tree.slots(1)
-    for i, _ in tree.outward:
-        u[i] = [t - c for t, c in zip(acting[i], C[i], strict=True)]
-    L: Any = crba(tree, q).sparse()
-    x = L.vector(u)
-    ltdl(L)
-    ltdl_solve(L, x)
-    qdd: Any = tree.in_slots(L.pieces(x))
+    accelerations, L = by_mass_matrix(tree, q, qd, acting, f_ext)
+    qdd: Any = tree.in_slots(accelerations)
 
     # Joints that share coordinates have no H of their own to act by.
     d = rnea_derivatives(tree, q, qd, qdd, f_ext, apart=tree.coordinates is None)

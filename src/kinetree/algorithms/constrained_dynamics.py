@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
 from kinetree.algorithms.constraints import HeldMotion, constraint_error
-from kinetree.algorithms.forward_dynamics import forward_dynamics
+from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions
 from kinetree.algorithms.operational_space import inverse_operational_inertia
-from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.semidefinite import SemidefiniteLDLT
 from kinetree.expr import Scalar
 from kinetree.model import Tree
@@ -104,10 +103,7 @@ def constrained_dynamics(
                 acting[i] = acting[i] + f if i in acting else f
         qdd = forward_dynamics(tree, q, qd, tau, acting)
         return Constrained(tree.joined(qdd, "nv"), forces)
-    C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
-    (u,) = tree.slots(1)
-    for i, _ in tree.outward:
-        u[i] = [t - c for t, c in zip(tau[i], C[i], strict=True)]
+    u = unbalanced(tree, q, qd, tau, f_ext)
     factors = HalfSolutions(tree, q)
     y = factors.half(tree.joined(u[1:], "forces"))
     Y = [factors.half(row) for row in rows.J]

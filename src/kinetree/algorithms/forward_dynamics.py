@@ -18,7 +18,9 @@ from kinetree.expr import Scalar
 from kinetree.model import Tree
 from kinetree.spatial import Force
 
-__all__ = ["forward_dynamics"]
+__all__ = ["by_mass_matrix", "forward_dynamics", "unbalanced"]
+
+Slots = Sequence[Sequence[Scalar]]
 
 
 def forward_dynamics(
@@ -33,13 +35,24 @@ def forward_dynamics(
         return aba(tree, q, qd, tau, f_ext)
     if tree.clusters:
         return cluster_aba(tree, q, qd, tau, f_ext)
+    return by_mass_matrix(tree, q, qd, tau, f_ext)[0]
+
+
+def by_mass_matrix(
+    tree: Tree, q: Slots, qd: Slots, tau: Slots, f_ext: Mapping[int, Force] | None = None
+) -> tuple[Slots, Any]:
+    """The accelerations, and the factors of the mass matrix that they were solved with."""
+    L: Any = crba(tree, q).sparse()
+    x = L.vector(unbalanced(tree, q, qd, tau, f_ext))
+    ltdl(L)
+    ltdl_solve(L, x)
+    return L.pieces(x), L
+
+
+def unbalanced(tree: Tree, q: Slots, qd: Slots, tau: Slots, f_ext: Mapping[int, Force] | None = None) -> Any:
+    """τ - C, what is left of the joint forces to accelerate; with slot 0."""
     C: Any = tree.in_slots(rnea(tree, q, qd, tree.at_rest(), f_ext))
     (u,) = tree.slots(1)
     for i, _ in tree.outward:
         u[i] = [t - c for t, c in zip(tau[i], C[i], strict=True)]
-    H: Any = crba(tree, q).sparse()
-    x = H.vector(u)
-    ltdl(H)
-    ltdl_solve(H, x)
-    accelerations: Sequence[Sequence[Scalar]] = H.pieces(x)
-    return accelerations
+    return u

@@ -1,6 +1,7 @@
 """Many columns solved by factors whose zeros are known, in loops of the program.
 
-H = Lᵀ D L; L has rows of its own order, each parent before its children. A zero of a column is known if it is the
+H = Lᵀ D L; L has rows of its own order, each parent before its children, and an entry for all that carries a row's
+joint. A zero of a column is known if it is the
 constant; columns that are zero in the same rows are solved in one loop, whose body is written out.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.5.
@@ -64,17 +65,14 @@ class StoredFactors:
     def solve(self, matrices: Sequence[Sequence[Sequence[Scalar]]], target: Memory) -> None:
         """H⁻¹ M for each matrix M, given by its rows, into the target one after the other, row by row."""
         n = self._n
-        grouped: dict[_Group, list[int]] = {}
         for m, rows in enumerate(matrices):
             for i, row in enumerate(rows):
                 for j, x in enumerate(row):
                     if not is_zero(x):
                         target[(m * n + i) * n + j] = x
-            columns = [[row[j] for row in rows] for j in range(n)]
+        for m, rows in enumerate(matrices):
+            columns = zip(*rows, strict=True)
             for group in self._groups({r for r, i in enumerate(self._order) if not is_zero(c[i])} for c in columns):
-                grouped.setdefault(group, []).append(m)
-        for group, numbers in grouped.items():
-            for m in numbers:
                 with self._recorder.loop(Range(Index(group.first), Index(group.end))) as column:
                     at = [column + (m * n + i) * n for i in self._order]
                     given = [target[place] if r in group.rows else 0.0 for r, place in enumerate(at)]
@@ -85,16 +83,9 @@ class StoredFactors:
         """H⁻¹ into the target, row by row."""
         n, order = self._n, self._order
         unit = self._recorder.array("unit", 2 * n - 1, [float(k == n - 1) for k in range(2 * n - 1)])
-        supports = []
-        for k in range(n):  # a unit force is felt by what carries its joint
-            carriers, waiting = {k}, [k]
-            while waiting:
-                new = [s for s in self._below[waiting.pop()] if s not in carriers]
-                carriers.update(new)
-                waiting += new
-            supports.append(carriers)
         place = {i: r for r, i in enumerate(order)}
-        for group in self._groups(supports[place[j]] for j in range(n)):
+        # A unit force is felt by what carries its joint, all of which is in its row of L.
+        for group in self._groups({place[j], *self._below[place[j]]} for j in range(n)):
             last = max(place[j] for j in range(group.first, group.end))
             with self._recorder.loop(Range(Index(group.first), Index(group.end))) as j:
                 x = [unit[j + (n - 1 - i)] if r in group.rows else 0.0 for r, i in enumerate(order)]

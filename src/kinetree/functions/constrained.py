@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import real_array
+from kinetree.arguments import dtype_beside, real_array
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
@@ -100,7 +100,7 @@ def _number_option(name: str, most: float, default: float) -> Callable[[Model, A
 
 def _given(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
     """Zeros, if none is given."""
-    return np.zeros(_count(constraints), _dtype(like)) if acceleration is None else acceleration
+    return np.zeros(_count(constraints), dtype_beside(like)) if acceleration is None else acceleration
 
 
 def _count(constraints: Any) -> int:
@@ -120,12 +120,7 @@ def _restitution(value: ArrayLike, rows: int, like: ArrayLike) -> Array:
             f"impact: the constraints have {rows} rows, but restitution has {numbers.shape[-1]} numbers; give one "
             "number, or one for each row"
         )
-    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(_dtype(like))
-
-
-def _dtype(like: ArrayLike) -> Any:
-    """That of an argument that is filled in: it does not change the result's."""
-    return np.float32 if getattr(like, "dtype", None) == np.float32 else np.float64
+    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(dtype_beside(like))
 
 
 _one_method = one_of("method", "kkt", "operational_space")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import check_robot, real_array
+from kinetree.arguments import check_robot, dtype_beside, real_array
 from kinetree.definition import Definition
 from kinetree.differentiation import derived, input_names
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
@@ -20,6 +20,7 @@ from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
 from kinetree.model import Model
 from kinetree.model.checks import hint
+from kinetree.specialization import Specialization
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
@@ -276,9 +277,8 @@ class _Request:
         """Zeros for the last arguments, if they need not be given."""
         first, inputs = len(self.arguments), self.definition.inputs
         if first and all(name in self.definition.optional for name, _ in inputs[first:]):
-            dtype = np.float32 if all(getattr(x, "dtype", None) == np.float32 for x in self.arguments) else np.float64
             for _, size in inputs[first:]:
-                yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype)
+                yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype_beside(self.arguments[0]))
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
         """What is not given is as in the function's own signature; a rollout has as many steps as rows of tau."""
@@ -313,9 +313,12 @@ class _Request:
     @property
     def output(self) -> tuple[int, ...]:
         """The shape of one sample's value."""
-        if self.definition.is_step:
-            return (self.resolved["steps"], self.robot.nq + self.robot.nv)  # type: ignore[return-value]
-        return self.definition.shape(self.robot, self.resolved)
+        return self._specialization.output.shape
+
+    @cached_property
+    def _specialization(self) -> Specialization:
+        frames = tuple(self.robot.frames[name] for name in self.forces)
+        return Specialization(self.definition, self.robot, self.resolved, frames, tuple(self.parameters))
 
     def check(self, names: Sequence[str]) -> None:
         """Raise if there is no such argument."""
@@ -376,19 +379,9 @@ class _Request:
             start = end
 
     def _direction_shape(self, name: str) -> tuple[int, ...]:
-        sizes = dict(self.definition.inputs)
-        if name in sizes:
-            size = sizes[name]
-            width = self.robot.nv if size == "nq" else self.definition.width(size, self.robot, self.resolved)
-            is_row = self.definition.is_step and name not in ("q", "v")
-            return (self.resolved["steps"], width) if is_row else (width,)  # type: ignore[return-value]
-        if name == "dt" and self.definition.is_step:
-            return ()
-        if name.startswith("f_ext.") and name.removeprefix("f_ext.") in self.forces:
-            return (6,)
-        from kinetree.model.parameters import parameter_ports
-
-        return parameter_ports(self.robot, [name])[0].shape
+        if dict(self.definition.inputs).get(name) == "nq":
+            return (self.robot.nv,)
+        return self._specialization.inputs[self.names.index(name)].shape
 
 
 def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[str, ArrayLike]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.arguments import dtype_beside
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, SingularModelError, nearest_names
 from kinetree.expr import Scalar, Symbol
 from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
@@ -411,7 +412,7 @@ def base_wrench(
     True
     """
     if base_acceleration is None:
-        base_acceleration = np.zeros(6, np.float32 if getattr(q, "dtype", None) == np.float32 else np.float64)
+        base_acceleration = np.zeros(6, dtype_beside(q))
     options: dict[str, Any] = {} if passive is False and limits is False else switched_on(robot, passive, limits)
     if not isinstance(expressed_in, str) or expressed_in != "local":
         options["expressed_in"] = expressed_in

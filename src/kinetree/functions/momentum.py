@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.arguments import dtype_beside
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
@@ -142,8 +143,7 @@ def momentum(
     2.2
     """
     if point is None:
-        is_single = all(getattr(x, "dtype", None) == np.float32 for x in (q, v))
-        point = np.zeros(3, np.float32 if is_single else np.float64)
+        point = np.zeros(3, dtype_beside(q))
     return run(MOMENTUM, robot, (q, v, point), parameters=parameters, out=out, threads=threads)
 
 

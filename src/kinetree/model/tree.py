@@ -118,9 +118,9 @@ class Tree:
     def carrier(self) -> int:
         """The one body that carries all others, if nothing is fixed to the root; else the root."""
         I = self.I[0]
-        has_mass = any(not isinstance(x, float) or x != 0.0 for x in (I.mass, *I.h.components(), *I.I.components()))
+        is_massless = all(map(is_zero, (I.mass, *I.h.components(), *I.I.components())))
         carried = [i for i, p in self.outward if p == 0]
-        return carried[0] if len(carried) == 1 and not has_mass else 0
+        return carried[0] if len(carried) == 1 and is_massless else 0
 
     @property
     def v_starts(self) -> list[int]:

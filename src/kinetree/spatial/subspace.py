@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kinetree.expr import Scalar, Symbol
+from kinetree.expr import Scalar, Symbol, is_zero
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
@@ -53,9 +53,11 @@ class Subspace:
 
     def freed(self, Ia: ArticulatedInertia, armature: Sequence[Scalar], rotors: ForceBasis) -> ArticulatedInertia:
         """Iᵃ, of which Iᵃ S = 0 is known where no rotor resists: with exact zeros in all directions that S spans."""
-        spanned = [r for r, row in enumerate(zip(*(_six(s) for s in self.columns), strict=True)) if not _is_zero(row)]
+        spanned = [
+            r for r, row in enumerate(zip(*(_six(s) for s in self.columns), strict=True)) if not all(map(is_zero, row))
+        ]
         resisted = (*armature, *(x for couple in rotors.columns for x in _six(couple)))
-        return Ia.without(spanned) if len(spanned) == len(self.columns) and _is_zero(resisted) else Ia
+        return Ia.without(spanned) if len(spanned) == len(self.columns) and all(map(is_zero, resisted)) else Ia
 
     def carried_by(self, inertia: ArticulatedInertia | Inertia | CoriolisInertia) -> ForceBasis:
         """U = I S."""
@@ -137,11 +139,6 @@ def _is_unit(numbers: Sequence[Scalar]) -> bool:
     """Whether all are constants: a one, and zeros."""
     known = [x for x in numbers if isinstance(x, float)]
     return len(known) == len(numbers) and sorted(known) == [0.0] * (len(known) - 1) + [1.0]
-
-
-def _is_zero(numbers: Sequence[Scalar]) -> bool:
-    """Whether all are constants, and zero."""
-    return all(isinstance(x, float) and x == 0.0 for x in numbers)
 
 
 def _six(f: Force | Motion) -> tuple[Scalar, ...]:
