@@ -7,40 +7,66 @@ definition, "f_ext.FRAME" for an external force, and the parameters' own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from kinetree.definition import Definition, Derivative
 from kinetree.errors import OptionError
 from kinetree.expr import (
-    Index,
-    Memory,
+    Joined,
+    Place,
     Port,
     Program,
-    Range,
-    Recorder,
     Scalar,
     forward_derivative,
-    lower,
     replay,
     reverse_derivative,
     trace,
 )
-from kinetree.model import Model
-from kinetree.specialization import Specialization
+from kinetree.model import Frame, Model
+from kinetree.specialization import Specialization, too_large_to_write_out
 
-__all__ = ["DerivedSpecialization", "derived", "input_names"]
+__all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 
+T = TypeVar("T")
 _STRAIGHT = 12_000
 """Operations that a matrix of derivatives may take if it is to be written out column by column."""
+_LONG = 20_000
+"""Statements in one line that take about eight seconds from the function to machine code."""
+_TIMES_AS_LONG = 2.6
+"""Statements of a derivative for each one of the function, forward or backward."""
+
+
+def specialized(
+    definition: Definition,
+    model: Model,
+    options: Mapping[str, Hashable],
+    frames: tuple[Frame, ...],
+    parameters: tuple[str, ...],
+    unroll: bool | None,
+) -> Specialization:
+    """A definition, or what stands for it on a large robot, for one robot and one set of resolved options."""
+    made = Specialization if definition.derivative is None else DerivedSpecialization
+    whole = made(definition, model, options, frames, parameters, unroll)
+    large = definition.when_large
+    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model)):
+        return _with_loops(large, whole)
+    return whole
+
+
+def _with_loops(definition: Definition, like: Specialization) -> Specialization:
+    """What gives the same for large robots."""
+    model, options = like.model, like.options
+    rest = {name: check(model, None) for name, check in definition.options.items() if name not in options}
+    return specialized(definition, model, {**options, **rest}, like.frames, like.parameters, like.unroll)
 
 
 @cache
 def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> Definition:
     """The definition of a derivative: one object for equal requests, as kernels are kept by it."""
-    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along))
+    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), when_large=None)
 
 
 def input_names(definition: Definition, forces: Sequence[str], parameters: Sequence[str]) -> list[str]:
@@ -57,7 +83,7 @@ class DerivedSpecialization(Specialization):
     def _base(self) -> Specialization:
         derivative = self.definition.derivative
         assert derivative is not None
-        return Specialization(derivative.of, self.model, self.options, self.frames, self.parameters, self.unroll)
+        return specialized(derivative.of, self.model, self.options, self.frames, self.parameters, self.unroll)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -115,54 +141,133 @@ class DerivedSpecialization(Specialization):
             raise OptionError(f"{self.definition.name} would take {len(self.inputs)} arrays, more than a function can")
 
     def program(self) -> Program:
-        d = self._derivative
-        if d.mode == "hvp":
-            return self._weighted_along()
+        """Of the function written out, or, where that takes long to compile, of its loops."""
         base = self._base.program()
+        if self._is_long(base):
+            base = self._in_loops() or base
+        program = self._of(base)
+        self._announce(program)
+        return program
+
+    def _in_loops(self) -> Program | None:
+        """The function as a program of loops, if it has one."""
+        of = self._base.definition
+        if of.loops:
+            return self._base.looped()
+        if of.when_large is None:
+            return None
+        return _with_loops(of.when_large, self._base).program()
+
+    def _is_long(self, base: Program) -> bool:
+        """Whether the derivative of a program that need not be written out would take long to compile."""
+        statements = sum(1 for _ in base.body.all_statements())
+        return self.unroll is None and _TIMES_AS_LONG * statements > _LONG
+
+    def _of(self, base: Program) -> Program:
+        """The derivative of a program of the function."""
+        d = self._derivative
         numbers = [self._number(name) for name in d.wrt]
         if d.mode == "jvp":
             return self._along(forward_derivative(base, numbers))
         if d.mode == "jacobian":
             return self._matrices(base)
-        return self._weighted(reverse_derivative(base, numbers))
+        backward = reverse_derivative(base, numbers)
+        return self._weighted(backward) if d.mode == "vjp" else self._weighted_along(backward)
 
-    # Each of these runs the derivative of the base's program inside a program with the ports of this one.
+    # Each of these runs the derivative of the base's program inside a program with the ports of this one: a straight
+    # line is traced again, so that it shares what it can with what stands around it; what has loops is joined on.
 
     def _along(self, program: Program) -> Program:
-        def one_sample(run: Run, own: Sequence[list[Scalar]], more: Sequence[list[Scalar]]) -> list[Scalar]:
-            rates = [self._rates(name, own, dx) for name, dx in zip(self._derivative.wrt, more, strict=True)]
-            return [x for output in run(program, *own, *rates) for x in output]
+        d = self._derivative
+        if not program.is_straight:
+            joined, own, more = self._joined()
+            rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(d.wrt, more, strict=True)]
+            (output,) = joined.outputs
+            joined.run(program, [*own, *rates], [output, output + self._base.output.size])
+            return joined.program()
 
-        return self._traced(one_sample, program)
+        def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+            own, more = self._apart(flat)
+            rates = [self._rates(name, own, dx) for name, dx in zip(d.wrt, more, strict=True)]
+            return [[x for output in replay(program, *own, *rates) for x in output]]
+
+        return trace(one_sample, self.inputs, [self.output], self.definition.name)
 
     def _weighted(self, program: Program) -> Program:
-        def one_sample(run: Run, own: Sequence[list[Scalar]], more: Sequence[list[Scalar]]) -> list[Scalar]:
-            value, *gradients = run(program, *own, *more)
+        if not program.is_straight:
+            joined, own, more = self._joined()
+            (output,) = joined.outputs
+            self._weigh(joined, program, own, more, output, output + self._base.output.size)
+            return joined.program()
+
+        def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+            own, more = self._apart(flat)
+            value, *gradients = replay(program, *own, *more)
             pairs = zip(self._derivative.wrt, gradients, strict=True)
-            return [*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]
+            return [[*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]]
 
-        return self._traced(one_sample, program)
+        return trace(one_sample, self.inputs, [self.output], self.definition.name)
 
-    def _weighted_along(self) -> Program:
-        """The derivative of "vjp" for the same inputs, as a program of its own, along a direction."""
-        d = self._derivative
-        weighted = replace(self, definition=derived(d.of, "vjp", d.wrt)).program()
-        first, size = self._own, self._base.output.size  # the weights stand after the function's own inputs
-        numbers = [k + (k >= first) for k in map(self._number, d.along)]
+    def _weigh(
+        self,
+        joined: Joined,
+        program: Program,
+        own: Sequence[Place],
+        weights: Sequence[Place],
+        value: Place,
+        first: Place,
+    ) -> None:
+        """Run a reverse derivative; the value goes to its place, and the gradients to theirs, one after another."""
+        gradients: list[Place] = []
+        pulled: list[tuple[Program, Place, Place, Place]] = []
+        for name in self._derivative.wrt:
+            if self._is_displaced(name):
+                bar = joined.array("bar", self._base.inputs[self._number(name)].size)
+                pulled.append((reverse_derivative(self._rates_program, [1]), own[self._number(name)], bar, first))
+                gradients.append(bar)
+            else:
+                gradients.append(first)
+            first += self._direction_size(name)
+        joined.run(program, [*own, *weights], [value, *gradients])
+        for backward, q, bar, target in pulled:
+            nothing = joined.array("rates", backward.outputs[0].size)
+            joined.run(backward, [q, target, bar], [nothing, target])
 
-        def one_sample(run: Run, own: Sequence[list[Scalar]], more: Sequence[list[Scalar]]) -> list[Scalar]:
-            weights, *directions = more
-            rates = [self._rates(name, own, dx) for name, dx in zip(d.along, directions, strict=True)]
-            _, change = run(program, *own[:first], weights, *own[first:], *rates)
-            return change[size:]
+    def _weighted_along(self, backward: Program) -> Program:
+        """The change of the gradients along a direction."""
+        d, base = self._derivative, self._base
+        sizes = sum(map(self._direction_size, d.wrt))
+        ports = (*base.inputs, Port("weights", base.output.shape))
+        names = [self._number(name) for name in d.along]
+        if backward.is_straight:
 
-        program = forward_derivative(weighted, numbers)
-        return self._traced(one_sample, program)
+            def gradients(*flat: list[Scalar]) -> list[list[Scalar]]:
+                *own, weights = flat
+                _, *bars = replay(backward, *own, weights)
+                return [[x for name, bar in zip(d.wrt, bars, strict=True) for x in self._pulled_back(name, own, bar)]]
+
+            weighted = trace(gradients, ports, [Port("gradients", (sizes,))], self.definition.name)
+            program = forward_derivative(weighted, names)
+
+            def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+                own, (weights, *directions) = self._apart(flat)
+                rates = [self._rates(name, own, dx) for name, dx in zip(d.along, directions, strict=True)]
+                return [replay(program, *own, weights, *rates)[1]]
+
+            return trace(one_sample, self.inputs, [self.output], self.definition.name)
+
+        inner = Joined(self.definition.name, ports, [Port("gradients", (sizes,))])
+        value = inner.array("value", base.output.size)
+        self._weigh(inner, backward, inner.inputs[:-1], inner.inputs[-1:], value, inner.outputs[0])
+        joined, own, (weights, *directions) = self._joined()
+        rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(d.along, directions, strict=True)]
+        places = [joined.array("gradients", sizes), *joined.outputs]
+        joined.run(forward_derivative(inner.program(), names), [*own, weights, *rates], places)
+        return joined.program()
 
     def _matrices(self, base: Program) -> Program:
         """Written out if that is short: a column a direction or a row a result; or else a loop over directions."""
-        wrt, rows = self._derivative.wrt, self._base.output.size
-        columns = sum(Port("", self.direction_shape(name)).size for name in wrt)
+        rows, columns = self._base.output.size, sum(map(self._direction_size, self._derivative.wrt))
         if base.is_straight and base.operation_counts().total() * min(rows, columns) < _STRAIGHT:
             ways = [way for way, count in ((self._by_rows, rows), (self._by_columns, columns)) if count]
             written = [self._written(way(base)) for way in (ways if rows < columns else [self._by_columns])]
@@ -180,7 +285,7 @@ class DerivedSpecialization(Specialization):
         def one_sample(*own: list[Scalar]) -> list[Scalar]:
             matrices: list[Scalar] = []
             for name, program in zip(self._derivative.wrt, programs, strict=True):
-                size = Port("", self.direction_shape(name)).size
+                size = self._direction_size(name)
                 units = ([float(j == k) for j in range(size)] for k in range(size))
                 columns = [replay(program, *own, self._rates(name, own, unit))[1] for unit in units]
                 matrices += [x for row in zip(*columns, strict=True) for x in row]
@@ -203,52 +308,55 @@ class DerivedSpecialization(Specialization):
         return one_sample
 
     def _by_loops(self, base: Program) -> Program:
-        rows, first = self._base.output.size, 0
-        recorder = Recorder(self.inputs, [self.output])
-        own = [_all(memory) for memory in recorder.inputs]
+        """One forward derivative, once for each direction: its result is a column of the matrix."""
+        joined, own, _ = self._joined()
+        rows, (matrix,) = self._base.output.size, joined.outputs
         for name in self._derivative.wrt:
-            program = forward_derivative(base, [self._number(name)])
-            size = Port("", self.direction_shape(name)).size
+            size = self._direction_size(name)
             if not size:
                 continue
-            units = recorder.array("unit", 2 * size - 1, [float(k == size - 1) for k in range(2 * size - 1)])
-            with recorder.loop(Range(Index(0), Index(size))) as k:
-                rates = self._rates(name, own, [units[k + (size - 1 - j)] for j in range(size)])
-                column = recorder.call(program, *(x for port in own for x in port), *rates)[rows:]
-                for i, x in enumerate(column):
-                    recorder.outputs[0][k + (first + i * size)] = x
-            first += rows * size
-        return self._lowered(recorder)
+            units = joined.array("unit", 2 * size - 1, [float(k == size - 1) for k in range(2 * size - 1)])
+            value = joined.array("value", rows)
+            with joined.rounds(size) as k:
+                unit = Place(units.array, k * -1 + (size - 1))  # its entry k is the one that is 1
+                rates = self._rates_at(joined, name, own, unit)
+                column = Place(matrix.array, matrix.at + k, size)
+                joined.run(forward_derivative(base, [self._number(name)]), [*own, rates], [value, column])
+            matrix += rows * size
+        return joined.program()
 
-    def _traced(
-        self, one_sample: Callable[[Run, Sequence[list[Scalar]], Sequence[list[Scalar]]], list[Scalar]], base: Program
-    ) -> Program:
-        """What the function computes from its inputs and from the others; a straight line if the base's is one."""
+    # Arguments, and the manifold.
+
+    def _apart(self, flat: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+        """The function's own arguments, and those that the derivative has besides."""
         own, more = self._own, len(self._more)
+        return (*flat[:own], *flat[own + more :]), flat[own : own + more]
 
-        def apart(flat: Sequence[list[Scalar]]) -> tuple[Sequence[list[Scalar]], Sequence[list[Scalar]]]:
-            return (*flat[:own], *flat[own + more :]), flat[own : own + more]
+    def _joined(self) -> tuple[Joined, Sequence[Place], Sequence[Place]]:
+        """A program with these ports, and the places of the function's own arguments and of the others."""
+        joined = Joined(self.definition.name, self.inputs, [self.output])
+        return joined, *self._apart(joined.inputs)
 
-        if base.is_straight:
-            return trace(
-                lambda *flat: [one_sample(replay, *apart(flat))], self.inputs, [self.output], self.definition.name
-            )
-        recorder = Recorder(self.inputs, [self.output])
+    def _direction_size(self, name: str) -> int:
+        return Port("", self.direction_shape(name)).size
 
-        def call(program: Program, *arguments: Sequence[Scalar]) -> list[list[Scalar]]:
-            flat = iter(recorder.call(program, *(x for argument in arguments for x in argument)))
-            return [[next(flat) for _ in range(port.size)] for port in program.outputs]
+    def _is_displaced(self, name: str) -> bool:
+        """Whether the numbers of an input change otherwise than its directions say."""
+        return self._is_configuration(name) and not all(joint.kind.is_flat for joint in self.model.joints.values())
 
-        results = one_sample(call, *apart([_all(memory) for memory in recorder.inputs]))
-        for k, x in enumerate(results):
-            recorder.outputs[0][k] = x
-        return self._lowered(recorder)
+    @cached_property
+    def _rates_program(self) -> Program:
+        """How the numbers of a configuration change along a displacement of it."""
+        ports = [Port("q", (self.model.nq,)), Port("d_q", (self.model.nv,))]
+        return trace(lambda q, dq: [_rates(self.model, q, dq)], ports, [Port("rates", (self.model.nq,))], "rates")
 
-    def _lowered(self, recorder: Recorder) -> Program:
-        name = self.definition.name
-        return lower(recorder.root, self.inputs, (self.output,), None, name, recorder.arrays, recorder.tables)
-
-    # The manifold.
+    def _rates_at(self, joined: Joined, name: str, own: Sequence[Place], direction: Place) -> Place:
+        """Where the rates of an input's numbers along a direction are."""
+        if not self._is_displaced(name):
+            return direction
+        rates = joined.array("rates", self.model.nq)
+        joined.run(self._rates_program, [own[self._number(name)], direction], [rates])
+        return rates
 
     def _number(self, name: str) -> int:
         return self._names.index(name)
@@ -259,30 +367,20 @@ class DerivedSpecialization(Specialization):
 
     def _rates(self, name: str, own: Sequence[Sequence[Scalar]], direction: Sequence[Scalar]) -> Sequence[Scalar]:
         """How an input's numbers change along a direction."""
-        if not self._is_configuration(name):
+        if not self._is_displaced(name):
             return direction
         return _rates(self.model, own[self._number(name)], direction)
 
     def _pulled_back(self, name: str, own: Sequence[Sequence[Scalar]], bar: Sequence[Scalar]) -> Sequence[Scalar]:
         """From derivatives by an input's numbers to those by directions: the transpose of `_rates`."""
-        if not self._is_configuration(name):
+        if not self._is_displaced(name):
             return bar
         q, nv = own[self._number(name)], self.model.nv
         columns = (_rates(self.model, q, [float(j == k) for j in range(nv)]) for k in range(nv))
         return [sum((b * x for b, x in zip(bar, column, strict=True)), 0.0) for column in columns]
 
 
-Run = Callable[..., list[list[Any]]]
-"""Runs a program on a flat list a port."""
-
-
 def _rates(model: Model, q: Sequence[Scalar], direction: Sequence[Scalar]) -> Sequence[Scalar]:
-    if all(joint.kind.is_flat for joint in model.joints.values()):
-        return direction
     pieces, directions = model.tree.split(q, "nq"), model.tree.split(direction, "nv")
     rates = [model.tree.joint[i].rates(pieces[i], directions[i]) for i in range(1, model.tree.size)]
     return model.tree.joined(rates, "rates")
-
-
-def _all(memory: Memory) -> list[Scalar]:
-    return [memory[k] for k in range(memory.size)]

@@ -22,13 +22,13 @@ from numpy.typing import ArrayLike
 
 from kinetree.arguments import Arguments, check_robot
 from kinetree.definition import Array, Definition, Slots, defined_by
-from kinetree.differentiation import DerivedSpecialization
+from kinetree.differentiation import specialized
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Program
-from kinetree.model import Frame, Model
+from kinetree.model import Model
 from kinetree.model.equality import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
-from kinetree.specialization import Specialization, too_large_to_write_out
+from kinetree.specialization import Specialization
 from kinetree.threads import call_in_pieces, thread_count, worth_splitting
 
 if TYPE_CHECKING:
@@ -388,27 +388,11 @@ def _checked(
             weakref.finalize(model, _kernels.pop, id(model)).atexit = False
         kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
-            specialization = _specialized(definition, _stand_in(model), resolved, frames, parameters, unroll)
+            specialization = specialized(definition, _stand_in(model), resolved, frames, parameters, unroll)
             kernels[key] = CompiledFunction(specialization, dtype)
             if key == (definition, (), (), (), "float64", None):
                 kernels[definition] = kernels[key]
         return kernels[key]
-
-
-def _specialized(
-    definition: Definition,
-    model: Model,
-    options: Mapping[str, Hashable],
-    frames: tuple[Frame, ...],
-    parameters: tuple[str, ...],
-    unroll: bool | None,
-) -> Specialization:
-    large = definition.when_large
-    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model)):
-        rest = {name: check(model, None) for name, check in large.options.items() if name not in options}
-        definition, options = large, {**options, **rest}
-    made = Specialization if definition.derivative is None else DerivedSpecialization
-    return made(definition, model, options, frames, parameters, unroll)
 
 
 def _stand_in(model: Model) -> Model:

@@ -7,6 +7,7 @@ A program is a straight line if it is short enough to compile in a second or two
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any, cast
 
 from kinetree.definition import Definition
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, lower, trace
+from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.aligned import aligned
 from kinetree.model.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
@@ -27,6 +28,7 @@ __all__ = ["Specialization", "too_large_to_write_out"]
 
 _MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
+_TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
@@ -118,16 +120,32 @@ class Specialization:
     def program(self) -> Program:
         """Run the algorithm on symbols."""
         if self.unroll is False or (self.unroll is None and self._is_large()):
-            return self._recorded(rolled=True)
+            return self.looped()
         is_looped = self.definition.is_step or (
             self.definition.is_dense and self.unroll is None and self.model.nv >= _DENSE_FROM
         )
-        straight = self._recorded(rolled=False) if is_looped else self._straight()
-        length = sum(1 for _ in straight.body.all_statements())
-        if self.unroll is None and length > _STRAIGHT_OPERATIONS and self.definition.loops:
-            return self._recorded(rolled=True)
+        try:
+            straight = self._recorded(rolled=False) if is_looped else self._straight()
+        except TraceTooLongError:
+            return self.looped()
+        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > _STRAIGHT_OPERATIONS:
+            return self.looped()
         self._announce(straight)
         return straight
+
+    @property
+    def _may_loop(self) -> bool:
+        """Whether it is for us to choose loops over bodies."""
+        return self.unroll is None and self.definition.loops
+
+    @property
+    def _most(self) -> int:
+        """How much a trace may record before the line that comes of it is certain to be too long."""
+        return _TRACED * _STRAIGHT_OPERATIONS if self._may_loop else sys.maxsize
+
+    def looped(self) -> Program:
+        """The program that loops over bodies, however small the robot is."""
+        return self._recorded(rolled=True)
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, told before it is traced."""
@@ -166,14 +184,14 @@ class Specialization:
             arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
             return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
 
-        return trace(one_sample, self.inputs, [self.output], self.definition.name)
+        return trace(one_sample, self.inputs, [self.output], self.definition.name, self._most)
 
     def _recorded(self, *, rolled: bool) -> Program:
         """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
         knowledge = Knowledge()
         source = RolledSource(self.model) if rolled and not self.parameters else None
         while True:
-            recorder = Recorder(self.inputs, [self.output])
+            recorder = Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
             knowledge.begin()
             try:
                 self._record(recorder, knowledge, source, rolled)

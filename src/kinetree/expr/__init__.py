@@ -18,6 +18,7 @@ from kinetree.expr.functions import (
     tanh,
 )
 from kinetree.expr.interpret import interpret
+from kinetree.expr.joined import Joined, Place
 from kinetree.expr.lower import lower
 from kinetree.expr.ops import OPS, Op
 from kinetree.expr.program import (
@@ -40,7 +41,7 @@ from kinetree.expr.program import (
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
 from kinetree.expr.sparse import StoredFactors, is_zero
-from kinetree.expr.symbol import Graph, Scalar, Symbol
+from kinetree.expr.symbol import Graph, Scalar, Symbol, TraceTooLongError
 from kinetree.expr.trace import trace, trace_memory
 
 __all__ = [
@@ -52,10 +53,12 @@ __all__ = [
     "Graph",
     "Index",
     "Instruction",
+    "Joined",
     "Load",
     "Loop",
     "Memory",
     "Op",
+    "Place",
     "Port",
     "Program",
     "Range",
@@ -66,6 +69,7 @@ __all__ = [
     "Switch",
     "Symbol",
     "Term",
+    "TraceTooLongError",
     "Walk",
     "absolute",
     "atan2",

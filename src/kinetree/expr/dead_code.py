@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named, numbered
-from kinetree.expr.program import Argument, Array, Index, Load, Program, Range, Store, Term, Walk
+from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, moved, named, numbered
+from kinetree.expr.program import Argument, Array, Index, Load, Program, Store
 
 __all__ = ["remove_dead", "without_dead_code"]
 
@@ -110,38 +110,12 @@ def _without_unused_memory(program: NamedProgram) -> NamedProgram:
     arrays: dict[int, int] = {k: k for k in range(first)}
     tables: dict[int, int] = {}
 
-    def array(k: int) -> int:
-        return arrays.setdefault(k, len(arrays))
+    def place(k: int, at: Index) -> tuple[int, Index]:
+        return arrays.setdefault(k, len(arrays)), at
 
     def table(k: int) -> int:
         return tables.setdefault(k, len(tables))
 
-    def index(at: Index) -> Index:
-        if all(t.table is None for t in at.terms):
-            return at
-        return Index(at.base, tuple(t if t.table is None else Term(t.loop, t.scale, table(t.table)) for t in at.terms))
-
-    def rounds(over: Range | Walk) -> Range | Walk:
-        if isinstance(over, Walk):
-            return Walk(index(over.start), table(over.next))
-        return Range(index(over.start), index(over.stop), over.step)
-
-    def renumbered(lines: Lines) -> Lines:
-        return [renumber(line) for line in lines]
-
-    def renumber(line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
-        if isinstance(line, SwitchLine):
-            return SwitchLine(index(line.on), tuple(map(renumbered, line.cases)))
-        if isinstance(line, LoopLine):
-            over = rounds(line.over)
-            return LoopLine(over, line.entry, line.carried, renumbered(line.body), line.next, line.defines)
-        s = line.statement
-        if isinstance(s, Load):
-            return Line(Load(array(s.array), index(s.at)), line.defines)
-        if isinstance(s, Store):
-            return Line(Store(array(s.array), index(s.at), s.value), line.defines)
-        return line
-
-    lines = renumbered(program.lines)
+    lines = moved(program.lines, place, table)
     used_arrays: list[Array] = [program.arrays[k - first] for k in arrays if k >= first]
     return replace(program, lines=lines, arrays=used_arrays, tables=[program.tables[k] for k in tables])

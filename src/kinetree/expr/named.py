@@ -25,10 +25,11 @@ from kinetree.expr.program import (
     Statement,
     Store,
     Switch,
+    Term,
     Walk,
 )
 
-__all__ = ["Line", "Lines", "LoopLine", "NamedProgram", "SwitchLine", "named", "numbered"]
+__all__ = ["Line", "Lines", "LoopLine", "NamedProgram", "SwitchLine", "moved", "named", "numbered", "renamed"]
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +93,52 @@ def renamed(
     if isinstance(s, Load):
         return s
     return replace(s, args=tuple(map(new, s.args)))
+
+
+def moved(
+    lines: Lines,
+    place: Callable[[int, Index], tuple[int, Index]],
+    table: Callable[[int], int],
+    name: Callable[[int], int] = lambda n: n,
+    depth: int = 0,
+) -> Lines:
+    """The same lines in other memory: array and index by `place`, tables by their new numbers, values by new names,
+    inside `depth` more loops."""
+
+    def index(at: Index) -> Index:
+        if not depth and all(t.table is None for t in at.terms):
+            return at
+        terms = (Term(t.loop + depth, t.scale, None if t.table is None else table(t.table)) for t in at.terms)
+        return Index(at.base, tuple(terms))
+
+    def rounds(over: Range | Walk) -> Range | Walk:
+        if isinstance(over, Walk):
+            return Walk(index(over.start), table(over.next))
+        return Range(index(over.start), index(over.stop), over.step)
+
+    def argument(a: Argument) -> Argument:
+        return a if isinstance(a, float) else name(a)
+
+    def names(values: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(map(name, values))
+
+    def move(line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
+        if isinstance(line, SwitchLine):
+            return SwitchLine(index(line.on), tuple([move(inner) for inner in case] for case in line.cases))
+        if isinstance(line, LoopLine):
+            over, carried = rounds(line.over), tuple(map(argument, line.carried))
+            body = [move(inner) for inner in line.body]
+            return LoopLine(
+                over, names(line.entry), carried, body, tuple(map(argument, line.next)), names(line.defines)
+            )
+        s = line.statement
+        if isinstance(s, Load):
+            return Line(Load(*place(s.array, index(s.at))), names(line.defines))
+        if isinstance(s, Store):
+            return Line(Store(*place(s.array, index(s.at)), argument(s.value)), ())
+        return Line(renamed(s, argument), names(line.defines))
+
+    return [move(line) for line in lines]
 
 
 def named(program: Program) -> NamedProgram:

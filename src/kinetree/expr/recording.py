@@ -6,6 +6,7 @@ its own inside that of the block around; what happens to memory is kept in the g
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -98,8 +99,9 @@ class Memory:
 class Recorder:
     """A trace with memory in progress."""
 
-    def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
-        self.root = Graph()
+    def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], most: int = sys.maxsize) -> None:
+        """`most`: as for `Graph`."""
+        self.root = Graph(most=most)
         self.graph = self.root
         """Of the block that is being recorded."""
         self.arrays: list[Array] = []

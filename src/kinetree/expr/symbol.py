@@ -15,7 +15,7 @@ from typing import Any
 
 from kinetree.expr.ops import OPS
 
-__all__ = ["Graph", "Scalar", "Symbol", "apply"]
+__all__ = ["Graph", "Scalar", "Symbol", "TraceTooLongError", "apply"]
 
 _SMALLEST = sys.float_info.min
 """Two constant factors are one as long as their product is a number of full precision."""
@@ -79,6 +79,10 @@ class Symbol:
 Scalar = float | Symbol
 
 
+class TraceTooLongError(Exception):
+    """A trace recorded more than it was allowed to."""
+
+
 class Graph:
     """One trace, or one block of it: every operation recorded so far, and the inputs of the outermost.
 
@@ -88,22 +92,26 @@ class Graph:
 
     __slots__ = ("_clock", "_interned", "depth", "effects", "inputs", "parent")
 
-    def __init__(self, parent: Graph | None = None) -> None:
+    def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
+        """`most`: how much the whole trace may record before it raises `TraceTooLongError`."""
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
         self.effects: list[Any] = []
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}
-        self._clock: list[int] = parent._clock if parent else [0]
+        self._clock: list[int] = parent._clock if parent else [0, most]
 
     def __len__(self) -> int:
         return self._clock[0]
 
     def tick(self) -> int:
         """The place of something new in the order of the whole trace."""
-        self._clock[0] += 1
-        return self._clock[0] - 1
+        clock = self._clock
+        clock[0] += 1
+        if clock[0] > clock[1]:
+            raise TraceTooLongError(f"more than {clock[1]} operations")
+        return clock[0] - 1
 
     def input(self) -> Symbol:
         """A new symbol that stands for an argument of the program."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 from kinetree.expr.lower import lower
@@ -17,16 +18,20 @@ def trace(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
     name: str | None = None,
+    most: int = sys.maxsize,
 ) -> Program:
     """Run `function` once on symbols and return the program of what it did.
 
-    It gets a flat list of symbols a port of `inputs`, and returns a flat sequence of numbers a port of `outputs`.
+    It gets one flat list of symbols for each port of `inputs`, and returns one flat sequence of numbers for each port
+    of `outputs`.
+
+    Raises TraceTooLongError if it records more than `most` operations.
 
     >>> program = trace(lambda x: [[x[0] * x[0] + 0.0 * x[1]]], [Port("x", (2,))], [Port("y", ())])
     >>> len(program.body.statements)
     1
     """
-    graph = Graph()
+    graph = Graph(most=most)
     arguments = [[graph.input() for _ in range(port.size)] for port in inputs]
     results: list[Scalar] = []
     for port, values in zip(outputs, function(*arguments), strict=True):

@@ -1,0 +1,179 @@
+"""Programs that run one after another as one program: what one leaves in memory, the next one reads.
+
+Nothing is traced again: the statements are those of the parts, with other names, arrays and tables. A port of a part is
+a `Place` in the memory of the whole; so a result of ten thousand numbers goes where it belongs and is never a list of
+ten thousand values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import count
+
+from kinetree.expr.dead_code import remove_dead
+from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, moved, named, numbered
+from kinetree.expr.program import Array, Index, Load, Port, Program, Range, Store, Term
+
+__all__ = ["Joined", "Place"]
+
+_START = Index()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a port of a part is: its number k is at `at + scale * k` of an array of the whole."""
+
+    array: int
+    at: Index = _START
+    scale: int = 1
+
+    def __getitem__(self, k: Index) -> Index:
+        return self.at + k * self.scale
+
+    def __add__(self, offset: Index | int) -> Place:
+        """The same from `offset` on."""
+        return replace(self, at=self.at + offset)
+
+
+class Joined:
+    """A program that is put together from others.
+
+    >>> from kinetree.expr import Port, interpret, trace
+    >>> double = trace(lambda x: [[2.0 * y for y in x]], [Port("x", (2,))], [Port("y", (2,))], "double")
+    >>> whole = Joined("eightfold", [Port("x", (2,))], [Port("y", (2,))])
+    >>> a, b = whole.array("a", 2), whole.array("b", 2)
+    >>> for source, target in ((whole.inputs[0], a), (a, b), (b, whole.outputs[0])):
+    ...     whole.run(double, [source], [target])
+    >>> interpret(whole.program(), [1.0, 2.0])
+    ([8.0, 16.0],)
+    """
+
+    def __init__(self, name: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+        self._name = name
+        self._ports = (tuple(inputs), tuple(outputs))
+        n, m = len(inputs), len(outputs)
+        self.inputs = [Place(k) for k in range(n)]
+        self.outputs = [Place(n + k) for k in range(m)]
+        self._firsts = [sum(port.size for port in inputs[:k]) for k in range(n)]
+        self._fresh = count(sum(port.size for port in inputs))
+        self._arrays: list[Array] = []
+        self._constants: dict[tuple[float, ...], int] = {}
+        self._tables: dict[tuple[int, ...], int] = {}
+        self._lines: Lines = []
+        self._depth = 0
+        self._rounds = 1
+
+    def array(self, name: str, size: int, values: Sequence[float] | None = None) -> Place:
+        """Memory between parts, zero at first; or constants."""
+        return Place(self._new(Array(name, size, None if values is None else tuple(values), clear=values is None)))
+
+    @contextmanager
+    def rounds(self, number: int) -> Iterator[Index]:
+        """A loop around the parts that run meanwhile, `number` times; the context is its counter."""
+        if self._depth:
+            raise ValueError("the parts of a program are repeated in one loop, not in one inside another")
+        around, self._lines, self._depth, self._rounds = self._lines, [], 1, number
+        yield Index(0, (Term(0),))
+        body, self._lines, self._depth, self._rounds = self._lines, around, 0, 1
+        self._lines.append(LoopLine(Range(Index(0), Index(number)), (), (), body, (), ()))
+
+    def run(self, program: Program, inputs: Sequence[Place], outputs: Sequence[Place]) -> None:
+        """Run a program with its ports at these places. Its outputs must hold zeros, but in a loop.
+
+        Raises IndexError if a port goes beyond the array it is placed in.
+        """
+        for place, port in zip((*inputs, *outputs), (*program.inputs, *program.outputs), strict=True):
+            self._check(place, port)
+        part = named(program)
+        places = dict(enumerate((*inputs, *outputs)))
+        names = self._taken(part, inputs)
+        for k, array in enumerate(part.arrays, part.first_array):
+            # A loop's body would find what the round before has left.
+            places[k] = Place(self._new(replace(array, clear=array.clear and not self._depth)))
+            if array.clear and self._depth:
+                self._clear(places[k], array.size)
+        if self._depth:
+            for place, port in zip(outputs, program.outputs, strict=True):
+                if self._is_own(place):
+                    self._clear(place, port.size)
+
+        def name(n: int) -> int:
+            if n not in names:
+                names[n] = next(self._fresh)
+            return names[n]
+
+        def moved_place(k: int, at: Index) -> tuple[int, Index]:
+            return places[k].array, places[k][at]
+
+        def table(k: int) -> int:
+            return self._tables.setdefault(part.tables[k], len(self._tables))
+
+        self._lines += moved(part.lines, moved_place, table, name, self._depth)
+        if part.results is not None:
+            targets = [
+                (place, n) for place, port in zip(outputs, program.outputs, strict=True) for n in range(port.size)
+            ]
+            for (place, n), a in zip(targets, part.results, strict=True):
+                value = a if isinstance(a, float) else name(a)
+                self._lines.append(Line(Store(place.array, place[Index(n)], value), ()))
+
+    def copy(self, source: Place, target: Place, size: int) -> None:
+        """Copy numbers from one place to another."""
+        k, (name,) = Index(0, (Term(self._depth),)), (next(self._fresh),)
+        body: Lines = [
+            Line(Load(source.array, source[k]), (name,)),
+            Line(Store(target.array, target[k], name), ()),
+        ]
+        self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
+
+    def program(self) -> Program:
+        """The whole, without what nobody reads."""
+        inputs, outputs = self._ports
+        tables = list(self._tables)
+        whole = NamedProgram(self._name, inputs, outputs, self._lines, None, self._arrays, tables)
+        return numbered(remove_dead(whole))
+
+    def _new(self, array: Array) -> int:
+        """The number of an array; equal constants are one."""
+        known = None if array.values is None else self._constants.get(array.values)
+        if known is not None:
+            return known
+        self._arrays.append(array)
+        number = len(self.inputs) + len(self.outputs) + len(self._arrays) - 1
+        if array.values is not None:
+            self._constants[array.values] = number
+        return number
+
+    def _check(self, place: Place, port: Port) -> None:
+        ports = [port for some in self._ports for port in some]
+        own = place.array - len(ports)
+        size = self._arrays[own].size if own >= 0 else ports[place.array].size
+        ends = [place[Index(k)].at((counter,), ()) for k in (0, port.size - 1) for counter in (0, self._rounds - 1)]
+        if port.size and not 0 <= min(ends) <= max(ends) < size:
+            raise IndexError(f"{port.name} has {port.size} numbers, which go from {min(ends)} to {max(ends)} in {size}")
+
+    def _is_own(self, place: Place) -> bool:
+        """Whether it is memory between parts."""
+        return place.array >= len(self.inputs) + len(self.outputs)
+
+    def _clear(self, place: Place, size: int) -> None:
+        at = place[Index(0, (Term(self._depth),))]
+        body: Lines = [Line(Store(place.array, at, 0.0), ())]
+        self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
+
+    def _taken(self, part: NamedProgram, inputs: Sequence[Place]) -> dict[int, int]:
+        """The names of a part's inputs: the whole's own, or loaded."""
+        names: dict[int, int] = {}
+        name = 0
+        for place, port in zip(inputs, part.inputs, strict=True):
+            is_port = place.array < len(self.inputs) and place.scale == 1 and not place.at.terms
+            for n in range(port.size):
+                if is_port:
+                    names[name] = self._firsts[place.array] + place.at.base + n
+                else:
+                    names[name] = next(self._fresh)
+                    self._lines.append(Line(Load(place.array, place[Index(n)]), (names[name],)))
+                name += 1
+        return names
