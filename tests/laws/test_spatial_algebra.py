@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from kinetree.spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.exponential import (
+    rotation_exp,
     rotation_exp_jacobian,
     rotation_log_jacobian,
     translation_exp,
     translation_exp_jacobian,
     translation_log,
 )
+from kinetree.spatial.rotation_log import rotation_log
 from kinetree.spatial.rotations import from_rpy
 from laws.reference import close
 from strategies import forces, inertias, law, motions, numbers, rotations, transforms
@@ -277,3 +279,13 @@ def test_the_exponential_map_and_its_derivatives_lose_no_digits_at_any_angle(ang
     np.testing.assert_allclose(translation_exp(w, v).components(), p, **exact)
     np.testing.assert_allclose(translation_log(w, Vec3(*map(float, p))).components(), v.components(), **exact)
     np.testing.assert_allclose(dense(translation_exp_jacobian(w, v)), slope, **exact)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, -0.8, 0), (0, 0.6, 0.8), (0.48, 0.6, -0.64)])
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-3, 1.0, 2.0, 2.2, 3.0, math.pi - 1e-5, math.pi - 1e-9])
+def test_the_logarithm_of_a_rotation_matrix_loses_no_digits_at_any_angle(
+    axis: tuple[float, float, float], angle: float
+) -> None:
+    """Up to half a turn, where what tells one direction from the other vanishes."""
+    w = Vec3(*(angle * x for x in axis))
+    np.testing.assert_allclose(rotation_log(rotation_exp(w)).components(), w.components(), rtol=0.0, atol=2e-15)

@@ -299,6 +299,8 @@ def test_a_placement_by_angles_is_that_by_quaternion() -> None:
     by_quaternion = kt.placement((1, 2, 3), quaternion=(0, 3 * math.sin(half), 0, 3 * math.cos(half)))
     np.testing.assert_allclose(by_angle.homogeneous(), by_quaternion.homogeneous(), atol=1e-15)
     assert kt.placement() == kt.Transform.identity()
+    for length in (1e-200, 1e200):
+        assert kt.placement(quaternion=(0, 0, length, 0)) == kt.placement(quaternion=(0, 0, 1, 0))
 
 
 @pytest.mark.parametrize(
