@@ -60,6 +60,16 @@ def test_steps_are_divided_where_a_spring_is_stiff(integrator: str, parts: int) 
     assert np.abs(motion.q).max() < 1.2e-3
 
 
+@pytest.mark.parametrize(("integrator", "parts"), [("rk4", 12), ("euler", 9)])
+def test_decay_and_swing_add_up_where_both_are_the_integrators_to_follow(integrator: str, parts: int) -> None:
+    """Semi-implicit Euler takes friction implicitly, so for it the spring counts alone."""
+    rate = 895.0
+    robot = wheel(0.5 * rate**2, damping=0.5 * rate)
+    motion = simulate(robot, q=[1e-3], duration=0.05, dt=0.01, integrator=integrator)
+    assert motion.substeps == parts
+    assert np.abs(motion.q).max() <= 1e-3
+
+
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])
 def test_the_parts_of_a_divided_step_have_their_own_time(integrator: str) -> None:
     """A controller sees the time and state of each part, as if the step had been that short from the beginning."""
