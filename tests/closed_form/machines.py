@@ -5,7 +5,7 @@ from __future__ import annotations
 import kinetree as kt
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
-__all__ = ["GRAVITY", "at", "free_body", "pendulum", "point", "rod", "two_link_arm"]
+__all__ = ["GRAVITY", "at", "free_body", "hanging_body", "pendulum", "point", "rod", "two_link_arm"]
 
 GRAVITY = 9.81
 
@@ -51,3 +51,13 @@ def free_body(inertia: Inertia, gravity: float = 0.0) -> kt.Model:
     builder = kt.ModelBuilder("free body", gravity=(0.0, 0.0, -gravity))
     builder.add_body("body", inertia)
     return builder.build(floating_base=True)
+
+
+def hanging_body() -> kt.Model:
+    """A body on a ball joint, with its centre of mass and its principal axes away from the joint's."""
+    builder = kt.ModelBuilder("hanging body", gravity=(0.0, 0.0, -GRAVITY))
+    builder.add_body("base")
+    central = Sym3(0.05, 0.09, 0.12, 0.01, -0.02, 0.015)
+    builder.add_body("body", Inertia.from_com(1.3, Vec3(0.1, -0.2, 0.3), central))
+    builder.add_joint("joint", kt.Spherical(), "base", "body")
+    return builder.build()

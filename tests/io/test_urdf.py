@@ -135,6 +135,11 @@ def test_a_mimic_follows_and_the_notes_say_so(tmp_path: Path) -> None:
     assert not model.joints["elbow"].has_coordinates
 
 
+def test_a_mimic_without_numbers_follows_one_to_one(tmp_path: Path) -> None:
+    model = kt.load(write(tmp_path, spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder"/>')))
+    assert model.joints["elbow"].mimic == kt.Mimic("shoulder", 1.0, 0.0)
+
+
 def test_a_mimic_can_be_left_out_and_the_notes_say_so(tmp_path: Path) -> None:
     text = spoil('<axis xyz="0 0 1"/>', '<mimic joint="shoulder" multiplier="-2" offset="0.5"/>')
     model = kt.load(write(tmp_path, text), mimic=False)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.model import JointKind
 from kinetree.spatial import Vec3
 from laws.reference import BOTH, body_momentum, close, coordinate_rates, directional, reference
 from laws.test_parameters import with_numbers
@@ -58,6 +59,29 @@ def with_rotors(floating: bool = True) -> kt.Model:
             armature=[0.3], rotor=kt.Rotor(0.002, 60.0, (0.0, 0.6, 0.8) if k == 1 else None),
         )  # fmt: skip
     return builder.build(floating_base=floating)
+
+
+def geared_on_the_world(kind: JointKind) -> kt.Model:
+    """An arm on a massless root, to which the rotor of its first joint belongs."""
+    builder = kt.ModelBuilder("geared arm")
+    parent = "world"
+    builder.add_body(parent)
+    for k in range(2):
+        builder.add_body(f"arm{k}", kt.solids.box(0.2, 0.3, 0.1, mass=1.0 + k))
+        builder.add_joint(
+            f"joint{k}", kt.Revolute([0, 1, 0]) if k else kind, parent, f"arm{k}",
+            kt.placement([0.1, 0.2, 0.3], rpy=[0.1, 0.2, 0.3]), rotor=kt.Rotor(0.02, 5.0, (0.0, 0.6, 0.8)),
+        )  # fmt: skip
+        parent = f"arm{k}"
+    return builder.build()
+
+
+# A revolute joint hands mass to the root; of the others some leave all of it where it is.
+ON_THE_WORLD = [
+    kt.Revolute([1, 0, 0]),
+    kt.Screw(angular=[0, 1, 0], linear=[0.2, 0.1, -0.3]),
+    kt.Composite([kt.Revolute([0, 0.6, 0.8]), (kt.Fixed(), kt.placement([0.3, 0.1, 0.2]))]),
+]
 
 
 def state_of(model: kt.Model, seed: int = 5) -> State:
@@ -336,7 +360,15 @@ def test_geared_rotors_have_momentum(floating: bool) -> None:
 
 @pytest.mark.parametrize("make", [with_rotors, lambda: with_rotors(False), every_joint], ids=["free", "fixed", "every"])
 def test_the_laws_hold_with_rotors_followers_and_couplings(make: Callable[[], kt.Model]) -> None:
-    model = make()
+    check_laws(make())
+
+
+@pytest.mark.parametrize("kind", ON_THE_WORLD, ids=lambda kind: type(kind).__name__)
+def test_a_rotor_on_a_massless_root_has_momentum_too(kind: JointKind) -> None:
+    check_laws(geared_on_the_world(kind))
+
+
+def check_laws(model: kt.Model) -> None:
     for seed in range(3):
         s = state_of(model, seed)
         scale = 10.0 * size_of(model, s)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.model import regrouped
 from kinetree.spatial import Inertia
-from laws.reference import BOTH, close, reference
+from laws.reference import BOTH, close, coordinate_rates, directional, reference
 from strategies import Blueprint, State, blueprints, inertias, law, moving_trees, numbers, states, wrenches
 
 Call = Callable[..., Any]
@@ -101,6 +102,40 @@ def test_an_external_force_acts_through_the_jacobian(call: Call, data: st.DataOb
     H = call(kt.crba, model, s.q)
     scale = size_of(np.abs(np.linalg.inv(H)) @ (np.abs(s.tau) + np.abs(pushed) + np.abs(bias)))
     close(call(kt.aba, model, s.q, s.v, s.tau, f_ext=f_ext), call(kt.aba, model, s.q, s.v, s.tau + pushed), scale=scale)
+
+
+@BOTH
+@pytest.mark.parametrize("floating", [False, True])
+def test_rotors_that_spin_about_axes_of_their_own_are_the_same_in_all_three(call: Call, floating: bool) -> None:
+    """H q̈ + C = τ, both ways; and where C turns the energy around, it adds none: v · C is half of v · Ḣ v."""
+    builder = kt.ModelBuilder("geared arm", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("base", kt.solids.box(0.5, 0.4, 0.3, mass=3.0))
+    parent = "base"
+    for k, (kind, axis) in enumerate(
+        (
+            (kt.Revolute([0, 1, 0]), (1.0, 0.0, 0.0)),
+            (kt.Prismatic([1, 0, 0]), (0.0, 0.6, 0.8)),
+            (kt.Helical([0, 0, 1], 0.1), (0.8, 0.0, -0.6)),
+        ),
+        1,
+    ):
+        builder.add_body(f"body{k}", kt.solids.box(0.2, 0.3, 0.1 * k, mass=1.0 / k))
+        builder.add_joint(
+            f"joint{k}", kind, parent, f"body{k}", kt.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
+            rotor=kt.Rotor(0.02, 5.0 * k, axis),
+        )  # fmt: skip
+        parent = f"body{k}"
+    robot = builder.build(floating_base=floating)
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
+        qdd = call(kt.aba, robot, q, v, tau)
+        H, C = call(kt.crba, robot, q), call(kt.bias_forces, robot, q, v)
+        scale = size_of(np.abs(H) @ np.abs(qdd), C)
+        close(H @ qdd + C, tau, scale=scale)
+        close(call(kt.rnea, robot, q, v, qdd), tau, scale=scale)
+        H_dot = directional(lambda x: reference(kt.crba, robot, x), (q, coordinate_rates(robot, q, v)))
+        close(v @ C, 0.5 * v @ H_dot @ v, scale=scale)
 
 
 @law()

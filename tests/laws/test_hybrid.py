@@ -191,7 +191,7 @@ def on_a_base(kind: Any, shared: bool = False) -> kt.Model:
     builder.add_joint("base", kind, "world", "trunk", kt.placement([0.3, 0.0, 1.0], rpy=[0.1, 0.2, 0.3]))
     builder.add_joint("shoulder", kt.Revolute([0, 1, 0]), "trunk", "upper", kt.placement([0.2, 0, 0]))
     mimic = kt.Mimic("shoulder", -1.5, 0.2) if shared else None
-    rotor = kt.Rotor(0.002, 20.0)
+    rotor = kt.Rotor(0.002, 20.0, (0.6, 0.0, 0.8))
     builder.add_joint(
         "elbow", kt.Revolute([1, 0, 0]), "upper", "lower", kt.placement([0, 0.3, 0]), mimic=mimic, rotor=rotor
     )
@@ -276,7 +276,8 @@ def test_the_wrench_is_the_same_in_all_coordinates(case: tuple[kt.Model, State])
 @pytest.mark.parametrize("shared", [False, True], ids=["free", "following"])
 @pytest.mark.parametrize("kind", [kt.Free(), kt.FreeRPY(), kt.Revolute([0, 1, 0])], ids=["Free", "FreeRPY", "Revolute"])
 def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> None:
-    """Against the momentum of bodies and of the rotor: I ratio q̇ along its axis, which turns with the upper arm."""
+    """Against the momentum of bodies and of the rotor: I ratio q̇ along its axis, which turns with the upper arm. A
+    force on the base itself is felt there in full."""
     robot = on_a_base(kind, shared)
     rng = np.random.default_rng(6)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
@@ -291,7 +292,7 @@ def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> 
     def momentum(q: Array, v: Array) -> Array:
         R = reference(kt.frame_placement, robot, q, frame="upper")[:3, :3]
         rate = -1.5 * v[robot.joints["shoulder"].v_slice][0] if shared else v[robot.joints["elbow"].v_slice][0]
-        spin = 0.002 * 20.0 * rate * R[:, 0]
+        spin = 0.002 * 20.0 * rate * R @ [0.6, 0.0, 0.8]
         return body_momentum(robot, q, v) + np.concatenate([np.zeros(3), spin])
 
     h_dot = directional(momentum, (q, coordinate_rates(robot, q, v)), (v, qdd))
@@ -299,6 +300,12 @@ def test_followers_and_geared_rotors_reach_the_base(kind: Any, shared: bool) -> 
     moment = np.cross(reference(kt.center_of_mass, robot, q), weight)
     wrench = reference(kt.base_wrench, robot, q, v, tau, a_base, expressed_in="world")
     close(wrench, h_dot - np.concatenate([weight, moment]), scale=100.0)
+    force = rng.normal(size=6)
+    pushed, free = (
+        reference(kt.base_wrench, robot, q, v, tau, a_base, f_ext=f_ext)
+        for f_ext in ({"trunk" if floats else "world": force}, {})
+    )
+    close(pushed, free - force, scale=100.0)
 
 
 def base_rates(robot: kt.Model, q: Array, v: Array, a_base: Array) -> Array:

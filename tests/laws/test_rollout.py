@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from closed_form.machines import free_body, pendulum
+from closed_form.machines import free_body, hanging_body, pendulum
 from kinetree.sim import integrators
 from kinetree.spatial import Inertia, Sym3, Vec3
 from strategies import State, law, moving_trees
@@ -115,6 +115,22 @@ def test_halving_the_step_divides_the_error_by_two_or_sixteen(
 
     assert apart(middle, fine) > 1e-11  # well above rounding
     assert apart(coarse, middle) / apart(middle, fine) == pytest.approx(factor, rel=0.15)
+
+
+def test_rk4_is_of_order_four_where_displacements_do_not_commute() -> None:
+    """The classical formula, in which stages are displacements from the start, is only of order three there."""
+    robot = hanging_body()
+
+    def end(steps: int) -> Array:
+        tau = np.zeros((steps, 3))
+        return kt.rollout(robot, robot.neutral(), [6.0, 10.0, 4.0], tau, 0.32 / steps, integrator="rk4")[-1]
+
+    coarse, middle, fine = (end(steps) for steps in (128, 256, 512))
+
+    def apart(a: Array, b: Array) -> float:
+        return float(np.linalg.norm(np.append(robot.difference(a[:4], b[:4]), a[4:] - b[4:])))
+
+    assert apart(coarse, middle) / apart(middle, fine) == pytest.approx(16.0, rel=0.03)
 
 
 @pytest.mark.parametrize(("integrator", "tolerance"), [("semi_implicit_euler", 0.1), ("rk4", 2e-7)])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.model import JointKind
 from strategies import Blueprint, State, blueprints, law, numbers, states
 
@@ -253,6 +254,40 @@ def hand() -> kt.Model:
         "wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"], offset=[0.25, 0.0]
     )
     return builder.build()
+
+
+def test_a_cluster_feels_rotors_that_spin_about_other_axes_than_their_joints() -> None:
+    """H q̈ + C = τ, on a body that moves, and with a cluster on a cluster."""
+    builder = kt.ModelBuilder("geared hand")
+    builder.add_body("base")
+    parent = "base"
+    for k, (name, kind, axis, mimic) in enumerate(
+        (
+            ("palm", kt.Revolute([0, 1, 0]), None, None),
+            ("left", kt.Revolute([0, 0, 1]), (1.0, 0.0, 0.0), None),
+            ("right", kt.Revolute([1, 0, 0]), (0.0, 0.6, 0.8), None),
+            ("finger", kt.Prismatic([0, 1, 0]), (0.8, 0.0, 0.6), None),
+            ("tip", kt.Helical([0, 0, 1], 0.1), (0.0, 1.0, 0.0), kt.Mimic("finger", -1.5, 0.2)),
+        )
+    ):
+        builder.add_body(f"{name} body", kt.solids.box(0.2, 0.3, 0.1 + 0.1 * k, mass=1.0 + 0.3 * k))
+        builder.add_joint(
+            name, kind, parent, f"{name} body", kt.placement([0.2, -0.1, 0.1], rpy=[0.3, 0.2 * k, -0.4]),
+            rotor=None if axis is None else kt.Rotor(0.01 + 0.002 * k, 7.0 - 3.0 * k, axis), mimic=mimic,
+            armature=[0.05 * k],
+        )  # fmt: skip
+        parent = f"{name} body"
+    builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -0.5]], coordinates=["pitch", "roll"])
+    robot = builder.build()
+    tree = robot.tree
+    assert [cluster.size for cluster in tree.clusters] == [2, 1]
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
+        pieces = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
+        qdd = np.array(tree.joined(cluster_aba(tree, *pieces), "nv"))
+        H, C = reference(kt.crba, robot, q), reference(kt.bias_forces, robot, q, v)
+        close(H @ qdd + C, tau, scale=float(np.abs(H).max() * np.abs(qdd).max()))
 
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.crba, kt.frame_jacobian, kt.integrate, kt.difference])

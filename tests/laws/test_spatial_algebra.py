@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import mpmath
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetree.spatial import ArticulatedInertia, Force, Inertia, Mat3, Motion, Sym3, Transform, Turn, Vec3
+from kinetree.spatial.exponential import (
+    rotation_exp,
+    rotation_exp_jacobian,
+    rotation_log_jacobian,
+    translation_exp,
+    translation_exp_jacobian,
+    translation_log,
+)
+from kinetree.spatial.rotation_log import rotation_log
+from kinetree.spatial.rotations import from_rpy
 from laws.reference import close
 from strategies import forces, inertias, law, motions, numbers, rotations, transforms
 
@@ -203,3 +216,76 @@ def test_an_articulated_inertia_that_is_no_rigid_one_moves_by_its_matrix(turn: T
     X = Transform(turn.R.T, Vec3(0.3, -0.5, 0.7))
     general = ArticulatedInertia(I.I, dense_to_mat3(dense(I.I.full) @ R), Sym3(1.0, 2.0, 3.0, 0.1, 0.2, 0.3))
     close(dense_articulated(X.back(general)), matrix(X).T @ dense_articulated(general) @ matrix(X), scale=50.0)
+
+
+# -- rotations by angles, and the exponential map, number by number
+
+
+@pytest.mark.parametrize("first", range(-8, 9))
+def test_exact_quarter_turns_come_out_exact(first: int) -> None:
+    """Entries are 0, 1 and -1, without negative zeros where nothing turns; also of many turns."""
+    whole = ((1, 0), (0, 1), (-1, 0), (0, -1))  # cosine and sine
+
+    def about(axis: int, quarters: int) -> np.ndarray:
+        c, s = whole[quarters % 4]
+        j, k = (axis + 1) % 3, (axis + 2) % 3
+        R = np.eye(3)
+        R[j, j], R[j, k], R[k, j], R[k, k] = c, -s, s, c
+        return R
+
+    for second, third in ((0, 0), (1, 0), (0, 1), (2, 3), (-1, 5), (3, -2), (61, -60)):
+        R = from_rpy(*(k * (math.pi / 2) for k in (first, second, third)))
+        expected = about(2, third) @ about(1, second) @ about(0, first)
+        np.testing.assert_array_equal(dense(R), expected)
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3, -1])
+def test_what_is_nearly_a_quarter_turn_is_not_rounded_to_one(quarters: int) -> None:
+    angle = math.nextafter(quarters * (math.pi / 2), math.inf)
+    R = from_rpy(0.0, 0.0, angle)
+    assert (R.x.x, R.y.x) == (math.cos(angle), math.sin(angle))
+
+
+def exact_exponential(w: list[Any], v: list[Any]) -> tuple[Any, Any]:
+    """Rotation and translation of exp([v; w]) with all the digits that mpmath has been asked for."""
+    x, y, z = w
+    W = mpmath.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    a = mpmath.sqrt(x * x + y * y + z * z)
+    b, c = (1 - mpmath.cos(a)) / a**2, (a - mpmath.sin(a)) / a**3
+    return mpmath.eye(3) + mpmath.sin(a) / a * W + b * W * W, (mpmath.eye(3) + b * W + c * W * W) * mpmath.matrix(v)
+
+
+@pytest.mark.parametrize("angle", [1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3, 0.4999, 0.5001, 0.7, 1.5, 2.5, 3.14])
+def test_the_exponential_map_and_its_derivatives_lose_no_digits_at_any_angle(angle: float) -> None:
+    """Near zero the closed forms cancel, and far from it the series end too soon: each holds only in its own place."""
+    w, v = (Vec3(*(angle * x for x in (2.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0))), Vec3(0.3, -1.1, 0.7))
+    with mpmath.workdps(60):
+        exact_w, exact_v = ([mpmath.mpf(x) for x in vector.components()] for vector in (w, v))
+        R, p = exact_exponential(exact_w, exact_v)
+        h = mpmath.mpf(10) ** -20  # differences of such steps are right to forty digits less these twenty
+        slopes, turns = [], []
+        for k in range(3):
+            ahead, behind = ([x + sign * h * (j == k) for j, x in enumerate(exact_w)] for sign in (1, -1))
+            (R1, p1), (R0, p0) = exact_exponential(ahead, exact_v), exact_exponential(behind, exact_v)
+            slopes.append([*((p1 - p0) / (2 * h))])
+            turn = R.T * (R1 - R0) / (2 * h)  # [Jᵣ e_k] x
+            turns.append([turn[2, 1], turn[0, 2], turn[1, 0]])
+        slope, J = (np.array(columns, dtype=float).T for columns in (slopes, turns))
+        J_inverse = np.array((mpmath.matrix(turns).T ** -1).tolist(), dtype=float)
+        p = np.array([*p], dtype=float)
+    exact = {"rtol": 0.0, "atol": 1e-15}
+    np.testing.assert_allclose(dense(rotation_exp_jacobian(w)), J, **exact)
+    np.testing.assert_allclose(dense(rotation_log_jacobian(w)), J_inverse, **exact)
+    np.testing.assert_allclose(translation_exp(w, v).components(), p, **exact)
+    np.testing.assert_allclose(translation_log(w, Vec3(*map(float, p))).components(), v.components(), **exact)
+    np.testing.assert_allclose(dense(translation_exp_jacobian(w, v)), slope, **exact)
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, -0.8, 0), (0, 0.6, 0.8), (0.48, 0.6, -0.64)])
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-3, 1.0, 2.0, 2.2, 3.0, math.pi - 1e-5, math.pi - 1e-9])
+def test_the_logarithm_of_a_rotation_matrix_loses_no_digits_at_any_angle(
+    axis: tuple[float, float, float], angle: float
+) -> None:
+    """Up to half a turn, where what tells one direction from the other vanishes."""
+    w = Vec3(*(angle * x for x in axis))
+    np.testing.assert_allclose(rotation_log(rotation_exp(w)).components(), w.components(), rtol=0.0, atol=2e-15)

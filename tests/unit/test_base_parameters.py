@@ -176,6 +176,17 @@ def test_angles_rounded_in_a_file_are_told_by_the_weakest_column() -> None:
     assert len(nearly) > len(exact) == len(coarse)
 
 
+def test_a_short_column_makes_the_number_doubtful_too() -> None:
+    """Gravity hardly acts on a hinge that is a millionth from upright: what shows h is independent, but small."""
+    builder = kt.ModelBuilder("door")
+    builder.add_body("frame")
+    builder.add_body("leaf", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
+    builder.add_joint("hinge", UPRIGHT, "frame", "leaf", kt.placement(rpy=[1e-6, 0.0, 0.0]))
+    base = kt.base_parameters(builder.build())
+    assert base.names == ("h_x(leaf)", "h_y(leaf)", "I_zz(leaf)")
+    assert 1e-8 < base.weakest < 1e-5
+
+
 def test_a_robot_that_cannot_move_has_none() -> None:
     robot = kt.zoo.load("double_pendulum")
     base = kt.base_parameters(robot.lock(list(robot.joints)))

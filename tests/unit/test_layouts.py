@@ -19,6 +19,8 @@ from strategies import law, transforms
 Array = NDArray[np.float64]
 
 LIBRARIES = ["pinocchio", "mujoco", "drake", "rbdl"]
+FLYING_BALL = kt.Composite([kt.Translation(), kt.Spherical()])
+FLYING_WHEEL = kt.Composite([kt.Translation(), kt.Continuous([1, 0, 0])])
 KINDS: list[JointKind] = [
     kt.Revolute([0, 0, 1]),
     kt.Prismatic([1, 2, 3]),
@@ -43,8 +45,8 @@ KINDS: list[JointKind] = [
     kt.MultiDof.angular_first([[0, 0, 0, 1, 0, 0], [0, 0, 1, 0, 0, 0]]),
     kt.Reversed(kt.Planar()),
     Placed(kt.FloatingBase(), kt.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6))),
-    kt.Composite([kt.Translation(), kt.Spherical()]),
-    kt.Composite([kt.Translation(), kt.Continuous([1, 0, 0])]),
+    FLYING_BALL,
+    FLYING_WHEEL,
     kt.Composite([kt.Prismatic([1, 0, 0]), kt.Fixed(), kt.Composite([kt.ExponentialMap(), kt.Prismatic([0, 0, 1])])]),
 ]
 FREE = [kind for kind in KINDS if isinstance(kind, kt.Free | kt.FloatingBase | kt.FreeRPY)]
@@ -205,6 +207,16 @@ def test_rbdl_s_order_of_w_is_that_of_the_joints() -> None:
     assert rbdl.q_names == ["b.qx", "b.qy", "b.qz", "a.qx", "a.qy", "a.qz", "b.qw", "a.qw"]
 
 
+def test_rbdl_keeps_the_w_of_a_composite_behind_the_others_too() -> None:
+    robot = chain(("flying", FLYING_BALL), ("hinge", kt.Revolute([0, 0, 1])))
+    layout = kt.Layout(robot, "rbdl")
+    assert layout.q_names == [
+        *("flying.1.x", "flying.1.y", "flying.1.z", "flying.2.qx", "flying.2.qy", "flying.2.qz"),
+        *("hinge", "flying.2.qw"),
+    ]
+    assert layout.q_to([1.0, 2.0, 3.0, 0.5, -0.5, 0.5, -0.5, 7.0]).tolist() == [1, 2, 3, 0.5, -0.5, 0.5, 7, -0.5]
+
+
 def test_the_parts_of_a_composite_are_written_each_by_itself() -> None:
     base = chain(("base", kt.Composite([kt.Prismatic([1, 0, 0]), kt.Continuous([0, 0, 1]), kt.Prismatic([0, 0, 1])])))
     assert kt.Layout(base, "pinocchio").q_names == ["base.1", "base.2.cos", "base.2.sin", "base.3"]
@@ -280,6 +292,7 @@ def test_single_precision_stays_single_if_all_is() -> None:
     q, v, _, _ = (x[0].astype(np.float32) for x in states(robot, 1))
     assert layout.q_to(q).dtype == layout.v_to(q, v).dtype == np.float32
     assert layout.v_to(q, v.astype(np.float64)).dtype == np.float64
+    assert layout.v_to(q.astype(np.float64), v).dtype == np.float64
     assert layout.q_to(robot.neutral().tolist()).dtype == np.float64
     exact = layout.v_to(q.astype(np.float64), v.astype(np.float64))
     assert np.allclose(layout.v_to(q, v), exact, atol=1e-6)
@@ -378,6 +391,28 @@ def test_no_direction_is_refused() -> None:
         layout.q_from([[0, 0, 0, 1, 1, 0], [0, 0, 0, 1, 0, 0]])
     with pytest.raises(kt.ConfigurationError, match="qw, qx, qy, qz of joint 'ball' are too large or too small"):
         kt.Layout(robot, "mujoco").v_from([1e-200, 0, 0, 0, 1], np.ones(4))
+    with pytest.raises(kt.ConfigurationError, match="qw, qx, qy, qz of joint 'ball' are too large or too small"):
+        kt.Layout(robot, "mujoco").v_from([1e200, 0, 0, 0, 1], np.ones(4))
+
+
+@pytest.mark.parametrize(
+    ("kind", "library", "right", "wrong", "names"),
+    [
+        (kt.Free(), "drake", [1] + [0] * 6, [0] * 4 + [1, 2, 3], "qw, qx, qy, qz"),
+        (kt.ExponentialMap(), "mujoco", [0, 0, 0, 1], [0, 0, 0, 0], "qw, qx, qy, qz"),
+        (kt.Planar(), "pinocchio", [0, 0, 0, 1], [1, 2, 0, 0], "cos, sin"),
+        (FLYING_WHEEL, "pinocchio", [0, 0, 0, 0, 1], [1, 2, 3, 0, 0], "2.cos, 2.sin"),
+        (FLYING_BALL, "mujoco", [0] * 3 + [1] * 4, [1] * 3 + [0] * 4, "2.qw, 2.qx, 2.qy, 2.qz"),
+    ],
+    ids=["free", "rotation vector", "planar", "wheel of a composite", "ball of a composite"],
+)
+def test_directions_are_looked_for_where_that_library_has_them(
+    kind: JointKind, library: str, right: list[float], wrong: list[float], names: str
+) -> None:
+    layout = kt.Layout(chain(("joint", kind)), library)
+    assert np.isfinite(layout.q_from(right)).all()
+    with pytest.raises(kt.ConfigurationError, match=f"q: {names} of joint 'joint' are all zero"):
+        layout.q_from(wrong)
 
 
 def test_it_says_what_it_is() -> None:

@@ -102,6 +102,17 @@ def test_impossible_inertias_are_refused_in_words(place: int, value: float, mess
         kt.log_cholesky.from_parameters(pi)
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [(4, 9.0, "more than the sum"), (9, -1.0, "one is negative"), (4, 0.2, "is a point, a rod or a plate")],
+)
+def test_the_reason_is_the_same_for_a_speck_of_dust(place: int, value: float, message: str) -> None:
+    pi = np.array(BALL)
+    pi[place] = value
+    with pytest.raises(kt.ModelError, match=message):
+        kt.log_cholesky.from_parameters(1e-15 * pi)
+
+
 def test_the_message_says_which_of_many() -> None:
     pi = np.tile(BALL, (2, 3, 1))
     pi[1, 2, 0] = -1.0

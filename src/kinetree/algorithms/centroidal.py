@@ -6,8 +6,8 @@ each body's coordinates, where d(Iᶜ)/dt comes from the joints beyond alone and
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  Ic <-> Iᶜ,  w <-> ω;  k is the body that carries all.
 R[i] leads from the world's axes to those of body i, and d[i] from the centre of mass to its origin, in its axes: so
 the centre's own coordinates are never formed where they are not needed, and columns are rotated once each.
-Where one body carries all others and the root has no mass (k, a floating base) nothing is taken to the world's origin,
-so no digits are lost far from it, and its translation has exactly no angular momentum.
+Where one body carries all others and the root has neither mass nor rotors (k, a floating base) nothing is taken to the
+world's origin, so no digits are lost far from it, and its translation has exactly no angular momentum.
 G is the momentum of geared rotors at unit rates (section 9.6); they spin on the parent.
 """
 
@@ -66,7 +66,7 @@ def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> Join
         R[i] = X_J[i].E.times(R_F)
         if i == k:
             U = _carriers_own(_central(Ic[i], -d[i]), Ic[i], S[i])
-            A[i] = [_turned_back(R[i], u + g).linear_first() for u, g in zip(U, G[i].columns, strict=True)]
+            A[i] = [_turned_back(R[i], u).linear_first() for u in U]
             continue
         # In the axes of the joint's fixed side: turning there what Iᶜ shares costs nothing.
         d_F = tree.X_T[i].E @ (d[p] + tree.X_T[i].r) + X_J[i].r

@@ -48,33 +48,30 @@ class _Alive:
     def _use(self, arguments: Iterable[Argument]) -> None:
         self._values.update(a for a in arguments if isinstance(a, int))
 
-    def _block(self, lines: Lines) -> bool:
-        """Mark what a block needs; return whether it does anything by itself."""
-        acts = False
+    def _block(self, lines: Lines) -> None:
+        """Mark what a block needs."""
         for line in reversed(lines):
-            acts |= self._line(line)
-        return acts
+            if isinstance(line, SwitchLine):
+                for case in line.cases:
+                    self._block(case)
+            elif isinstance(line, LoopLine):
+                carried = self._carried(line)
+                self._use(line.carried[k] for k in carried)
+                self._use(line.next[k] for k in carried)
+                self._block(line.body)
+            else:
+                self._line(line)
 
-    def _line(self, line: Line | LoopLine | SwitchLine) -> bool:
-        if isinstance(line, SwitchLine):
-            each = [self._block(case) for case in line.cases]  # all of them, also after one that acts
-            return any(each)
-        if isinstance(line, LoopLine):
-            carried = self._carried(line)
-            self._use(line.carried[k] for k in carried)
-            self._use(line.next[k] for k in carried)
-            return self._block(line.body)
+    def _line(self, line: Line) -> None:
         s = line.statement
         if isinstance(s, Store):
             if s.array in self._arrays:
                 self._use((s.value,))
-                return True
         elif self._values.intersection(line.defines):
             if isinstance(s, Load):
                 self._arrays.add(s.array)
             else:
                 self._use(s.args)
-        return False
 
     def _carried(self, line: LoopLine) -> list[int]:
         """Which carried values somebody needs, inside or afterwards."""

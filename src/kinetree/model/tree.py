@@ -116,11 +116,13 @@ class Tree:
 
     @property
     def carrier(self) -> int:
-        """The one body that carries all others, if nothing is fixed to the root; else the root."""
-        I = self.I[0]
-        is_massless = all(map(is_zero, (I.mass, *I.h.components(), *I.I.components())))
+        """The one body that carries all others, if the root has neither mass nor a rotor beside it; else the root."""
         carried = [i for i, p in self.outward if p == 0]
-        return carried[0] if len(carried) == 1 and is_massless else 0
+        if len(carried) != 1:
+            return 0
+        I, (i,) = self.I[0], carried
+        spins = (x for couple in self.rotor[i] for x in couple.components())
+        return i if all(map(is_zero, (I.mass, *I.h.components(), *I.I.components(), *spins))) else 0
 
     @property
     def v_starts(self) -> list[int]:

@@ -160,6 +160,21 @@ def test_a_call_takes_as_many_numbers_as_the_program_and_is_dropped_if_nobody_ne
 # -- memory
 
 
+@pytest.mark.parametrize(("clear", "at_first"), [(False, np.nan), (True, 0.0)])
+def test_memory_that_was_never_written_means_no_number_unless_it_is_cleared(clear: bool, at_first: float) -> None:
+    """Backends may leave anything there, so what a program means must not let it pass for a zero."""
+
+    def record(recorder: Recorder) -> None:
+        (x,), (y,) = recorder.inputs, recorder.outputs
+        work = recorder.array("work", 2, clear=clear)
+        work[0] = x[0]
+        y[0] = work[0]
+        y[1] = work[1]
+
+    program = trace_memory(record, [Port("x", ())], [Port("y", (2,))], "half written")
+    np.testing.assert_array_equal(interpret(program, [3.0]), [[3.0, at_first]])
+
+
 def test_loads_and_stores_keep_their_order() -> None:
     def record(r: Recorder) -> None:
         (x,), (y,), a = r.inputs, r.outputs, r.array("a", 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -35,6 +37,14 @@ def same(actual: ArrayLike, expected: np.ndarray) -> None:
 
 def test_every_operation_has_a_meaning() -> None:
     assert set(_MEANING) == set(OPS)
+
+
+@pytest.mark.parametrize("name", sorted(OPS))
+def test_each_operation_means_what_the_table_says_also_of_equal_arguments(name: str) -> None:
+    for arguments in product((-1.5, 0.0, 0.5, 2.0), repeat=OPS[name].arity):
+        expected = OPS[name].evaluate(*arguments)
+        if math.isfinite(expected):  # else Python's own division raises
+            assert _MEANING[name](*arguments) == pytest.approx(expected, rel=1e-15, abs=0.0)
 
 
 @settings(max_examples=40, deadline=None)

@@ -23,6 +23,14 @@ def test_the_same_operation_is_one_symbol() -> None:
     assert x - y is not y - x
 
 
+def test_the_zeros_of_both_signs_are_one_constant() -> None:
+    """Or which of them an operation has would depend on which was recorded first."""
+    (x,) = inputs(1)
+    for symbol in (maximum(x, -0.0), select(less(x, 1.0), -0.0, x), atan2(-0.0, x)):
+        assert isinstance(symbol, Symbol)
+        assert [math.copysign(1.0, a) for a in symbol.args if a == 0.0 and isinstance(a, float)] == [1.0]
+
+
 def test_zeros_and_ones_vanish() -> None:
     (x,) = inputs(1)
     assert x + 0.0 is x

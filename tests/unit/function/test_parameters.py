@@ -79,6 +79,23 @@ def test_a_wrong_parameter_is_refused_in_words(robot: kt.Model, parameters: Any,
         kt.aba(robot, *state(robot, 4), parameters=parameters)
 
 
+def test_a_zero_quaternion_is_found_behind_the_step_of_time_and_the_forces() -> None:
+    """A rollout has dt before them: the parameter is not looked for among the arguments that come earlier."""
+    robot = kt.zoo.load("double_pendulum")
+    name = f"joint.{list(robot.joints)[-1]}.placement"
+    frame = list(robot.bodies)[-1]
+
+    def states(placement: list[float]) -> Any:
+        return kt.rollout(
+            robot, np.zeros(2), np.zeros(2), np.zeros((3, 2)), 1e-3,
+            f_ext={frame: np.zeros(6)}, parameters={name: placement},
+        )  # fmt: skip
+
+    assert np.isfinite(states([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])).all()
+    with pytest.raises(kt.ConfigurationError, match=rf"{name}: the quaternion of joint"):
+        states([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0])
+
+
 def test_a_wrong_out_is_seen_with_a_batch_of_numbers_too(robot: kt.Model) -> None:
     q, v, tau = state(robot, 4)
     with pytest.raises(kt.ShapeError, match=r"out has shape \(4, 7\), but the result has \(2, 4, 7\)"):

@@ -138,6 +138,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "damping that is a number": (_with_joint(damping=0.1), "damping must be a sequence of numbers, not 0.1"),
     "friction that is infinite": (_with_joint(friction=(math.inf,)), "joint 'j' has friction that is not finite"),
     "negative armature": (_with_joint(armature=(-0.1,)), "joint 'j' has the negative armature -0.1"),
+    "a rotor that is too fast to be geared": (_with_joint(rotor=kt.Rotor(1.0, 1e160)), "joint 'j' has a rotor whose ratio² inertia overflows"),
     "a mimic factor that is NaN": (_with_joint(mimic=kt.Mimic("hinge", NAN, 0.0)), "mimics with a multiplier or an offset that is not finite"),
     "a mimic between joints of several coordinates": (_with_joint(kind=kt.Free(), mimic=kt.Mimic("hinge", 1.0, 0.0)), "both must be joints of one coordinate"),
     "a frame on nothing": (lambda b: b.add_frame("f", "arn", shift()), "frame 'f' sits on 'arn', but there is no such body: did you mean 'arm'?"),
@@ -181,3 +182,21 @@ def test_a_point_mass_with_rounding_for_inertia_is_not_taken_for_indefinite(buil
     builder.add_body("x", Inertia(0.7, Vec3.zero(), Sym3(-5e-20, -5e-20, 0.0, 1e-20, 0.0, 0.0)))
     builder.add_joint("j", kt.Prismatic([1, 0, 0]), "arm", "x")
     assert builder.build().singular_joints == ()
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_principal_moments_are_judged_by_the_size_of_the_largest(size: float) -> None:
+    """Rounding in the seventh digit is forgiven, and what is wrong by a hundredth is not: of a watch and of a ship."""
+
+    def build(xx: float, yy: float, zz: float) -> kt.Model:
+        made = kt.ModelBuilder("robot")
+        made.add_body("base")
+        made.add_body("x", Inertia(size, Vec3.zero(), Sym3(xx * size, yy * size, zz * size, 0.0, 0.0, 0.0)))
+        made.add_joint("j", HINGE, "base", "x")
+        return made.build()
+
+    assert build(-1e-7, 1.0, 1.0).notes == build(1.0, 1.0, 2.0 + 1e-7).notes == ()
+    with pytest.raises(kt.ModelError, match="'x' has an inertia with the negative principal moment"):
+        build(-0.01, 1.0, 1.0)
+    with pytest.warns(kt.ModelWarning, match="'x' has an inertia that no rigid body can have"):
+        build(1.0, 1.0, 2.01)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.algorithms.crba import crba
-from kinetree.spatial import Inertia
+from kinetree.spatial import Inertia, Transform
 from tests.unit.model.bodies import ball, chain, point, shift
 
 X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])
@@ -99,6 +99,22 @@ def test_legs_that_swing_about_one_line_do_not_hold_a_massless_base() -> None:
         builder.add_body(f"leg{i}", ball())
         builder.add_joint(f"hip{i}", X, "base", f"leg{i}", shift(0.1 * i))
     assert builder.build(floating_base=True).singular_joints == ("root_joint",)
+
+
+@pytest.mark.parametrize(
+    ("place", "armature"),
+    [(kt.placement(rpy=(0.0, 0.0, 0.3)), 0.0), (None, 0.01)],
+    ids=["in another direction", "geared"],
+)
+def test_a_leg_that_is_not_quite_like_the_others_is_heard(place: Transform | None, armature: float) -> None:
+    """Legs that are alike resist the same motions, and one of them stands for all; this one holds what they do not."""
+    builder = kt.ModelBuilder("legs")
+    builder.add_body("base")
+    for i in range(4):
+        builder.add_body(f"leg{i}", ball())
+        at, rotor = (None, 0.0) if i else (place, armature)
+        builder.add_joint(f"hip{i}", X, "base", f"leg{i}", at, armature=[rotor])
+    assert builder.build(floating_base=True).singular_joints == ()
 
 
 def test_armature_resists_by_itself() -> None:

@@ -148,6 +148,15 @@ def test_a_far_mesh_keeps_its_digits() -> None:
     far = kt.solids.mesh(CUBE + 4096.0, CUBE_FACES, density=1.0)
     moved = kt.placement((4096.0, 4096.0, 4096.0)).back(near)
     np.testing.assert_allclose(ten(far), ten(moved), rtol=1e-15)
+    # Far off and at no whole numbers the coordinates themselves are rounded to 1e-12, their cubes to 1e-5.
+    assert kt.solids.mesh(CUBE + 4096.1, CUBE_FACES, density=1.0).mass == pytest.approx(1.0, rel=1e-11)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_whether_a_mesh_encloses_a_volume_is_judged_by_its_size(size: float) -> None:
+    assert kt.solids.mesh(CUBE * size, CUBE_FACES, density=1.0).mass == pytest.approx(size**3, rel=1e-12)
+    with pytest.raises(ModelError, match="encloses no volume"):
+        kt.solids.mesh(CUBE * [size, size, 1e-13 * size], CUBE_FACES, density=1.0)
 
 
 def test_vertices_at_one_place_are_one() -> None:
@@ -242,6 +251,20 @@ def test_a_known_inertia_may_be_about_any_point_and_in_any_axes(body: Inertia, f
     assert_same(central, body)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_a_known_inertia_is_judged_by_its_size(size: float) -> None:
+    """The last digit of a data sheet is forgiven, and what is wrong by a hundredth is not: of a watch and of a ship."""
+
+    def build(xx: float, xy: float = 0.0) -> Inertia:
+        return kt.solids.inertia(size, (0, 0, 0), size * np.array([[xx, xy, 0], [0, 1, 0], [0, 0, 1]]))
+
+    assert build(-1e-7, 1e-10).mass == size
+    with pytest.raises(OptionError, match="none can be negative"):
+        build(-0.01)
+    with pytest.raises(OptionError, match="matrix is not symmetric"):
+        build(1.0, 0.01)
+
+
 def test_a_matrix_may_be_six_numbers() -> None:
     full = [[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]]
     assert kt.solids.inertia(1.0, (1, 2, 3), full) == kt.solids.inertia(1.0, (1, 2, 3), [2, 3, 4, 0.1, 0.2, 0.3])
@@ -299,6 +322,8 @@ def test_a_placement_by_angles_is_that_by_quaternion() -> None:
     by_quaternion = kt.placement((1, 2, 3), quaternion=(0, 3 * math.sin(half), 0, 3 * math.cos(half)))
     np.testing.assert_allclose(by_angle.homogeneous(), by_quaternion.homogeneous(), atol=1e-15)
     assert kt.placement() == kt.Transform.identity()
+    for length in (1e-200, 1e200):
+        assert kt.placement(quaternion=(0, 0, length, 0)) == kt.placement(quaternion=(0, 0, 1, 0))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree import zoo
 from kinetree.errors import StiffFrictionError
 from kinetree.functions.dynamics import crba
-from kinetree.model import Mimic, Model, ModelBuilder, Revolute
+from kinetree.model import Mimic, Model, ModelBuilder, Prismatic, Revolute
 from kinetree.model.drive import FRICTION_SPEED
 from kinetree.sim import simulate
 from kinetree.sim.friction import Friction
@@ -50,6 +50,18 @@ def test_a_joint_loaded_below_its_friction_creeps_slower_than_the_smoothing_spee
     motion = simulate(wheel(0.5, friction=0.2), tau=[0.1], duration=3.0)
     assert motion.v[-1, 0] == pytest.approx(FRICTION_SPEED * np.arctanh(0.5), rel=1e-9)
     assert motion.work[-1] == pytest.approx(0.1 * motion.q[-1, 0], rel=1e-9)
+
+
+def test_euler_books_work_and_friction_at_the_velocity_that_a_step_leads_to() -> None:
+    """Σ h τ v₊ and Σ h v₊ᵀ c v₊, with the c of the velocity that the step began with."""
+    robot, tau, dt = gripper(mimic=False), np.array([0.4, -0.3]), 0.01
+    braking = ["damping", "friction"]
+    motion = simulate(robot, v=[2.0, -1.0], tau=tau, duration=0.2, dt=dt, integrator="euler", passive=braking)
+    friction = Friction.of(robot)
+    before, after = motion.v[:-1], motion.v[1:]
+    loss = [dt * w @ friction.coefficient(v) @ w for v, w in zip(before, after, strict=True)]
+    np.testing.assert_allclose(motion.dissipated[1:], np.cumsum(loss), rtol=1e-12)
+    np.testing.assert_allclose(motion.work[1:], np.cumsum(dt * after @ tau), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["arm6", "arm7", "cart_pole"])
@@ -154,6 +166,37 @@ def test_fastest_decay_is_the_largest_eigenvalue(name: str) -> None:
         rate, _ = stiffness.at(q)
         largest = np.linalg.eigvalsh(root[:, None] * np.linalg.inv(crba(robot, q)) * root)[-1]
         assert rate == pytest.approx(largest, rel=0.25)
+
+
+def test_the_fastest_decay_is_found_again_after_it_has_gone_to_another_branch() -> None:
+    """Two damped hinges, each with a mass on a slider: drawn in, it turns a hundred times as easily as far out."""
+    builder = ModelBuilder("two arms", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("stand")
+    for name in ("left", "right"):
+        builder.add_body(f"{name} rail", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.004)))
+        builder.add_joint(f"{name} hinge", Revolute([0, 0, 1]), "stand", f"{name} rail", damping=[1.0])
+        builder.add_body(f"{name} load", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.001)))
+        builder.add_joint(f"{name} slider", Prismatic([1, 0, 0]), f"{name} rail", f"{name} load")
+    robot = builder.build()
+    friction = Friction.of(robot).steepest
+    followed = Fastest(robot, friction)
+    for q, hinge in (([0.0, 0.0, 0.0, 1.0], 0), ([0.0, 1.0, 0.0, 0.0], 2), ([0.0, 0.0, 0.0, 1.0], 0)):
+        rate, joint = followed.at(np.array(q))
+        assert rate == pytest.approx(200.0, rel=1e-9)
+        assert joint == hinge
+
+
+def test_steps_become_finer_where_a_joint_is_stiff_on_the_way() -> None:
+    """A mass that slides inward along a damped hinge's rail, and out again: halfway the hinge is ten times as stiff."""
+    builder = ModelBuilder("arm", gravity=(0.0, 0.0, 0.0))
+    builder.add_body("stand")
+    builder.add_body("rail", Inertia.from_com(1.0, Vec3.zero(), Sym3.scalar(0.1)))
+    builder.add_joint("hinge", Revolute([0, 0, 1]), "stand", "rail", damping=[100.0])
+    builder.add_body("load", Inertia.from_com(1.0, Vec3.zero(), Sym3.zero()))
+    builder.add_joint("slider", Prismatic([1, 0, 0]), "rail", "load")
+    motion = simulate(builder.build(), q=[0.0, 0.95], v=[0.0, -2.0], duration=0.95, dt=0.01)
+    assert motion.q[-1, 1] == pytest.approx(-0.95)
+    assert motion.substeps == 7  # 0.01 s · 100 / 0.1 / 1.5
 
 
 @pytest.mark.parametrize("stiff", [0, 1, 2])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from closed_form.machines import hanging_body
 from kinetree import zoo
 from kinetree.model import Model
 from kinetree.sim import Trajectory, simulate
@@ -39,6 +40,16 @@ def test_halving_the_step_shrinks_the_error_by_the_order(name: str, integrator: 
     coarse, middle, fine = (run(robot, dt / k, integrator) for k in (1, 2, 4))
     observed = np.log2(end_difference(robot, coarse, middle) / end_difference(robot, middle, fine))
     assert observed == pytest.approx(order, abs=0.35)
+
+
+def test_rk4_is_of_order_four_where_displacements_do_not_commute() -> None:
+    """The classical formula, in which stages are displacements from the start, is only of order three there."""
+    robot = hanging_body()
+    coarse, middle, fine = (
+        simulate(robot, v=[6.0, 10.0, 4.0], duration=0.32, dt=0.32 / steps) for steps in (128, 256, 512)
+    )
+    ratio = end_difference(robot, coarse, middle) / end_difference(robot, middle, fine)
+    assert ratio == pytest.approx(16.0, rel=0.03)
 
 
 @pytest.mark.parametrize(("integrator", "order", "dt"), [("rk4", 4, 4e-3), ("euler", 1, 1e-3)])

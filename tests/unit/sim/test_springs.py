@@ -6,11 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.errors import OptionError, SimulationError
 from kinetree.sim import simulate
 from kinetree.spatial import Inertia, Sym3, Vec3
+
+Array = NDArray[np.float64]
 
 
 def wheel(stiffness: float, rest: float = 0.0, limits: kt.Limits | None = None, damping: float = 0.0) -> kt.Model:
@@ -55,6 +58,34 @@ def test_steps_are_divided_where_a_spring_is_stiff(integrator: str, parts: int) 
     motion = simulate(wheel(0.5 * swing**2), q=[1e-3], duration=0.1, dt=0.01, integrator=integrator)
     assert motion.substeps == parts
     assert np.abs(motion.q).max() < 1.2e-3
+
+
+@pytest.mark.parametrize(("integrator", "parts"), [("rk4", 12), ("euler", 9)])
+def test_decay_and_swing_add_up_where_both_are_the_integrators_to_follow(integrator: str, parts: int) -> None:
+    """Semi-implicit Euler takes friction implicitly, so for it the spring counts alone."""
+    rate = 895.0
+    robot = wheel(0.5 * rate**2, damping=0.5 * rate)
+    motion = simulate(robot, q=[1e-3], duration=0.05, dt=0.01, integrator=integrator)
+    assert motion.substeps == parts
+    assert np.abs(motion.q).max() <= 1e-3
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+def test_the_parts_of_a_divided_step_have_their_own_time(integrator: str) -> None:
+    """A controller sees the time and state of each part, as if the step had been that short from the beginning."""
+    robot = wheel(0.5 * 200.0**2)
+
+    def tau(t: float, q: Array, v: Array) -> Array:
+        return 100.0 * np.sin(200.0 * t) - 3.0 * q - 0.1 * v
+
+    motion = simulate(robot, tau=tau, duration=0.2, dt=0.02, integrator=integrator)
+    parts = motion.substeps
+    assert parts > 1
+    fine = simulate(robot, tau=tau, duration=0.2, dt=0.02 / parts, integrator=integrator)
+    assert fine.substeps == 1
+    for name in ("q", "v", "work", "dissipated"):
+        np.testing.assert_allclose(getattr(motion, name), getattr(fine, name)[::parts], rtol=0, atol=1e-11)
+    assert np.abs(motion.v).max() > 1.0
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])

@@ -57,6 +57,21 @@ def test_a_robot_is_put_on_a_frame_by_a_joint_that_has_a_name() -> None:
     assert both.frames["small grip"].body == "small finger"
 
 
+def test_what_is_put_on_a_frame_stands_where_the_frame_says() -> None:
+    """A placement in the frame, which is itself placed on its body: robots and single bodies alike."""
+    place = kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
+    builder = kt.ModelBuilder("hand")
+    builder.add_body("palm", ball())
+    builder.add_frame("pad", "palm", kt.placement([0.0, 0.1, 0.05], rpy=[1.0, 0.0, 0.5]))
+    hand = builder.build()
+    for both, name in (
+        (hand.attach(ARM, "pad", place), "b0"),
+        (hand.attach_body("lamp", ball(), "pad", place), "lamp"),
+    ):
+        pad, on_it = (reference(kt.frame_placement, both, both.neutral(), frame=frame) for frame in ("pad", name))
+        close(on_it, pad @ np.array(place.homogeneous()).reshape(4, 4))
+
+
 def test_couplings_come_along_under_the_prefix() -> None:
     both = ARM.attach(differential(), "b1", prefix="x ")
     assert both.couplings["x gear"].joints == ("x left", "x right")

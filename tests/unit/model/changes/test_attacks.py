@@ -10,6 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import DTypeError, KinetreeError, ModelError, NameNotFoundError, OptionError, ShapeError
+from kinetree.model.changes.kinds import is_same
 
 BALL = kt.solids.box(0.3, 0.2, 0.1, mass=1.0)
 
@@ -196,3 +197,10 @@ def test_a_text_with_an_unknown_kind_says_what_to_do_in_python_and_on_the_comman
     ):
         kt.Model.from_text(text)
     assert kt.Model.from_text(text, kinds=[Wobbly]).nq == 1
+
+
+def test_far_places_are_compared_relative_to_their_distance() -> None:
+    near, far = kt.placement([1.0, 2.0, 3.0]), kt.placement([1e12, 2e12, 3e12])
+    assert is_same(far, kt.placement([1e12 + 1e-3, 2e12, 3e12]))
+    assert not is_same(far, kt.placement([1e12 + 1e6, 2e12, 3e12]))
+    assert not is_same(near, kt.placement([1.0, 2.0, 3.0 + 1e-5]))

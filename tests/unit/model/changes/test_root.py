@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.expr import Scalar
 from kinetree.model import JointKind, JointMotion, Rotor
+from laws.reference import close, reference
 from unit.model.bodies import ball, chain, shift
 
 
@@ -19,6 +21,21 @@ class Slider(JointKind):
 
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:
         return kt.Prismatic([1, 0, 0]).calc(q, v)
+
+
+@pytest.mark.parametrize("kind", [kt.Revolute([1, 2, 2]), kt.Planar([0, 1, 0]), kt.Helical([0, 0, 1], 0.2)], ids=repr)
+def test_a_placed_joint_leads_back_from_both_of_its_placements(kind: JointKind) -> None:
+    after = kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])
+    before = kt.placement([-0.3, 0.2, 0.5], rpy=[-0.7, 0.2, 1.1])
+    builder = kt.ModelBuilder("two bodies")
+    builder.add_body("base", ball())
+    builder.add_body("link", ball())
+    builder.add_joint("joint", kt.Placed(kind, after, before), "base", "link", shift(0.1, 0.2, 0.3))
+    robot = builder.build()
+    back = robot.rerooted("link")
+    q = 0.4 + 0.3 * np.arange(kind.nq)
+    there = reference(kt.frame_placement, robot, q, frame="link")
+    close(reference(kt.frame_placement, back, q, frame="base"), np.linalg.inv(there))
 
 
 def test_joints_on_the_way_lead_the_other_way_and_the_others_stay() -> None:

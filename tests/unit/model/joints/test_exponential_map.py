@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.expr import Port, forward_derivative, interpret, trace
-from kinetree.model import regrouped
+from kinetree.model import JointKind, regrouped
 from kinetree.spatial import Inertia, Vec3
 from kinetree.spatial.rotation_vector import RECHART_ABOVE, RotationVector
 from strategies import law, numbers, positive
@@ -148,6 +148,35 @@ def test_a_robot_recharts_arrays_whose_axes_broadcast() -> None:
             kt.body_velocities(robot, *state, expressed_in="world") for state in ((q, v[k]), (q_out[k], v_out[k]))
         )
         np.testing.assert_allclose(after, before, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        KIND,
+        kt.Placed(KIND, kt.placement([0.1, -0.2, 0.3], rpy=[0.4, 0.5, 0.6])),
+        kt.Composite([kt.Revolute([1, 0, 0]), (KIND, kt.placement([0.0, 0.1, 0.2])), kt.Prismatic([0, 1, 0])]),
+    ],
+    ids=lambda kind: type(kind).__name__,
+)
+def test_joints_that_hold_it_go_round_with_it_after_however_many_turns(kind: JointKind) -> None:
+    assert kind.recharts
+    robot = with_joint(kind)
+    start = next(k for k, name in enumerate(robot.q_names) if name.endswith("rx"))
+    rng = np.random.default_rng(4)
+    q, v = rng.normal(size=(2, robot.nv))
+    q[start : start + 3] = [20.0, -11.0, 7.0]  # almost four turns
+    q_out, v_out = robot.rechart(q, v)
+    assert np.linalg.norm(q_out[start : start + 3]) <= math.pi
+    others = [k for k in range(robot.nq) if not start <= k < start + 3]
+    assert (q_out[others] == q[others]).all()
+    assert (v_out[others] == v[others]).all()
+    for function, arguments, options in (
+        (kt.forward_kinematics, ((q,), (q_out,)), {}),
+        (kt.body_velocities, ((q, v), (q_out, v_out)), {"expressed_in": "world"}),
+    ):
+        before, after = (function(robot, *state, **options) for state in arguments)
+        np.testing.assert_allclose(after, before, atol=1e-12)
 
 
 def tumbling_box() -> kt.Model:
