@@ -19,7 +19,7 @@ from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams, output_problem
+from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams
 from kinetree.cli.simulate import simulate
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
@@ -90,7 +90,8 @@ def _exit_code(arguments: Sequence[str]) -> int:
                 raise
             code = _UNREAD
         except Exception as error:
-            if not (interruption.signal and output_problem()):  # Ctrl-C ends those who read the output, too
+            # Ctrl-C ends those who read the output, too, and a closed terminal takes none.
+            if not interruption.signal or isinstance(error, KinetreeError) or not isinstance(error, OSError):
                 return _report(error, "--debug" in arguments)
         interruption.hold()
         if interruption.signal or code == 130:
@@ -111,10 +112,7 @@ def _report(error: Exception, debug: bool) -> int:
     if isinstance(error, KinetreeError):
         complain(f"error: {error}")
     elif isinstance(error, OSError):
-        if problem := output_problem():
-            complain(f"error: standard output cannot be written: {problem}")
-        else:
-            complain(f"error: {reason(error)}: {error.filename}" if error.filename else f"error: {error}")
+        complain(f"error: {reason(error)}: {error.filename}" if error.filename else f"error: {reason(error)}")
     elif isinstance(error, MemoryError):
         complain("error: out of memory; try a smaller robot, fewer steps or a shorter duration")
     else:

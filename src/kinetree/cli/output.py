@@ -18,7 +18,7 @@ from kinetree.files import reason
 
 __all__ = [
     "complain", "error_console", "let_go_of_broken_streams", "open_missing_streams", "output_console",
-    "output_problem", "warnings_as_lines",
+    "warnings_as_lines",
 ]  # fmt: skip
 
 
@@ -26,6 +26,14 @@ _WIDE = 200
 
 
 class _Console(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OSError(error.errno, f"standard output cannot be written: {reason(error)}") from error
+
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
 
@@ -69,15 +77,6 @@ def open_missing_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-
-
-def output_problem() -> str:
-    """Why standard output does not take what was printed; "" if it does."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError) as error:
-        return reason(error)
-    return ""
 
 
 def let_go_of_broken_streams() -> None:
