@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -84,10 +85,10 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
 
 def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
     if name in _TEXTS:
-        try:
-            texts = tuple(str(x) for x in array.ravel())
-        except ValueError as error:
-            raise ArrayFileError(f"{name!r} holds no text: {error}") from None
+        codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if array.dtype.kind == "U" and (codes > sys.maxunicode).any():
+            raise ArrayFileError(f"{name!r} holds numbers that are no characters")
+        texts = tuple(str(x) for x in array.ravel())
         return texts if array.ndim else texts[0]
     if array.ndim == 0:
         return array.item()
