@@ -93,7 +93,7 @@ def check_target(path: Path) -> None:
         if target is not None:
             folder = os.path.dirname(target)
             if not os.access(folder, os.W_OK | os.X_OK):
-                raise OSError(errno.EACCES, f"the folder {folder} is not writable")
+                raise _closed_folder(folder)
     except OSError as error:
         raise _save_error(path, error) from error
 
@@ -209,8 +209,12 @@ def _create_beside(target: str) -> tuple[int, str]:
     for k in range(_WRITERS):
         temporary = os.path.join(folder, f".{name[:_NAME_SHOWN]}.kinetree-{k}.tmp")
         remove_abandoned(temporary)
-        with suppress(FileExistsError):
+        try:
             return create_locked(temporary, 0o666), temporary
+        except FileExistsError:
+            continue
+        except PermissionError as error:
+            raise _closed_folder(folder) from error
     raise OSError(errno.EEXIST, f"{_WRITERS} others are writing it: remove .*.kinetree-*.tmp in {folder}")
 
 
@@ -227,6 +231,10 @@ def _take_after(target: str, file: int) -> None:
             os.fchown(file, old.st_uid, old.st_gid)
     with suppress(OSError):
         os.fchmod(file, stat.S_IMODE(old.st_mode))
+
+
+def _closed_folder(folder: str) -> OSError:
+    return OSError(errno.EACCES, f"{os.strerror(errno.EACCES)}: no new file can be made in the folder {folder}")
 
 
 def _save_error(path: Path, error: OSError) -> SaveError:

@@ -245,6 +245,21 @@ def test_a_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @posix
+def test_a_folder_that_takes_no_files_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, message = tmp_path / "x", rf"Permission denied: no new file can be made in the folder {tmp_path}$"
+    path.write_bytes(b"good")
+    with monkeypatch.context() as patch:
+        patch.setattr("kinetree.files.os.open", failing(errno.EACCES))
+        with pytest.raises(kt.SaveError, match=message):
+            write_file(path, lambda file: file.write(b"1"))
+    with monkeypatch.context() as patch:
+        patch.setattr("kinetree.files.os.access", lambda name, _: os.fspath(name) != str(tmp_path))
+        with pytest.raises(kt.SaveError, match=message):
+            check_target(path)
+    assert path.read_bytes() == b"good"
+
+
+@posix
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_link_is_followed(exists: bool, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()

@@ -69,7 +69,7 @@ class ArrayReader:
         """One of the arrays."""
         header = self.headers[name]
         data = np.empty(header.nbytes, np.uint8)
-        with _damage_reported(name), self._open(name) as stream:
+        with _damage_reported(repr(name)), self._open(name) as stream:
             stream.read(header.size)
             for begin in range(0, len(data), _CHUNK):
                 room = data[begin : begin + _CHUNK]
@@ -77,7 +77,6 @@ class ArrayReader:
                 if len(piece) < len(room):
                     raise ArrayFileError(f"{name!r} is cut off")
                 room[:] = np.frombuffer(piece, np.uint8)
-            stream.read(1)  # at the end, zipfile compares the checksum
         order: Literal["F", "C"] = "F" if header.fortran_order else "C"
         return np.ndarray(header.shape, header.dtype, buffer=data, order=order)
 
@@ -97,7 +96,7 @@ def opened_archive(path: Path, names: Sequence[str]) -> Iterator[ArrayReader]:
             members = {name: info for name in names if (info := _member(archive, name)) is not None}
             headers = {}
             for name, info in members.items():
-                with _damage_reported(name), archive.open(info) as stream:
+                with _damage_reported(repr(name)), archive.open(info) as stream:
                     headers[name] = _header(name, stream, info.file_size)
             unpacked = sum(header.nbytes for header in headers.values())
             if is_excessive(unpacked, os.fstat(file.fileno()).st_size):
@@ -131,8 +130,6 @@ def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:
     if len(found) > 1:
         raise ArrayFileError(f"{name!r} is in it {len(found)} times")
     for info in found:
-        if info.flag_bits & 1:
-            raise ArrayFileError(f"{name!r} is encrypted")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ArrayFileError(f"{name!r} is packed by a method that NumPy does not use")
     return found[0] if found else None
