@@ -13,6 +13,7 @@ from kinetree.errors import (
     ModelWarning,
     NameNotFoundError,
     OptionError,
+    SaveError,
     ShapeError,
     SimulationError,
     SingularModelError,
@@ -132,7 +133,7 @@ from kinetree.model import (
     merge,
 )
 from kinetree.model.constraints import Contact, Loop
-from kinetree.sim import Trajectory, simulate
+from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
@@ -183,9 +184,11 @@ __all__ = [
     "Revolute",
     "RneaDerivatives",
     "Rotor",
+    "SaveError",
     "Screw",
     "ShapeError",
     "SimulationError",
+    "SimulationInterrupted",
     "SingularModelError",
     "Spherical",
     "StiffFrictionError",

@@ -11,6 +11,7 @@
     ├── SimulationError (ArithmeticError) a motion that cannot be computed further
     │   └── StiffFrictionError            friction too stiff for the integrator
     ├── TrajectoryFileError (ValueError)  a file that holds no trajectory
+    ├── SaveError (OSError)               a file that cannot be written
     └── MissingPackageError (ImportError) an optional package that is not installed
 
 Each is also the built-in kind it is, so `except ValueError` keeps working.
@@ -31,6 +32,7 @@ __all__ = [
     "ModelWarning",
     "NameNotFoundError",
     "OptionError",
+    "SaveError",
     "ShapeError",
     "SimulationError",
     "SingularModelError",
@@ -86,6 +88,10 @@ class StiffFrictionError(SimulationError):
 
 class TrajectoryFileError(KinetreeError, ValueError):
     """A file that holds no trajectory."""
+
+
+class SaveError(KinetreeError, OSError):
+    """A file that cannot be written."""
 
 
 class MissingPackageError(KinetreeError, ImportError):

@@ -1,15 +1,16 @@
 """The commands together, and what becomes of an error.
 
-Exit codes: 0 done, 1 the robot or its motion cannot be, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done, 1 the robot or its motion cannot be, 2 wrong usage, 130 interrupted (Ctrl-C), 143 terminated,
+129 the terminal was closed, 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, NoReturn
 
 import typer
@@ -17,10 +18,16 @@ import typer
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
 from kinetree.cli.info import info
+from kinetree.cli.interruption import Interruption
+from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams
 from kinetree.cli.simulate import simulate
 from kinetree.errors import KinetreeError
+from kinetree.files import reason
 
 __all__ = ["app", "main"]
+
+_UNREAD = 141
+"""Whoever read the output has seen enough."""
 
 app = typer.Typer(
     name="kinetree",
@@ -58,50 +65,59 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows a question mark
-    sys.exit(_exit_code(arguments))
+    code = _exit_code(arguments)
+    let_go_of_broken_streams()
+    sys.exit(code)
 
 
 def _exit_code(arguments: Sequence[str]) -> int:
-    try:
-        code = app(arguments, prog_name="kinetree", standalone_mode=False)
-        sys.stdout.flush()  # here, where a broken pipe is still caught
-        if code == 130:
-            typer.echo("interrupted", err=True)
+    interruption, code = Interruption(), 130
+    with interruption.watched():
+        try:
+            code = app(arguments, prog_name="kinetree", standalone_mode=False, obj=interruption)
+            sys.stdout.flush()  # here, where a broken pipe is still caught
+        except (KeyboardInterrupt, typer.Abort):
+            pass
+        except BrokenPipeError:
+            code = _UNREAD
+        except SystemExit as stop:
+            # The command-line library ends like this when its own output, such as the help, meets a broken pipe.
+            if not isinstance(stop.__context__, BrokenPipeError):
+                raise
+            code = _UNREAD
+        except Exception as error:
+            # Ctrl-C ends those who read the output, too, and a closed terminal takes none.
+            if not interruption.signal or isinstance(error, KinetreeError) or not isinstance(error, OSError):
+                return _report(error, "--debug" in arguments)
+        interruption.hold()
+        if interruption.signal or code == 130:
+            complain(interruption.sentence)
+            return interruption.code
         return code if isinstance(code, int) else 0
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("interrupted", err=True)
-        return 130
-    except BrokenPipeError:
-        # Whoever read the output has seen enough. The interpreter must not try to flush it again on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except Exception as error:
-        return _report(error, "--debug" in arguments)
 
 
 def _report(error: Exception, debug: bool) -> int:
     """Print an error for people and return the exit code."""
     show = getattr(error, "show", None)
     if show is not None:  # a usage error of the command-line library
-        show()
+        with suppress(OSError):
+            show()
         return int(getattr(error, "exit_code", 2))
     if debug:
-        traceback.print_exception(error)
+        complain("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, KinetreeError):
-        typer.echo(f"error: {error}", err=True)
+        complain(f"error: {error}")
     elif isinstance(error, OSError):
-        typer.echo(
-            f"error: {error.strerror or error}: {error.filename}" if error.filename else f"error: {error}", err=True
-        )
+        complain(f"error: {reason(error)}: {error.filename}" if error.filename else f"error: {reason(error)}")
     elif isinstance(error, MemoryError):
-        typer.echo("error: out of memory; try a smaller robot, fewer steps or a shorter duration", err=True)
+        complain("error: out of memory; try a smaller robot, fewer steps or a shorter duration")
     else:
-        typer.echo(
+        complain(
             f"internal error: {type(error).__name__}: {error}. This is a fault of kinetree: please report it together "
-            "with the output of the same command with --debug",
-            err=True,
+            "with the output of the same command with --debug"
         )
     return 1

@@ -1,27 +1,54 @@
-"""What the commands print with: a console, and warnings as lines for people."""
+"""What the commands print with: consoles, warnings as lines for people, and streams that are closed, full or left."""
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from kinetree.errors import ModelWarning
+from kinetree.files import reason
 
-__all__ = ["error_console", "output_console", "warnings_as_lines"]
+__all__ = [
+    "complain", "error_console", "let_go_of_broken_streams", "open_missing_streams", "output_console",
+    "warnings_as_lines",
+]  # fmt: skip
 
 
 _WIDE = 200
 
 
 class _Console(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OSError(error.errno, f"standard output cannot be written: {reason(error)}") from error
+
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
+
+
+class _ErrorConsole(Console):
+    """What is said beside the results: where it cannot be said, the work goes on."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        try:
+            super().print(*objects, **options)
+        except OSError:
+            _divert(sys.stderr)
+
+    def on_broken_pipe(self) -> None:
+        _divert(sys.stderr)
 
 
 def output_console() -> Console:
@@ -31,7 +58,41 @@ def output_console() -> Console:
 
 def error_console() -> Console:
     """Standard error."""
-    return _Console(stderr=True, highlight=False)
+    return _ErrorConsole(stderr=True, highlight=False)
+
+
+def complain(text: str) -> None:
+    """Print a line on standard error, if that takes any."""
+    try:
+        typer.echo(text, err=True)
+    except OSError:
+        _divert(sys.stderr)
+
+
+def open_missing_streams() -> None:
+    """Let what is printed go nowhere where a stream was closed before the process began (`>&-`).
+
+    Otherwise the next file to be opened would get the stream's number, and whatever is printed by number with it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def let_go_of_broken_streams() -> None:
+    """Drop what standard output and error do not take: the interpreter would try again on its way out, and complain."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _divert(stream)
+
+
+def _divert(stream: TextIO) -> None:
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from enum import StrEnum
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import FloatingBase, PackageRoots, load_robot
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_values
+from kinetree.errors import SaveError
+from kinetree.files import check_target, reason
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +42,7 @@ class IntegratorChoice(StrEnum):
 
 
 def simulate(
+    context: typer.Context,
     model: Annotated[
         str | None,
         typer.Argument(
@@ -109,7 +114,8 @@ def simulate(
             "--out",
             "-o",
             metavar="PREFIX",
-            help="Where to write: PREFIX.npz and PREFIX.png, replacing what is there. By default the robot's name.",
+            help="Where to write: PREFIX.npz and PREFIX.png, replacing what is there; by default the robot's name. "
+            "A folder that is missing is made.",
             show_default=False,
         ),
     ] = None,
@@ -123,7 +129,11 @@ def simulate(
 
     Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
     not enforced: joints swing through their stops.
+
+    Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
+    is a PREFIX.npz or .png already.
     """
+    from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
     if tau is not None and tau_file is not None:
@@ -144,19 +154,30 @@ def simulate(
     if taken and not quiet:
         console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
     prefix = _prefix(out, output_dir, robot.name)
+    _make_folder(prefix.parent, quiet)
+    _check_writable(prefix)
 
     passive = ("damping", "friction", "spring") if friction else ("spring",)
+    interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
     begin = time.perf_counter()
-    trajectory = _run(
-        robot, integrator, quiet,
-        q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive, limits=limits,
-    )  # fmt: skip
+    try:
+        trajectory = _run(
+            robot, integrator, quiet, interruption,
+            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive, limits=limits,
+        )  # fmt: skip
+    except SimulationInterrupted as stopped:
+        trajectory = stopped.trajectory
+        if any(map(os.path.lexists, _files(prefix))):
+            prefix = prefix.with_name(f"{prefix.name}.interrupted")
     seconds = time.perf_counter() - begin
-    written = _write(trajectory, prefix)
+    interruption.outcome = _progress(trajectory, steps)
+    written, failure = _write(trajectory, prefix, interruption)
     if not quiet:
         console.print(_table(trajectory, seconds))
         for path in written:
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
+    if failure is not None:
+        raise failure
 
 
 def _values(option: str, text: str | None, robot: Model) -> NDArray[np.float64] | None:
@@ -165,11 +186,23 @@ def _values(option: str, text: str | None, robot: Model) -> NDArray[np.float64] 
     return None if text is None else parse_values(option, text, robot.v_names, np.zeros(robot.nv), robot.name)
 
 
-def _run(robot: Model, choice: IntegratorChoice, quiet: bool, **settings: object) -> Trajectory:
+def _run(
+    robot: Model, choice: IntegratorChoice, quiet: bool, interruption: Interruption, **settings: object
+) -> Trajectory:
     from kinetree.errors import StiffFrictionError
     from kinetree.sim import simulate as run
 
-    with progress_bar("simulating", quiet=quiet) as progress:
+    with progress_bar("simulating", quiet=quiet) as show:
+
+        def progress(done: int, steps: int) -> None:
+            if interruption.is_held:
+                raise KeyboardInterrupt  # a signal came where exceptions get lost, such as in a finalizer
+            if done == steps:
+                interruption.hold()
+            if show is not None:
+                show(done, steps)
+
+        interruption.keep()
         if choice is not IntegratorChoice.auto:
             return run(robot, integrator=choice.value, progress=progress, **settings)  # type: ignore[arg-type]
         try:
@@ -188,20 +221,55 @@ def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:
         prefix = prefix.with_suffix("")
     if not prefix.name:
         raise typer.BadParameter(f"{out} names no file", param_hint="--out")
-    prefix.parent.mkdir(parents=True, exist_ok=True)
     return prefix
 
 
-def _write(trajectory: Trajectory, prefix: Path) -> list[Path]:
+def _files(prefix: Path) -> tuple[Path, Path]:
+    return prefix.with_name(prefix.name + ".npz"), prefix.with_name(prefix.name + ".png")
+
+
+def _make_folder(folder: Path, quiet: bool) -> None:
+    if folder.is_dir():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SaveError(f"the folder {folder} cannot be made: {reason(error)}") from None
+    if not quiet:
+        error_console().print(f"note: made the folder {folder}", markup=False, soft_wrap=True)
+
+
+def _check_writable(prefix: Path) -> None:
+    """Before a long motion is computed, not after it."""
+    for path in _files(prefix):
+        check_target(path)
+
+
+def _progress(trajectory: Trajectory, steps: int) -> str:
+    done = len(trajectory.time) - 1
+    if done == steps:
+        return " when the motion was complete"
+    return f" after {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s ({done:,} of {steps:,} steps)"
+
+
+def _write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
+    """Write the numbers and the picture; the files that were written, and why there is no picture if that failed."""
     from kinetree.errors import MissingPackageError
     from kinetree.sim import plot
 
-    written = [trajectory.save(prefix.with_name(prefix.name + ".npz"))]
+    numbers, picture = _files(prefix)
+    written = [trajectory.save(numbers)]
+    interruption.outcome += f"; what was computed is in {numbers}"
     try:
-        written.append(plot(trajectory, prefix.with_name(prefix.name + ".png")))
+        interruption.release()  # a picture can be drawn again
+        written.append(plot(trajectory, picture))
     except MissingPackageError as error:
         error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
-    return written
+    except KeyboardInterrupt:
+        interruption.outcome += "; no picture was drawn"
+    except SaveError as error:
+        return written, error
+    return written, None
 
 
 def _table(trajectory: Trajectory, seconds: float) -> Table:

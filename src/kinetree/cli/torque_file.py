@@ -1,4 +1,4 @@
-"""Torques from a file, as a row a step.
+"""Torques from a file, one row per step.
 
     .npy   an array: (nv,) constant, or (steps, nv), a row held over each step
     .npz   the array "tau" (rows, nv), with "time" (rows,) in seconds if it is there: so a trajectory written by
@@ -12,16 +12,19 @@ With times each row is held until the next; the last is held to the end.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.cli.values import parse_number
 from kinetree.errors import OptionError, nearest_names
-from kinetree.sim.trajectory import UNREADABLE
+from kinetree.files import open_regular, reason
+from kinetree.sim.array_files import ArrayFileError, ArrayReader, opened_archive, opened_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
     from kinetree.model import Model
 
 __all__ = ["read_torques"]
+
+Shape = tuple[int, ...]
+Check = Callable[[Shape | None, Shape], None]
+"""(shape of the times, None if there are none; shape of the torques): raises if they do not fit."""
 
 
 def read_torques(path: Path, robot: Model, steps: int, dt: float) -> NDArray[np.float64]:
@@ -40,26 +47,28 @@ def read_torques(path: Path, robot: Model, steps: int, dt: float) -> NDArray[np.
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise OptionError(f"{path}: torques are read from .csv, .npy and .npz files")
-    time, tau = reader(path, robot)
-    if tau.ndim not in (1, 2) or tau.shape[-1] != robot.nv:
-        raise OptionError(f"{path}: the torques have shape {tau.shape}, but {robot.name!r} needs rows of {robot.nv}")
+    time, tau = reader(path, robot, partial(_check_shapes, path, robot, steps, dt))
     if not np.isfinite(tau).all():
         raise OptionError(f"{path}: a torque is not finite (row {int(np.argwhere(~np.isfinite(tau))[0][0]) + 1})")
-    if time is None:
-        if tau.ndim == 2 and len(tau) != steps:
-            raise OptionError(
-                f"{path}: {len(tau)} rows of torques for {steps} steps; give a row a step, times with the rows, or "
-                f"another duration or dt ({len(tau) * dt:g} s would fit)"
-            )
-        return tau
-    return _hold(path, time, tau, np.arange(steps, dtype=np.float64) * dt, dt)
+    return tau if time is None else _hold(path, time, tau, np.arange(steps, dtype=np.float64) * dt, dt)
+
+
+def _check_shapes(path: Path, robot: Model, steps: int, dt: float, time: Shape | None, tau: Shape) -> None:
+    """Raise if arrays of these shapes are no torques for this robot and motion; `time` None: there are no times."""
+    if len(tau) not in (1, 2) or tau[-1] != robot.nv:
+        raise OptionError(f"{path}: the torques have shape {tau}, but {robot.name!r} needs rows of {robot.nv}")
+    if time is not None and (len(tau) != 2 or time != tau[:1] or time == (0,)):
+        raise OptionError(f"{path}: time has shape {time} and tau {tau}; one time per row is expected")
+    if time is None and len(tau) == 2 and tau[0] != steps:
+        raise OptionError(
+            f"{path}: {tau[0]} rows of torques for {steps} steps; give one row per step, times with the rows, or "
+            f"another duration or dt ({tau[0] * dt:g} s would fit)"
+        )
 
 
 def _hold(
     path: Path, time: NDArray[np.float64], tau: NDArray[np.float64], moments: NDArray[np.float64], dt: float
 ) -> NDArray[np.float64]:
-    if time.shape != tau.shape[:1] or tau.ndim != 2 or len(time) == 0:
-        raise OptionError(f"{path}: time has shape {time.shape} and tau {tau.shape}; a time a row is expected")
     if not np.isfinite(time).all() or (np.diff(time) <= 0.0).any():
         raise OptionError(f"{path}: the times must be finite and increase from row to row")
     if time[0] > 0.0:
@@ -70,40 +79,50 @@ def _hold(
     return tau[np.searchsorted(time, moments + 1e-6 * dt, side="right") - 1]
 
 
-def _read_npy(path: Path, _robot: Model) -> tuple[None, NDArray[np.float64]]:
-    with _loaded(path) as array:
-        return None, _array(path, "the array", array)
+def _read_npy(path: Path, _robot: Model, check: Check) -> tuple[None, NDArray[np.float64]]:
+    with _refused(path), opened_array(path, "array") as file:
+        _check_numbers(path, file)
+        check(None, file.headers["array"].shape)
+        return None, file.read("array").astype(np.float64)
 
 
-def _read_npz(path: Path, _robot: Model) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
-    with _loaded(path) as archive:
-        if not isinstance(archive, np.lib.npyio.NpzFile) or "tau" not in archive:
+def _read_npz(path: Path, _robot: Model, check: Check) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
+    with _refused(path), opened_archive(path, ("time", "tau")) as file:
+        if "tau" not in file.headers:
             raise OptionError(f'{path}: there is no array "tau" in it')
-        time = _array(path, "time", archive["time"]) if "time" in archive else None
-        return time, _array(path, "tau", archive["tau"])
+        _check_numbers(path, file)
+        timed = "time" in file.headers
+        check(file.headers["time"].shape if timed else None, file.headers["tau"].shape)
+        time = file.read("time").astype(np.float64) if timed else None
+        return time, file.read("tau").astype(np.float64)
 
 
 @contextmanager
-def _loaded(path: Path) -> Iterator[Any]:
+def _refused(path: Path) -> Iterator[None]:
     try:
-        # Opened here, because np.load leaves a file that it refuses open.
-        with path.open("rb") as file:
-            yield np.load(file, allow_pickle=False)
-    except UNREADABLE as error:
-        if isinstance(error, OptionError):
-            raise
+        yield
+    except ArrayFileError as error:
         raise OptionError(f"{path}: this is no NumPy file: {error}") from None
+    except OSError as error:
+        raise OptionError(f"{path}: cannot be read: {reason(error)}") from None
 
 
-def _array(path: Path, what: str, array: object) -> NDArray[np.float64]:
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu":
-        raise OptionError(f"{path}: {what} does not hold real numbers")
-    return array.astype(np.float64)
+def _check_numbers(path: Path, file: ArrayReader) -> None:
+    for name, header in file.headers.items():
+        if header.dtype.kind not in "fiu":
+            raise OptionError(f"{path}: {name} does not hold real numbers")
 
 
-def _read_csv(path: Path, robot: Model) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
+def _read_csv(path: Path, robot: Model, check: Check) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
+    time, tau = _columns(path, robot, _rows(path))
+    check(None if time is None else time.shape, tau.shape)
+    return time, tau
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    """(number of the line, cells) of each row that is not empty."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with _refused(path), TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
             rows = [
                 (number, row) for number, row in enumerate(csv.reader(file), 1) if any(cell.strip() for cell in row)
             ]
@@ -111,6 +130,12 @@ def _read_csv(path: Path, robot: Model) -> tuple[NDArray[np.float64] | None, NDA
         raise OptionError(f"{path}: this is no CSV text: {error}") from None
     if not rows:
         raise OptionError(f"{path}: the file is empty")
+    return rows
+
+
+def _columns(
+    path: Path, robot: Model, rows: list[tuple[int, list[str]]]
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64]]:
     first = rows[0][1]
     if any(parse_number(cell) is not None for cell in first):
         return None, _table(path, rows, robot.nv)
@@ -118,13 +143,16 @@ def _read_csv(path: Path, robot: Model) -> tuple[NDArray[np.float64] | None, NDA
     table = _table(path, rows[1:], len(header))
     tau = np.zeros((len(table), robot.nv))
     time = None
+    places = {name: k for k, name in enumerate(robot.v_names)}
+    seen: set[str] = set()
     for k, name in enumerate(header):
-        if name in header[:k]:
+        if name in seen:
             raise OptionError(f"{path}:1: the column {name!r} stands there twice")
+        seen.add(name)
         if name == "time":
             time = table[:, k]
-        elif name in robot.v_names:
-            tau[:, robot.v_names.index(name)] = table[:, k]
+        elif name in places:
+            tau[:, places[name]] = table[:, k]
         else:
             known = ["time", *robot.v_names]
             raise OptionError(

@@ -27,6 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from kinetree.files import create_locked, remove_abandoned
+
 __all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
 
 _log = logging.getLogger("kinetree")
@@ -39,7 +41,7 @@ _ENTRY = r"[0-9a-f]{64}\.code"
 _TEMPORARY = r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Not compiled yet: a process that only reads has no use for them."""
 _STALE = 3600.0
-"""Seconds after which whoever wrote a temporary file is taken for dead."""
+"""Seconds after which it is asked whether the writer of a temporary file is alive, even if there is room."""
 _MEGABYTE = 1_000_000
 _USUAL_LIMIT = 512
 _LEFT_AFTER_TIDYING = 0.75
@@ -190,10 +192,10 @@ class Cache:
         if len(entry) > self.limit:
             return
         path = self._path(key)
-        temporary = self.directory / f".{key.hex()}.{os.getpid()}.{os.urandom(8).hex()}.tmp"
+        temporary = os.path.join(self.directory, f".{key.hex()}.{os.getpid()}.{os.urandom(8).hex()}.tmp")
         try:
             os.makedirs(self.directory, mode=0o700, exist_ok=True)
-            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
+            file = create_locked(temporary, 0o600)
             try:
                 try:
                     _write_all(file, entry)
@@ -238,15 +240,15 @@ class Cache:
                         yield item.path, found, is_entry
 
     def _tidy(self) -> None:
-        """Remove what dead writers left, and the least recently used entries if there is too much."""
-        entries, now = [], time.time()
+        """Make room if there is too much: first what killed writers left, then the least recently used entries."""
+        entries: list[tuple[float, int, str]] = []
+        temporaries: list[tuple[float, int, str]] = []
         for path, found, is_entry in self._files():
-            if is_entry:
-                entries.append((found.st_mtime, found.st_size, path))
-            elif now - found.st_mtime > _STALE:
-                with suppress(OSError):
-                    os.unlink(path)
-        size = sum(size for _, size, _ in entries)
+            (entries if is_entry else temporaries).append((found.st_mtime, found.st_size, path))
+        size = sum(size for _, size, _ in (*entries, *temporaries))
+        for written, taken, path in temporaries:
+            if (size > self.limit or time.time() - written > _STALE) and remove_abandoned(path):
+                size -= taken
         if size <= self.limit:
             return
         for _, taken, path in sorted(entries)[:-1]:  # the newest was written just now

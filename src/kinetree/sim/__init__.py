@@ -2,6 +2,6 @@
 
 from kinetree.sim.plot import plot
 from kinetree.sim.simulate import simulate
-from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
-__all__ = ["Trajectory", "plot", "simulate"]
+__all__ = ["SimulationInterrupted", "Trajectory", "plot", "simulate"]

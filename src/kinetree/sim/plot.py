@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinetree.errors import MissingPackageError
+from kinetree.files import file_path, write_file
 from kinetree.sim.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -33,16 +35,17 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     each quaternion has turned since the start (each only if there are any), the kinetic, potential and total energy,
     and the error of the energy balance.
 
-    Raises `MissingPackageError` if matplotlib is not installed.
+    The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
+    before stays as it was.
+
+    Raises `MissingPackageError` if matplotlib is not installed, and `SaveError` if the file cannot be written.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
-    path = Path(path)
-    if path.suffix != ".png":
-        path = path.with_name(path.name + ".png")
+    target = file_path("plot", path, ".png")
 
     panels = _coordinate_panels(trajectory)
     turns = _quaternions(trajectory)
@@ -89,8 +92,10 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     with warnings.catch_warnings():
         # A name in a script that the font lacks is drawn as boxes; that is no reason to complain.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(path)
-    return path
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png")
+    write_file(target, lambda file: file.write(picture.getbuffer()))
+    return target
 
 
 def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:

@@ -19,7 +19,7 @@ from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
 from kinetree.sim.motion import Motion
 from kinetree.sim.stiffness import Stiffness
 from kinetree.sim.torques import Controller, torque_source, vector
-from kinetree.sim.trajectory import Trajectory, coordinate_units
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory, coordinate_units
 
 __all__ = ["INTEGRATORS", "MAX_STEPS", "simulate", "step_count"]
 
@@ -63,7 +63,8 @@ def simulate(
 
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments,
     `SingularModelError` for a robot without forward dynamics, and `SimulationError` when the motion ceases to be
-    finite.
+    finite. Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then,
+    unless the first step is not done yet.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -83,50 +84,38 @@ def simulate(
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
     torque = torque_source(robot, tau, steps)
     motion = Motion(robot, acting, torque, limits=limits)
-    record = _Record(robot, steps)
+    record = _Record(robot, integrator, float(dt), steps)
     state = State(q, v, 0.0, 0.0)
     recharts = any(joint.kind.recharts for joint in robot.joints.values())
     stiffness, look = Stiffness(robot, acting, integrator), max(1, int(_STIFFNESS_PERIOD / dt))
-    substeps = most = 1
-    with np.errstate(over="ignore", invalid="ignore"):
-        for k in range(steps):
-            motion.step, t = k, k * dt
-            record.put(k, state, motion.torque(t, state.q, state.v))
-            if k % look == 0 and not stiffness.is_zero:
-                substeps = stiffness.substeps(state.q, dt)
-                most = max(most, substeps)
-            h = dt / substeps
-            for part in range(substeps):
-                if integrator == "euler":
-                    state = semi_implicit_euler(motion.push, motion.move, t + part * h, state, h)
-                else:
-                    state = rk4(motion.rates, motion.move, t + part * h, state, h)
-            _check_finite(robot, state, t + dt, dt)
-            if recharts:
-                state = State(*robot.rechart(state.q, state.v), state.work, state.loss)
-            if progress is not None:
-                progress(k + 1, steps)
-        motion.step = steps
-        record.put(steps, state, motion.torque(steps * dt, state.q, state.v))
-
-    return Trajectory(
-        robot=robot.name,
-        integrator=integrator,
-        dt=float(dt),
-        substeps=most,
-        time=np.arange(steps + 1, dtype=np.float64) * float(dt),
-        q=record.q,
-        v=record.v,
-        tau=record.tau,
-        kinetic=kinetic_energy(robot, record.q, record.v),
-        potential=potential_energy(robot, record.q, passive=has_springs(robot, acting)),
-        work=record.work,
-        dissipated=record.loss,
-        q_names=tuple(robot.q_names),
-        q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
-        q_units=coordinate_units(robot),
-        v_names=tuple(robot.v_names),
-    )
+    substeps = 1
+    springs = has_springs(robot, acting)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k in range(steps):
+                motion.step, t = k, k * dt
+                record.put(state, motion.torque(t, state.q, state.v))
+                if k % look == 0 and not stiffness.is_zero:
+                    substeps = stiffness.substeps(state.q, dt)
+                    record.substeps = max(record.substeps, substeps)
+                h = dt / substeps
+                for part in range(substeps):
+                    if integrator == "euler":
+                        state = semi_implicit_euler(motion.push, motion.move, t + part * h, state, h)
+                    else:
+                        state = rk4(motion.rates, motion.move, t + part * h, state, h)
+                _check_finite(robot, state, t + dt, dt)
+                if recharts:
+                    state = State(*robot.rechart(state.q, state.v), state.work, state.loss)
+                if progress is not None:
+                    progress(k + 1, steps)
+            motion.step = steps
+            record.put(state, motion.torque(steps * dt, state.q, state.v))
+        return record.trajectory(robot, springs)
+    except KeyboardInterrupt as stop:
+        if record.rows < 2:
+            raise
+        raise SimulationInterrupted(record.trajectory(robot, springs), steps) from stop
 
 
 def step_count(duration: float, dt: float) -> int:
@@ -147,13 +136,41 @@ def step_count(duration: float, dt: float) -> int:
 class _Record:
     """The rows of the trajectory, filled one by one."""
 
-    def __init__(self, robot: Model, steps: int) -> None:
-        self.q, self.v, self.tau = (np.empty((steps + 1, n)) for n in (robot.nq, robot.nv, robot.nv))
-        self.work, self.loss = np.empty(steps + 1), np.empty(steps + 1)
+    def __init__(self, robot: Model, integrator: str, dt: float, steps: int) -> None:
+        self.rows = 0
+        self.substeps = 1
+        self._integrator = integrator
+        self._dt = dt
+        self._q, self._v, self._tau = (np.empty((steps + 1, n)) for n in (robot.nq, robot.nv, robot.nv))
+        self._work, self._loss = np.empty(steps + 1), np.empty(steps + 1)
 
-    def put(self, k: int, state: State, tau: Array) -> None:
-        self.q[k], self.v[k], self.work[k], self.loss[k] = state
-        self.tau[k] = tau
+    def put(self, state: State, tau: Array) -> None:
+        k = self.rows
+        self._q[k], self._v[k], self._work[k], self._loss[k] = state
+        self._tau[k] = tau
+        self.rows = k + 1  # last: an interruption before leaves a row that does not count
+
+    def trajectory(self, robot: Model, springs: bool) -> Trajectory:
+        """The rows that are filled."""
+        q, v, tau, work, loss = (x[: self.rows] for x in (self._q, self._v, self._tau, self._work, self._loss))
+        return Trajectory(
+            robot=robot.name,
+            integrator=self._integrator,
+            dt=self._dt,
+            substeps=self.substeps,
+            time=np.arange(self.rows, dtype=np.float64) * self._dt,
+            q=q,
+            v=v,
+            tau=tau,
+            kinetic=kinetic_energy(robot, q, v),
+            potential=potential_energy(robot, q, passive=springs),
+            work=work,
+            dissipated=loss,
+            q_names=tuple(robot.q_names),
+            q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
+            q_units=coordinate_units(robot),
+            v_names=tuple(robot.v_names),
+        )
 
 
 def _check_finite(robot: Model, state: State, t: float, dt: float) -> None:

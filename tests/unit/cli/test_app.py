@@ -138,6 +138,29 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert process.wait() == 141
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of Windows closes no streams")
+@pytest.mark.parametrize(
+    ("arguments", "streams", "code", "said"),
+    [
+        ("info arm6", ">&-", 0, ""),
+        ("info arm6", "<&- >&- 2>&-", 0, ""),
+        ("info humanoit", ">&- 2>/dev/full", 1, ""),
+        ("info arm6", ">/dev/full", 1, "error: standard output cannot be written: No space left on device\n"),
+        ("--help", "| true; exit ${PIPESTATUS[0]}", 141, ""),
+        ("simulate arm6 --duration 0.01", ">&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_full_or_left(
+    arguments: str, streams: str, code: int, said: str, tmp_path: Path
+) -> None:
+    if "/dev/full" in streams and not Path("/dev/full").exists():
+        pytest.skip("the system has no device that is always full")
+    command = f"{sys.executable} -c 'from kinetree.cli import main; main()' {arguments} {streams}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+    assert sorted(os.listdir(tmp_path)) == (["arm6.npz", "arm6.png"] if "simulate" in arguments else [])
+
+
 def test_the_help_needs_neither_compiler_nor_plotting() -> None:
     code = (
         "import sys\nfrom kinetree.cli import main\n"

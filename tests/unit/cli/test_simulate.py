@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,8 @@ import numpy as np
 import pytest
 
 from kinetree import zoo
+from kinetree.cli.torque_file import read_torques
+from kinetree.errors import OptionError, SaveError
 from kinetree.sim import Trajectory
 
 from .conftest import Command
@@ -229,6 +234,124 @@ def test_archives_that_do_not_fit(kinetree: Command, arrays: dict[str, Any], mes
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz", "--duration", "0.003")
     assert result.code == 1
     assert message in result.err
+
+
+@pytest.mark.usefixtures("kinetree")
+@pytest.mark.parametrize("dt", [0.03, 1 / 240])
+def test_a_row_at_a_moment_belongs_to_the_step_that_begins_then(dt: float) -> None:
+    """Many multiples of these steps are rounded to less than the decimal number in the file."""
+    count = 400
+    rows = "".join(f"{round(k * dt, 9)},{k}\n" for k in range(count))
+    Path("t.csv").write_text(f"time,elbow\n{rows}", encoding="utf-8")
+    robot = zoo.load("double_pendulum")
+    torques = read_torques(Path("t.csv"), robot, count, dt)
+    assert torques[:, 1].tolist() == list(range(count))
+    np.savez("t.npz", time=np.arange(count) * dt, tau=torques)
+    np.testing.assert_array_equal(read_torques(Path("t.npz"), robot, count, dt), torques)
+
+
+@pytest.mark.usefixtures("kinetree")
+def test_times_are_held_from_their_step_on() -> None:
+    """A time a little after a step waits for the next; rows before zero hold until the first after it."""
+    Path("t.csv").write_text("time,elbow\n-2,1\n-1,2\n0.0001,3\n0.02,4\n0.0301,5\n9,6\n", encoding="utf-8")
+    torques = read_torques(Path("t.csv"), zoo.load("double_pendulum"), 5, 0.01)
+    assert torques[:, 1].tolist() == [2, 3, 4, 4, 5]
+    Path("t.csv").write_text("time,elbow\n0,7\n", encoding="utf-8")
+    assert read_torques(Path("t.csv"), zoo.load("double_pendulum"), 3, 0.01)[:, 1].tolist() == [7, 7, 7]
+
+
+@pytest.mark.usefixtures("kinetree")
+def test_constant_torques_and_other_types_of_numbers() -> None:
+    robot = zoo.load("double_pendulum")
+    for dtype in (np.float32, np.int16, np.uint8, ">f8"):
+        np.save("t.npy", np.array([3, 4], dtype))
+        assert read_torques(Path("t.npy"), robot, 7, 0.1).tolist() == [3.0, 4.0]
+    np.save("t.npy", np.asfortranarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    assert read_torques(Path("t.npy"), robot, 3, 0.1).tolist() == [[1, 2], [3, 4], [5, 6]]
+    Path("T.CSV").write_text("time, elbow ,shoulder\n 0 , 1 ,\t2\n", encoding="utf-8-sig")
+    assert read_torques(Path("T.CSV"), robot, 2, 0.1).tolist() == [[2, 1], [2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("t.npz", "t.npz: cannot be read: this is not a regular file"),
+        ("t.npy", "not a regular"),
+        ("t.csv", "not a reg"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among its files")
+def test_a_pipe_is_no_torque_file(kinetree: Command, name: str, message: str) -> None:
+    os.mkfifo(name)
+    result = kinetree("simulate", "double_pendulum", "--tau-file", name)
+    assert (result.code, message in result.err) == (1, True)
+
+
+def test_a_folder_is_no_torque_file(kinetree: Command) -> None:
+    Path("t.npz").mkdir()
+    assert kinetree("simulate", "double_pendulum", "--tau-file", "t.npz").code == 2
+    with pytest.raises(OptionError, match=r"t\.npz: cannot be read: this is a folder"):
+        read_torques(Path("t.npz"), zoo.load("double_pendulum"), 3, 0.1)
+
+
+def test_a_torque_file_that_would_fill_the_memory_is_not_unpacked(kinetree: Command) -> None:
+    np.savez_compressed("t.npz", time=np.arange(4_500_000.0) * 0, tau=np.zeros((4_500_000, 2)))
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz")
+    assert result.code == 1
+    assert "t.npz: this is no NumPy file: it unpacks to 103 MiB, more than 100 times its own size" in result.err
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }".ljust(117) + b"\n"
+    Path("t.npy").write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + header + bytes(16))
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npy")
+    assert result.code == 1
+    assert "16,000,000,000,000 bytes, but 16 bytes are there" in result.err
+
+
+def test_foreign_members_of_a_torque_archive(kinetree: Command) -> None:
+    with zipfile.ZipFile("t.npz", "w") as archive:
+        archive.writestr("tau", b"text")
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz")
+    assert (result.code, 'there is no array "tau" in it' in result.err) == (1, True)
+    with zipfile.ZipFile("t.npz", "w") as archive:
+        archive.writestr("tau.npy", b"text")
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz")
+    assert (result.code, "this is no NumPy file: 'tau' is no NumPy array" in result.err) == (1, True)
+
+
+def test_columns_are_told_apart_in_linear_time(kinetree: Command) -> None:
+    """A name given twice is found however many columns there are."""
+    Path("t.csv").write_text(f"{'elbow,' * 20_000}time\n{'0,' * 20_000}0\n", encoding="utf-8")
+    result = kinetree("simulate", "double_pendulum", "--tau-file", "t.csv")
+    assert (result.code, "the column 'elbow' stands there twice" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize("out", ["a", "new/b"])
+def test_a_folder_is_made_if_it_is_said(kinetree: Command, out: str) -> None:
+    result = kinetree("simulate", "double_pendulum", "--duration", "0.01", "--out", out)
+    assert result.code == 0
+    assert result.err == ("note: made the folder new\n" if "/" in out else "")
+
+
+def test_what_cannot_be_written_is_told_before_the_motion_is_computed(
+    kinetree: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kinetree.sim.simulate", None)
+    Path("a.npz").mkdir()
+    result = kinetree("simulate", "double_pendulum", "--out", "a")
+    assert (result.code, result.err) == (1, "error: a.npz: cannot be written: this is a folder\n")
+
+
+def test_a_picture_that_cannot_be_written_does_not_take_the_numbers_along(
+    kinetree: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise SaveError("a.png: cannot be written: No space left on device")
+
+    monkeypatch.setattr("kinetree.sim.plot", full)
+    result = kinetree("simulate", "double_pendulum", "--duration", "0.01", "--out", "a")
+    assert result.code == 1
+    assert result.err == "error: a.png: cannot be written: No space left on device\n"
+    assert "wrote a.npz" in result.out
+    assert len(load("a").time) == 11
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from kinetree.codegen import compile_module, jit
 from kinetree.codegen.cache import Cache, Contents, folder_problem, kept, settings, user_cache
 from kinetree.codegen.identity import source_hash, toolchain
 from kinetree.codegen.target import Target, host
+from kinetree.files import create_locked
 
 KEY, OTHER = hashlib.sha256(b"one").digest(), hashlib.sha256(b"other").digest()
 CODE = bytes(range(256)) * 40
@@ -373,6 +374,37 @@ def test_what_dead_writers_left_is_removed_after_an_hour(cache: Cache) -> None:
     cache.write(OTHER, CODE)
     assert not old.exists()
     assert young.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there only its age tells that a writer is dead")
+def test_what_dead_writers_left_counts_and_goes_first(cache: Cache) -> None:
+    small = Cache(cache.directory, limit=10_000)
+    keys = [bytes([k]) * 32 for k in range(4)]
+    for key in keys[:3]:
+        small.write(key, bytes(2000 - HEADER))
+    for k in range(5):
+        (cache.directory / f".{KEY.hex()}.{k}.{'ab' * 8}.tmp").write_bytes(bytes(3000))
+    assert small.contents() == Contents(3, 21_000)
+    small.write(keys[3], bytes(2000 - HEADER))
+    assert small.contents().size <= 10_000
+    assert [small.read(key) is not None for key in keys] == [True] * 4
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there only its age tells that a writer is dead")
+def test_what_a_living_writer_writes_counts_and_stays(cache: Cache) -> None:
+    small = Cache(cache.directory, limit=10_000)
+    small.write(OTHER, bytes(3000 - HEADER))
+    writing = cache.directory / f".{KEY.hex()}.1.{'ab' * 8}.tmp"
+    file = create_locked(str(writing), 0o600)
+    try:
+        os.write(file, bytes(6000))
+        os.utime(writing, (0, 0))
+        small.write(KEY, bytes(3000 - HEADER))
+        assert writing.exists()
+        assert small.read(OTHER) is None
+        assert small.read(KEY) is not None
+    finally:
+        os.close(file)
 
 
 def test_only_our_own_files_are_cleared(cache: Cache) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from kinetree.errors import DTypeError, ModelError
+from kinetree.errors import DTypeError, ModelError, SaveError
+from kinetree.files import file_path, write_file
 
 if TYPE_CHECKING:
     from kinetree.model.joints import JointKind
@@ -64,8 +65,11 @@ class TextForm:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write `to_text` to a file (UTF-8), which `kinetree.load` reads, and return its path.
 
+        The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
+
         Raises:
-            ModelError: as `to_text`, or the file cannot be written.
+            ModelError: as `to_text`, or the file cannot be written, for example because its folder does not exist.
+            DTypeError: `path` is no path.
 
         >>> import kinetree as kt, tempfile, pathlib
         >>> robot = kt.zoo.load("double_pendulum")
@@ -73,12 +77,12 @@ class TextForm:
         ...     kt.load(robot.save(pathlib.Path(folder) / "pendulum.json")) == robot
         True
         """
-        if not isinstance(path, str | os.PathLike):
-            raise DTypeError(f"save takes the path of a file, not {type(path).__name__}")
-        path, text = Path(path), self.to_text()
+        target = file_path("save", path)
         try:
-            path.write_text(text, encoding="utf-8", newline="\n")
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise ModelError(f"{path}: cannot be written: {reason}") from None
-        return path
+            text = self.to_text().encode("utf-8")
+            write_file(target, lambda file: file.write(text))
+        except SaveError as error:
+            raise ModelError(str(error)) from error
+        except UnicodeEncodeError as error:
+            raise ModelError(f"{target}: cannot be written: {error}") from None
+        return target

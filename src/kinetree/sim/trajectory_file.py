@@ -1,0 +1,112 @@
+"""The .npz file of a trajectory: an array for each field."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from kinetree.errors import TrajectoryFileError
+from kinetree.files import reason, write_file
+from kinetree.sim.array_files import ArrayFileError, Header, is_excessive, opened_archive
+
+__all__ = ["read_fields", "write_fields"]
+
+_ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
+
+_NUMBERS = {
+    "time": (_ROWS,), "q": (_ROWS, _Q), "v": (_ROWS, _V), "tau": (_ROWS, _V),
+    "kinetic": (_ROWS,), "potential": (_ROWS,), "work": (_ROWS,), "dissipated": (_ROWS,), "dt": (),
+}  # fmt: skip
+_TEXTS = {"robot": (), "integrator": (), "q_names": (_Q,), "q_joints": (_Q,), "q_units": (_Q,), "v_names": (_V,)}
+_COUNTS = {"substeps": ()}
+_SHAPES: dict[str, tuple[str, ...]] = {**_NUMBERS, **_TEXTS, **_COUNTS}
+_FINITE = ("time", "q", "v", "dt")
+
+
+def write_fields(path: Path, values: Mapping[str, Any]) -> None:
+    """Write the fields to a file. Raises `SaveError`."""
+    arrays: dict[str, Any] = {
+        name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
+    }
+
+    def write(file: BinaryIO) -> None:
+        np.savez_compressed(file, **arrays)
+        # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
+        if file.seekable() and is_excessive(sum(array.nbytes for array in arrays.values()), file.tell()):
+            file.seek(0)
+            file.truncate()
+            np.savez(file, **arrays)
+
+    write_file(path, write)
+
+
+def read_fields(path: Path, names: Sequence[str]) -> dict[str, Any]:
+    """The fields in a file, checked. Raises `TrajectoryFileError`."""
+    try:
+        with opened_archive(path, names) as archive:
+            missing = [name for name in names if name not in archive.headers]
+            if missing:
+                raise ArrayFileError(f"it lacks {', '.join(missing)}")
+            _check_headers(archive.headers)
+            values = {name: _value(name, archive.read(name)) for name in names}
+    except ArrayFileError as error:
+        raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
+    except (OSError, ValueError) as error:
+        raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
+    _check_values(path, values)
+    return values
+
+
+def _check_headers(headers: Mapping[str, Header]) -> None:
+    """Types, and shapes that fit together."""
+    sizes: dict[str, tuple[int, str]] = {}
+    for name, header in headers.items():
+        shape, kind = header.shape, header.dtype.kind
+        if name in _NUMBERS and (kind, header.dtype.itemsize) != ("f", 8):
+            raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64")
+        if name in _COUNTS and kind not in "iu":
+            raise ArrayFileError(f"{name!r} is of type {header.dtype}, not an integer")
+        # Before there were text fields without entries, those were written as numbers.
+        if name in _TEXTS and kind != "U" and shape != (0,):
+            raise ArrayFileError(f"{name!r} is of type {header.dtype}, not text")
+        if len(shape) != len(_SHAPES[name]):
+            raise ArrayFileError(f"{name!r} has the shape {shape}, but {len(_SHAPES[name])} axes are expected")
+        for size, axis in zip(shape, _SHAPES[name], strict=True):
+            expected, first = sizes.setdefault(axis, (size, name))
+            if size != expected:
+                raise ArrayFileError(f"{name!r} has {size} {axis}, but {first!r} has {expected}")
+    if sizes[_ROWS][0] == 0:
+        raise ArrayFileError("it has no rows")
+
+
+def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
+    if name in _TEXTS:
+        codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if array.dtype.kind == "U" and (codes > sys.maxunicode).any():
+            raise ArrayFileError(f"{name!r} holds numbers that are no characters")
+        texts = tuple(str(x) for x in array.ravel())
+        return texts if array.ndim else texts[0]
+    if array.ndim == 0:
+        return array.item()
+    return array.astype(np.float64, order="K", copy=False)
+
+
+def _check_values(path: Path, values: Mapping[str, Any]) -> None:
+    def refuse(what: str) -> NoReturn:
+        raise TrajectoryFileError(f"{path} is no trajectory: {what}")
+
+    for name in _FINITE:
+        bad = np.argwhere(~np.isfinite(np.atleast_1d(values[name])))
+        if len(bad):
+            refuse(f"{name!r} holds a number that is not finite (row {int(bad[0][0])})")
+    late = np.diff(values["time"]) <= 0.0
+    if late.any():
+        refuse(f"'time' does not increase from row {int(np.argmax(late))} to the next")
+    if values["dt"] <= 0.0:
+        refuse(f"'dt' is {values['dt']:g}, not a positive number of seconds")
+    if values["substeps"] < 1:
+        refuse(f"'substeps' is {values['substeps']}, not a number of parts")
