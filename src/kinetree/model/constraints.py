@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import OptionError
+from kinetree.errors import DTypeError, OptionError
+from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
 from kinetree.model.model import Model
 from kinetree.spatial import Mat3, Transform, Vec3
@@ -239,12 +240,9 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
 
 def _real(about: str, wanted: str, value: Any) -> Any:
     try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
+        return real_array(about, value, "").astype(np.float64)
+    except DTypeError:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
-    if array.dtype.kind not in "fiu":
-        raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
-    return array.astype(np.float64)
 
 
 def _set_gains(record: Contact | Loop, about: str) -> None:

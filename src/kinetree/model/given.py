@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.inputs import is_masked
 from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
 from kinetree.model.specs import at
 
@@ -39,6 +40,8 @@ def name_of(what: str, name: str, where: object) -> str:
 def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ...]:
     try:
         if type(values) is not list and type(values) is not tuple and isinstance(values, _NO_SEQUENCES):
+            raise TypeError
+        if is_masked(values):
             raise TypeError
         given = tuple(values)
         for value in given:

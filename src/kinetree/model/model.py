@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ConfigurationError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.inputs import real_array
 from kinetree.model import conditioning as conditions
 from kinetree.model.changes.methods import Changes
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
@@ -286,13 +287,7 @@ def _flat_names(model: Model, attribute: str) -> list[str]:
 
 
 def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(x)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-        array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}), not {x!r:.60}") from None
+    array = real_array(name, x, f"(…, {n})").astype(np.float64, copy=False)
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
     return array

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
+from kinetree.inputs import is_masked
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.euler import signs_of, turning
 from kinetree.model.joints.reversed import Reversed
@@ -40,8 +41,8 @@ class Ellipsoid(JointKind):
 
     def __init__(self, radii: Sequence[float], *, signs: Sequence[float] = (1.0, 1.0, 1.0), pole: float = 1.0) -> None:
         try:
-            numbers = tuple(float(r) for r in radii)
-        except (TypeError, ValueError):
+            numbers = () if isinstance(radii, str | bytes) or is_masked(radii) else tuple(float(r) for r in radii)
+        except (TypeError, ValueError, OverflowError):
             numbers = ()
         if len(numbers) != 3 or not all(math.isfinite(r) and r > 0.0 for r in numbers):
             raise ModelError(f"the radii of an ellipsoid are three positive numbers of metres, not {radii!r:.60}")

@@ -1,0 +1,48 @@
+"""Arrays of real numbers as people give them: the one place that reads them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError
+
+__all__ = ["is_masked", "real_array"]
+
+
+def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
+    """x as an array of real numbers of at most 64 bits, not copied; `shape` is for the message, such as "(…, 7)".
+
+    Raises `DTypeError`, which begins with `name`, for numbers that are not real, for wider ones, which would lose
+    digits, for rows of different lengths, and for masked arrays, whose masks would be lost.
+    """
+    wanted = f"{name} must be an array of real numbers of shape {shape}"
+    if is_masked(x):
+        raise DTypeError(f"{wanted}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")
+    try:
+        array = np.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"{wanted}: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
+    if array.dtype.itemsize > 8:
+        raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
+    return array
+
+
+def is_masked(x: object, depth: int = 64) -> bool:
+    """Whether x is a masked array, or a list that has one in it; lists are searched no deeper than arrays go."""
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # if nobody imported it, there are none
+    if masked is None:
+        return False
+    if not isinstance(x, list | tuple):
+        return isinstance(x, masked)
+    kinds = set(map(type, x))
+    if any(issubclass(kind, masked) for kind in kinds):
+        return True
+    return (
+        depth > 0 and any(issubclass(kind, list | tuple) for kind in kinds) and any(is_masked(y, depth - 1) for y in x)
+    )
