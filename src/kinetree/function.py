@@ -13,7 +13,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from kinetree.definition import Array, Definition, Slots, defined_by
 from kinetree.differentiation import DerivedSpecialization
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Program
+from kinetree.inputs import plain
 from kinetree.model import Frame, Model
 from kinetree.model.equality import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
@@ -264,10 +265,7 @@ def compile_function(
     name = _dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
-    if isinstance(f_ext, str):
-        raise OptionError(f"f_ext must be a list of frame names, such as [{f_ext!r}], not one name")
-    if isinstance(parameters, str):
-        raise OptionError(f"parameters must be a list of names, such as [{parameters!r}], not one name")
+    forces, given = _names("f_ext", "frame names", f_ext), _names("parameters", "names", parameters)
     if unroll is not None and not isinstance(unroll, bool):
         raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
     signature = inspect.signature(function).parameters
@@ -275,8 +273,15 @@ def compile_function(
         if option in signature and signature[option].default is not inspect.Parameter.empty:
             options.setdefault(option, signature[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
-    forces, given = tuple(f_ext), tuple(parameters)
     return _checked(definition, robot, {**ordered, **options}, forces, given, name, unroll).prepare()
+
+
+def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
+    if not isinstance(given, Iterable):
+        raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
+    return tuple(given)
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -370,7 +375,7 @@ def _checked(
     unroll: bool | None,
 ) -> CompiledFunction:
     """The same, once everything that was given is found right: a key does not tell 1 from True."""
-    model = check_robot(robot)
+    model, parameters = check_robot(robot), tuple(map(plain, parameters))
     if unknown := set(options) - set(definition.options):
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")

@@ -1,8 +1,11 @@
-"""Arrays of real numbers as people give them: the one place that reads them."""
+"""What people give: arrays of real numbers, single numbers, names."""
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError
 
-__all__ = ["is_masked", "real_array"]
+__all__ = ["is_masked", "plain", "real_array", "repeated"]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
@@ -46,3 +49,30 @@ def is_masked(x: object, depth: int = 64) -> bool:
     return (
         depth > 0 and any(issubclass(kind, list | tuple) for kind in kinds) and any(is_masked(y, depth - 1) for y in x)
     )
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before; None if there is none."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def plain(x: Any) -> Any:
+    """Python's own float for any real number and its own str for a str of another class; anything else as it is.
+
+    Numbers and strings of NumPy's compare as Python's do, but they have no text form and another fingerprint.
+    """
+    if type(x) is float or type(x) is str:
+        return x
+    if isinstance(x, str):
+        return str.__str__(x)
+    if not isinstance(x, Real):
+        return x
+    try:
+        return float(x)
+    except OverflowError:
+        return math.nan  # which is refused everywhere, as infinity is not

@@ -66,7 +66,7 @@ def masked(x: np.ndarray[Any, Any]) -> np.ma.MaskedArray[Any, Any]:
 @pytest.mark.parametrize(("read", "x"), [*READERS.values(), *LISTS.values()], ids=[*READERS, *LISTS])
 def test_a_masked_array_is_refused_everywhere(read: Callable[[Any], object], x: np.ndarray[Any, Any]) -> None:
     read(x)
-    with pytest.raises(kt.KinetreeError, match="not a masked array|not masked_array"):
+    with pytest.raises(kt.KinetreeError, match=r"not a masked array|not masked_array"):
         read(masked(x))
 
 
@@ -86,7 +86,7 @@ def test_a_masked_array_is_found_in_a_list_too(wrap: Callable[[Any], Any]) -> No
     assert is_masked(wrap(masked(TWO)))
     assert not is_masked(wrap(TWO))
     assert is_masked([1.0, np.ma.masked])
-    with pytest.raises(kt.DTypeError, match="x must be an array of real numbers of shape .n., not a masked array"):
+    with pytest.raises(kt.DTypeError, match=r"x must be an array of real numbers of shape .n., not a masked array"):
         real_array("x", wrap(masked(TWO)), "(n)")
 
 

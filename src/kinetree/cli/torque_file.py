@@ -21,6 +21,7 @@ import numpy as np
 
 from kinetree.cli.values import parse_number
 from kinetree.errors import OptionError, nearest_names
+from kinetree.inputs import repeated
 from kinetree.sim.trajectory import UNREADABLE
 
 if TYPE_CHECKING:
@@ -117,18 +118,17 @@ def _read_csv(path: Path, robot: Model) -> tuple[NDArray[np.float64] | None, NDA
     header = [cell.strip() for cell in first]
     table = _table(path, rows[1:], len(header))
     tau = np.zeros((len(table), robot.nv))
-    time = None
+    time, place = None, {name: k for k, name in enumerate(robot.v_names)}
+    if (twice := repeated(header)) is not None:
+        raise OptionError(f"{path}:1: the column {twice!r} stands there twice")
     for k, name in enumerate(header):
-        if name in header[:k]:
-            raise OptionError(f"{path}:1: the column {name!r} stands there twice")
         if name == "time":
             time = table[:, k]
-        elif name in robot.v_names:
-            tau[:, robot.v_names.index(name)] = table[:, k]
+        elif name in place:
+            tau[:, place[name]] = table[:, k]
         else:
-            known = ["time", *robot.v_names]
             raise OptionError(
-                f"{path}:1: {robot.name!r} has no degree of freedom {name!r}: {nearest_names(name, known)}"
+                f"{path}:1: {robot.name!r} has no degree of freedom {name!r}: {nearest_names(name, ['time', *place])}"
             )
     return time, tau
 

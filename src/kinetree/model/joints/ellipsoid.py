@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
-from kinetree.inputs import is_masked
+from kinetree.inputs import is_masked, plain
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.euler import signs_of, turning
 from kinetree.model.joints.reversed import Reversed
@@ -48,9 +48,9 @@ class Ellipsoid(JointKind):
             raise ModelError(f"the radii of an ellipsoid are three positive numbers of metres, not {radii!r:.60}")
         self.radii = numbers
         self.signs = signs_of("Ellipsoid", signs, 3)
-        if pole not in (-1.0, 1.0):
+        self.pole = plain(pole)
+        if type(self.pole) is not float or self.pole not in (-1.0, 1.0):
             raise ModelError(f"Ellipsoid: pole must be 1 or -1, not {pole!r:.40}")
-        self.pole = float(pole)
 
     def __repr__(self) -> str:
         signs = f", signs={self.signs}" if -1.0 in self.signs else ""
