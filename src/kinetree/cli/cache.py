@@ -42,9 +42,10 @@ def clear() -> None:
     """Remove the machine code kept on disk. Other files in the folder stay, and so does the folder."""
     from kinetree.codegen.cache import Cache, folder_problem, settings
 
-    directory = settings().directory
+    now = settings()
+    directory = now.directory
     if directory is None:
-        raise OptionError("there is no folder to clear: no home folder is known; set KINETREE_CACHE_DIR to a folder")
+        raise OptionError(f"there is no folder to clear: {now.off}")
     if problem := folder_problem(directory):
         raise OptionError(f"nothing was removed: {problem}")
     entries, size = Cache(directory).clear()
