@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kinetree.errors import ModelError, ModelWarning, OptionError
+from kinetree.errors import ModelError, ModelWarning, OptionError, brief
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
 from kinetree.model.checks import check_joints, check_mimics, check_names, check_placements
 from kinetree.model.drive import FRICTION_SPEED
@@ -356,7 +356,7 @@ def _warn(suspicions: Sequence[str]) -> None:
         frame = frame.f_back
         depth += 1
     for sentence in suspicions[:_WARNED]:
-        warnings.warn(f"{sentence}; it is loaded as written", ModelWarning, stacklevel=depth)
+        warnings.warn(f"{brief(sentence)}; it is loaded as written", ModelWarning, stacklevel=depth)
     if len(suspicions) > _WARNED:
         more = len(suspicions) - _WARNED
         warnings.warn(
