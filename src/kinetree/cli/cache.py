@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from kinetree.cli.output import output_console
+from kinetree.cli.output import needs_a_command, output_console
 from kinetree.errors import OptionError
 
 __all__ = ["cache"]
 
-cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", no_args_is_help=True)
+cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", invoke_without_command=True)
+
+
+@cache.callback()
+def _group(context: typer.Context) -> None:
+    needs_a_command(context)
 
 
 @cache.command()

@@ -8,15 +8,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from kinetree.errors import ModelWarning
 
-__all__ = ["error_console", "output_console", "warnings_as_lines"]
+__all__ = ["error_console", "needs_a_command", "output_console", "warnings_as_lines"]
 
 
 _WIDE = 200
+
+
+def needs_a_command(context: typer.Context) -> None:
+    """Where a group of commands is called without one: its help, and the exit code of a wrong usage.
+
+    The option `no_args_is_help` would leave the exit code to the version of the command-line library.
+    """
+    if context.invoked_subcommand is None:
+        if text := context.get_help():  # printed already, if it is a rich one
+            typer.echo(text)
+        raise typer.Exit(2)
 
 
 class _Console(Console):
