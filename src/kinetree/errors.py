@@ -126,6 +126,7 @@ class ModelWarning(UserWarning):
 
 def _short(name: str) -> str:
     """A name as a message shows it; comparing names of thousands of letters would take long as well."""
+    name = str(name)
     return name if len(name) <= 80 else name[:79] + "…"
 
 

@@ -13,7 +13,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -314,9 +314,13 @@ def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
 def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
-    if not isinstance(given, Iterable):
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(name, str) for name in found):
         raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
-    return tuple(given)
+    return found
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -390,4 +390,7 @@ def _named(definition: Definition, argument: str, what: str, given: Named | None
         raise DTypeError(
             f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
         )
+    for name in given or ():
+        if not isinstance(name, str):
+            raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
     return dict(given or {})

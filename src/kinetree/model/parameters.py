@@ -177,10 +177,10 @@ def _singular_joints(model: Model) -> tuple[str, ...]:
 
 
 def _find(model: Model, name: str) -> _Parameter:
-    if name == "gravity":
-        return _Parameter(None, "gravity", (3,))
     if not isinstance(name, str):
         raise OptionError(f"a parameter's name is a string, such as 'gravity' or 'body.NAME.mass', not {name!r:.60}")
+    if name == "gravity":
+        return _Parameter(None, "gravity", (3,))
     what, _, rest = name.partition(".")
     part, _, quantity = rest.rpartition(".")
     if what == "body" and part in model.bodies and quantity in _OF_A_BODY:

@@ -76,8 +76,10 @@ def simulate(
     check_robot(robot)
     acting = switched_on(robot, passive, limits).get("passive", ())
     steps = step_count(duration, dt)
-    if integrator not in INTEGRATORS:
-        raise OptionError(f"there is no integrator {integrator!r}: {nearest_names(str(integrator), INTEGRATORS)}")
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
+    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+        raise OptionError(f"there is no integrator {integrator!r:.60}: {nearest_names(str(integrator), INTEGRATORS)}")
     q = robot.neutral() if q is None else vector(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
@@ -111,7 +113,7 @@ def simulate(
 
     return Trajectory(
         robot=robot.name,
-        integrator=integrator,
+        integrator=str.__str__(integrator),
         dt=float(dt),
         substeps=most,
         time=np.arange(steps + 1, dtype=np.float64) * float(dt),
@@ -132,8 +134,12 @@ def simulate(
 def step_count(duration: float, dt: float) -> int:
     """How many steps of dt reach the duration; both in seconds. Raises `OptionError` for what is no time."""
     for name, value in (("duration", duration), ("dt", dt)):
-        if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
-            raise OptionError(f"{name} must be a positive number of seconds, not {value!r}")
+        try:
+            is_time = isinstance(value, Real) and math.isfinite(value) and value > 0.0
+        except OverflowError:
+            raise OptionError(f"{name} must be finite, and is a whole number beyond all floats") from None
+        if not is_time:
+            raise OptionError(f"{name} must be a positive number of seconds, not {value!r:.60}")
     # 5 s in steps of 1 ms are 5000 steps, though 5 / 0.001 may round to a little more.
     exact = duration / dt
     if exact > MAX_STEPS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -132,7 +132,10 @@ def turning(turns: Sequence[tuple[int, float, Scalar, Scalar]]) -> Turning:
 
 def signs_of(what: str, signs: Sequence[float], count: int) -> tuple[float, ...]:
     """Plus and minus ones."""
-    numbers = tuple(map(plain, signs)) if isinstance(signs, Iterable) and not is_masked(signs) else ()
+    try:
+        numbers = () if is_masked(signs) else tuple(map(plain, signs))
+    except TypeError:
+        numbers = ()
     if len(numbers) != count or any(type(s) is not float or s not in (-1.0, 1.0) for s in numbers):
         raise ModelError(f"{what}: signs must be {count} numbers, each 1 or -1, not {signs!r:.60}")
     return numbers
