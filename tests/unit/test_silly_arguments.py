@@ -24,7 +24,7 @@ SILLY: dict[str, tuple[Callable[[], object], str]] = {
     "numbers for parameters": (lambda: kt.compile(ARM, kt.aba, parameters=[5]), "parameters must be a list of names"),
     "lists for parameters": (lambda: kt.compile(ARM, kt.aba, parameters=[[]]), "parameters must be a list of names"),
     "a number for a parameter's name": (
-        lambda: kt.vjp(ARM, kt.crba, (Q,), np.ones((2, 2)), parameters={1: 2}), "the names of parameters in parameters are strings"
+        lambda: kt.vjp(ARM, kt.crba, (Q,), np.ones((2, 2)), parameters={1: 2}), "the names of parameters .* are strings"
     ),
     "an array for a parameter's name": (lambda: ARM.parameter(np.zeros(3)), "a parameter's name is a string"),
     "a word for a seed": (lambda: ARM.random("x"), "random takes a seed .* or a generator, not 'x'"),
