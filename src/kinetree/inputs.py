@@ -38,17 +38,21 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
 
 def is_masked(x: object, depth: int = 64) -> bool:
     """Whether x is a masked array, or a list that has one in it; lists are searched no deeper than arrays go."""
+    listed = type(x) is list or type(x) is tuple or isinstance(x, list | tuple)
+    kinds = set(map(type, x)) if listed else {type(x)}  # type: ignore[call-overload]
+    if kinds <= _NUMBERS:  # the usual list, told quickly
+        return False
     masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # if nobody imported it, there are none
     if masked is None:
         return False
-    if not isinstance(x, list | tuple):
-        return isinstance(x, masked)
-    kinds = set(map(type, x))
     if any(issubclass(kind, masked) for kind in kinds):
         return True
-    return (
-        depth > 0 and any(issubclass(kind, list | tuple) for kind in kinds) and any(is_masked(y, depth - 1) for y in x)
-    )
+    if not listed or depth == 0 or not any(issubclass(kind, list | tuple) for kind in kinds):
+        return False
+    return any(is_masked(y, depth - 1) for y in x)  # type: ignore[attr-defined]
+
+
+_NUMBERS = frozenset({float, int})
 
 
 def repeated(names: Iterable[str]) -> str | None:
