@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from kinetree.definition import Array
 from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Port
+from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.model import refuse_zero_quaternions
 
-__all__ = ["Arguments", "check_out", "check_robot", "dtype_beside", "real_array"]
+__all__ = ["Arguments", "check_out", "check_robot", "dtype_beside"]
 
 
 class Arguments:
@@ -125,17 +126,6 @@ def check_robot(robot: object) -> Model:
     if not isinstance(robot, Model):
         raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
     return robot
-
-
-def real_array(name: str, x: ArrayLike, shape: str) -> Array:
-    """x as an array of real numbers; `shape` for the message, as "(…, 7)"."""
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise DTypeError(f"{name} must be an array of real numbers of shape {shape}: {error}") from None
-    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        raise DTypeError(f"{name} must be an array of real numbers of shape {shape}, not of dtype {array.dtype}")
-    return array
 
 
 def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:

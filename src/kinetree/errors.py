@@ -21,6 +21,7 @@ Each is also the built-in kind it is, so `except ValueError` keeps working.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = [
@@ -38,12 +39,39 @@ __all__ = [
     "SingularModelError",
     "StiffFrictionError",
     "TrajectoryFileError",
+    "brief",
     "nearest_names",
 ]
 
 
+def brief(message: str) -> str:
+    """A message in which no quoted name, and no other word, is longer than fits on a few lines.
+
+    A file's names may have thousands of letters. This is the one place that shortens them, for every error.
+
+    >>> len(brief(f"there is no joint {'x' * 5000!r}"))
+    218
+    """
+    if len(message) <= _LONG:
+        return message
+    return _WORD.sub(_shortened, _QUOTED.sub(_shortened, message))
+
+
+_LONG = 200
+_QUOTED = re.compile(r"""(?<![\w'])'[^'\n]*'(?!\w)|(?<![\w"])"[^"\n]*"(?!\w)""")
+_WORD = re.compile(rf"\S{{{2 * _LONG},}}")
+
+
+def _shortened(found: re.Match[str]) -> str:
+    text = found[0]
+    return text if len(text) <= _LONG else f"{text[: _LONG - 50]}…{text[-49:]}"
+
+
 class KinetreeError(Exception):
     """Root of all errors raised by kinetree."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(brief(x) if isinstance(x, str) else x for x in args))
 
 
 class ModelError(KinetreeError, ValueError):
@@ -67,7 +95,7 @@ class NameNotFoundError(KinetreeError, KeyError):
 
     def __str__(self) -> str:
         # KeyError prints its argument's repr; a message is for reading.
-        return str(self.args[0])
+        return str(self.args[0]) if self.args else ""
 
 
 class ConfigurationError(KinetreeError, ValueError):
@@ -104,6 +132,7 @@ class ModelWarning(UserWarning):
 
 def _short(name: str) -> str:
     """A name as a message shows it; comparing names of thousands of letters would take long as well."""
+    name = str(name)
     return name if len(name) <= 80 else name[:79] + "…"
 
 

@@ -15,7 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from kinetree.definition import Array, Definition, Slots, defined_by
 from kinetree.differentiation import specialized
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Program
+from kinetree.inputs import plain
 from kinetree.model import Model
 from kinetree.model.equality import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
@@ -78,7 +79,8 @@ class CompiledFunction:
         self._quaternions = [(k, part.start) for k, found in specialization.quaternions for part in found.values()]
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
-        self.call: Callable[..., Any] = self.__call__
+        self._request: _Request | None = None
+        self._set_call(self.__call__)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
@@ -88,6 +90,17 @@ class CompiledFunction:
     def __self__(self) -> CompiledFunction:
         """Itself, as for the builtin that stands for it."""
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What `kinetree.compile` was asked for; where it is unpickled, that is compiled, or taken from the disk."""
+        if self._request is None:
+            raise TypeError(f"{self!r} cannot be pickled, because kinetree.compile did not make it")
+        return _compiled_again, (self._specialization.model, *self._request)
+
+    def _set_call(self, call: Callable[..., Any]) -> None:
+        """Python pickles a builtin by its `__self__` and its name, so it must be found under that name here."""
+        self.call = call
+        vars(self)[self.definition.name] = call
 
     @property
     def program(self) -> Program:
@@ -160,7 +173,7 @@ class CompiledFunction:
                 if self._single is None:
                     self._single = self._make_single()
                     self._may_be_single = self._single is not None
-                    self.call = self._single or self.__call__
+                    self._set_call(self._single or self.__call__)
         return self._single is not None
 
     def _make_single(self) -> Callable[..., Any] | None:
@@ -235,7 +248,8 @@ def compile_function(
     It takes the public function's arrays, then those of f_ext, then those of parameters, all by position, and `out=`
     and `threads=`. One sample in ordinary arrays of the dtype takes well under a microsecond beside the arithmetic;
     everything else works as in the public function. Code for batches is compiled with the first batch. Its `__self__`
-    is a `CompiledFunction`, whose `program` can be read.
+    is a `CompiledFunction`, whose `program` can be read. It can be pickled; the robot goes with it, and where it is
+    unpickled it is compiled, or taken from the disk.
 
     Args:
         robot: the robot.
@@ -264,10 +278,7 @@ def compile_function(
     name = _dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
-    if isinstance(f_ext, str):
-        raise OptionError(f"f_ext must be a list of frame names, such as [{f_ext!r}], not one name")
-    if isinstance(parameters, str):
-        raise OptionError(f"parameters must be a list of names, such as [{parameters!r}], not one name")
+    forces, given = _names("f_ext", "frame names", f_ext), _names("parameters", "names", parameters)
     if unroll is not None and not isinstance(unroll, bool):
         raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
     signature = inspect.signature(function).parameters
@@ -275,8 +286,41 @@ def compile_function(
         if option in signature and signature[option].default is not inspect.Parameter.empty:
             options.setdefault(option, signature[option].default)
     ordered = {option: options.pop(option) for option in definition.options if option in options}
-    forces, given = tuple(f_ext), tuple(parameters)
-    return _checked(definition, robot, {**ordered, **options}, forces, given, name, unroll).prepare()
+    asked = {**ordered, **options}
+    compiled = _checked(definition, robot, asked, forces, given, name, unroll)
+    compiled._request = _Request(function, name, forces, given, unroll, asked)
+    return compiled.prepare()
+
+
+class _Request(NamedTuple):
+    """What `compile_function` was asked for, but for the robot."""
+
+    function: Callable[..., Array]
+    dtype: str
+    f_ext: tuple[str, ...]
+    parameters: tuple[str, ...]
+    unroll: bool | None
+    options: dict[str, Any]
+
+
+def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
+    """The function of a pickle."""
+    function, dtype, f_ext, parameters, unroll, options = request
+    call = compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
+    compiled: CompiledFunction = call.__self__  # type: ignore[attr-defined]
+    return compiled
+
+
+def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(name, str) for name in found):
+        raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
+    return found
 
 
 def _dtype_name(dtype: Any) -> str:
@@ -370,7 +414,7 @@ def _checked(
     unroll: bool | None,
 ) -> CompiledFunction:
     """The same, once everything that was given is found right: a key does not tell 1 from True."""
-    model = check_robot(robot)
+    model, parameters = check_robot(robot), tuple(map(plain, parameters))
     if unknown := set(options) - set(definition.options):
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")

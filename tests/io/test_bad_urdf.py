@@ -41,6 +41,19 @@ CASES = {
     "infinity": Case(AXIS, '<axis xyz="0 inf 0"/>', "inf", "'inf' is not a finite number"),
     "minus infinity": Case(LIMIT, '<limit lower="-Infinity" upper="0"/>', "-Inf", "'-Infinity' is not a finite number"),
     "a number beyond the range of floats": Case(MASS, '<mass value="1e999"/>', "1e999", "is too large for a 64-bit number"),
+    **{
+        f"{value} as {entry}": Case(
+            INERTIA, re.sub(f'{entry}="[^"]*"', f'{entry}="{value}"', INERTIA), value,
+            f'<inertia> in <link name="lower">: {entry}="{value}" is too large for a 64-bit number',
+        )
+        for entry in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz") for value in ("1e999", "-1e999")
+    },
+    "an offset beyond the range of floats": Case(
+        AXIS, '<axis xyz="0 1e999 0"/>', "1e999", 'xyz="0 1e999 0" is too large for a 64-bit number'
+    ),
+    "a limit beyond the range of floats": Case(
+        LIMIT, LIMIT.replace("-1.5", "-1e999"), "1e999", 'lower="-1e999" is too large for a 64-bit number'
+    ),
     "a hexadecimal number": Case(MASS, '<mass value="0x10"/>', "0x10", "'0x10' is not a number"),
     "digits of another script": Case(MASS, '<mass value="١"/>', "١", "'١' is not a number"),
     "a blank that only looks like one": Case(

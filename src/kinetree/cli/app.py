@@ -19,7 +19,7 @@ from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
-from kinetree.cli.output import complain, let_go_of_broken_streams, open_missing_streams
+from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
 from kinetree.cli.simulate import simulate
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
@@ -32,7 +32,7 @@ _UNREAD = 141
 app = typer.Typer(
     name="kinetree",
     help="A compiler for articulated-body dynamics: simulate a robot, look into its file, measure this machine.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -54,12 +54,14 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
 ) -> None:
     """Acted upon elsewhere: --version by its callback, --debug where errors are reported."""
+    needs_a_command(context)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

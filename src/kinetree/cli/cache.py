@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import typer
 
-from kinetree.cli.output import output_console
+from kinetree.cli.output import needs_a_command, output_console
 from kinetree.errors import OptionError
 
 __all__ = ["cache"]
 
-cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", no_args_is_help=True)
+cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", invoke_without_command=True)
+
+
+@cache.callback()
+def _group(context: typer.Context) -> None:
+    needs_a_command(context)
 
 
 @cache.command()
@@ -42,9 +47,10 @@ def clear() -> None:
     """Remove the machine code kept on disk. Other files in the folder stay, and so does the folder."""
     from kinetree.codegen.cache import Cache, folder_problem, settings
 
-    directory = settings().directory
+    now = settings()
+    directory = now.directory
     if directory is None:
-        raise OptionError("there is no folder to clear: no home folder is known; set KINETREE_CACHE_DIR to a folder")
+        raise OptionError(f"there is no folder to clear: {now.off}")
     if problem := folder_problem(directory):
         raise OptionError(f"nothing was removed: {problem}")
     entries, size = Cache(directory).clear()

@@ -17,12 +17,23 @@ from kinetree.errors import ModelWarning
 from kinetree.files import reason
 
 __all__ = [
-    "complain", "error_console", "let_go_of_broken_streams", "open_missing_streams", "output_console",
+    "complain", "error_console", "let_go_of_broken_streams", "needs_a_command", "open_missing_streams", "output_console",
     "warnings_as_lines",
 ]  # fmt: skip
 
 
 _WIDE = 200
+
+
+def needs_a_command(context: typer.Context) -> None:
+    """Where a group of commands is called without one: its help, and the exit code of a wrong usage.
+
+    The option `no_args_is_help` would leave the exit code to the version of the command-line library.
+    """
+    if context.invoked_subcommand is None:
+        if text := context.get_help():  # printed already, if it is a rich one
+            typer.echo(text)
+        raise typer.Exit(2)
 
 
 class _Console(Console):

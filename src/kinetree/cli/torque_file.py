@@ -24,6 +24,7 @@ import numpy as np
 from kinetree.cli.values import parse_number
 from kinetree.errors import OptionError, nearest_names
 from kinetree.files import open_regular, reason
+from kinetree.inputs import repeated
 from kinetree.sim.array_files import ArrayFileError, ArrayReader, opened_archive, opened_array
 
 if TYPE_CHECKING:
@@ -142,21 +143,17 @@ def _columns(
     header = [cell.strip() for cell in first]
     table = _table(path, rows[1:], len(header))
     tau = np.zeros((len(table), robot.nv))
-    time = None
-    places = {name: k for k, name in enumerate(robot.v_names)}
-    seen: set[str] = set()
+    time, place = None, {name: k for k, name in enumerate(robot.v_names)}
+    if (twice := repeated(header)) is not None:
+        raise OptionError(f"{path}:1: the column {twice!r} stands there twice")
     for k, name in enumerate(header):
-        if name in seen:
-            raise OptionError(f"{path}:1: the column {name!r} stands there twice")
-        seen.add(name)
         if name == "time":
             time = table[:, k]
-        elif name in places:
-            tau[:, places[name]] = table[:, k]
+        elif name in place:
+            tau[:, place[name]] = table[:, k]
         else:
-            known = ["time", *robot.v_names]
             raise OptionError(
-                f"{path}:1: {robot.name!r} has no degree of freedom {name!r}: {nearest_names(name, known)}"
+                f"{path}:1: {robot.name!r} has no degree of freedom {name!r}: {nearest_names(name, ['time', *place])}"
             )
     return time, tau
 

@@ -53,7 +53,7 @@ class Settings(NamedTuple):
     """What the environment says."""
 
     directory: Path | None
-    """None where there is no home to keep anything in."""
+    """None where no folder can be told; `off` says why."""
     limit: int
     """Bytes."""
     off: str
@@ -76,8 +76,8 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
     "KINETREE_CACHE is 'off'"
     """
     env = os.environ if environment is None else environment
-    directory, mistake = _directory(env), ""
-    off = "" if directory else "there is no home folder; set KINETREE_CACHE_DIR to a folder"
+    directory, off = _directory(env)
+    mistake = ""
     size = env.get("KINETREE_CACHE_SIZE", "").strip()
     limit = _USUAL_LIMIT * _MEGABYTE
     if size:
@@ -96,18 +96,24 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(directory, limit, off, mistake)
 
 
-def _directory(env: Mapping[str, str]) -> Path | None:
+def _directory(env: Mapping[str, str]) -> tuple[Path | None, str]:
+    """The folder, or None and why there is none."""
     if given := env.get("KINETREE_CACHE_DIR"):
-        return Path(os.path.abspath(os.path.expanduser(given)))
-    if sys.platform == "win32":
-        local = env.get("LOCALAPPDATA", "")
-        return Path(local, "kinetree", "cache") if os.path.isabs(local) else None
+        try:
+            return Path(os.path.abspath(os.path.expanduser(given))), ""
+        except (OSError, ValueError):  # it asks for the working directory, which somebody may have removed
+            return None, f"KINETREE_CACHE_DIR is {given!r} in a working directory that is gone; give an absolute path"
     xdg, home = env.get("XDG_CACHE_HOME", ""), env.get("HOME", "")
-    if os.path.isabs(xdg):
-        return Path(xdg, "kinetree")
-    if not os.path.isabs(home):
-        return None
-    return Path(home, "Library", "Caches", "kinetree") if sys.platform == "darwin" else Path(home, ".cache", "kinetree")
+    parts: tuple[str, ...]
+    if sys.platform == "win32":
+        root, parts = env.get("LOCALAPPDATA", ""), ("kinetree", "cache")
+    elif os.path.isabs(xdg):
+        root, parts = xdg, ("kinetree",)
+    else:
+        root, parts = home, ("Library", "Caches", "kinetree") if sys.platform == "darwin" else (".cache", "kinetree")
+    if not os.path.isabs(root):
+        return None, "there is no home folder; set KINETREE_CACHE_DIR to a folder"
+    return Path(root, *parts), ""
 
 
 def user_cache() -> Cache | None:
@@ -116,6 +122,8 @@ def user_cache() -> Cache | None:
     if now.mistake:
         _say(logging.WARNING, now.mistake)
     if now.off or now.directory is None:
+        if now.directory is None:
+            _say(logging.INFO, f"machine code is not kept on disk: {now.off}")
         return None
     if problem := folder_problem(now.directory):
         _say(logging.WARNING, f"machine code is not kept on disk: {problem}")
@@ -168,7 +176,7 @@ class Cache:
         path = self._path(key)
         try:
             file = os.open(path, os.O_RDONLY | _OPEN)
-        except OSError:
+        except (OSError, ValueError):  # a name that no file can have
             return None
         try:
             found = os.fstat(file)
@@ -178,7 +186,8 @@ class Cache:
         except OSError:
             return None
         finally:
-            os.close(file)
+            with suppress(OSError):
+                os.close(file)
         with suppress(OSError):
             if code is None:
                 os.unlink(path)
@@ -207,8 +216,9 @@ class Cache:
                     os.unlink(temporary)
                 raise
             self._tidy()
-        except OSError as error:
-            _say(logging.INFO, f"machine code could not be kept in {self.directory}: {error.strerror or error}")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
 
     def contents(self) -> Contents:
         """What is in it."""
@@ -229,7 +239,7 @@ class Cache:
 
     def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
         """Our files: (path, what the system says of it, whether it is an entry or a temporary file)."""
-        with suppress(OSError), os.scandir(self.directory) as folder:
+        with suppress(OSError, ValueError), os.scandir(self.directory) as folder:
             for item in folder:
                 is_entry = re.fullmatch(_ENTRY, item.name) is not None
                 if not is_entry and not re.fullmatch(_TEMPORARY, item.name):

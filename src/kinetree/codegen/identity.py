@@ -46,7 +46,10 @@ def llvm_version() -> tuple[str, tuple[tuple[str, int], ...]] | None:
 
     They are read from its folder: importing it would take longer than loading code from the disk.
     """
-    spec = find_spec("llvmlite")
+    try:
+        spec = find_spec("llvmlite")
+    except (ImportError, ValueError):  # something else goes by its name
+        return None
     if spec is None or not spec.submodule_search_locations:
         return None
     folder = spec.submodule_search_locations[0]

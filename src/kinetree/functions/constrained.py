@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import dtype_beside, real_array
+from kinetree.arguments import dtype_beside
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import one_of
+from kinetree.inputs import real_array
 from kinetree.model import Model, regrouped
 from kinetree.model.constraints import Constraint, Contact, Loop, holds
 from kinetree.spatial import Force

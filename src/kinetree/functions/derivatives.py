@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import check_robot, dtype_beside, real_array
+from kinetree.arguments import check_robot, dtype_beside
 from kinetree.definition import Definition
 from kinetree.differentiation import derived, input_names
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
 from kinetree.function import Array, run
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
+from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.checks import hint
 from kinetree.specialization import Specialization
@@ -389,4 +390,7 @@ def _named(definition: Definition, argument: str, what: str, given: Named | None
         raise DTypeError(
             f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
         )
+    for name in given or ():
+        if not isinstance(name, str):
+            raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
     return dict(given or {})

@@ -13,6 +13,7 @@ from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
 from kinetree.functions.options import frame_option
+from kinetree.inputs import repeated
 from kinetree.model import Frame, Joint, Model
 
 __all__ = [
@@ -40,9 +41,8 @@ def bodies_option(model: Model, value: Any) -> Hashable:
     if not value:
         raise OptionError("bodies is empty, so the regressor would have no columns; name at least one, or leave it out")
     names = tuple(model.bodies[name].name for name in value)
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise OptionError(f"body {name!r} is named twice in bodies; name each once")
+    if len(set(names)) < len(names):
+        raise OptionError(f"body {repeated(names)!r} is named twice in bodies; name each once")
     return names
 
 

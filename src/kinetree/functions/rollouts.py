@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import check_out, check_robot, real_array
+from kinetree.arguments import check_out, check_robot
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.inputs import real_array
 from kinetree.model import Model, regrouped
 from kinetree.spatial import Force
 

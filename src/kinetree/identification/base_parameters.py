@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.arguments import real_array
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.function import check_robot
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
+from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.parameters import parameter_ports, with_parameters
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, ModelError, ShapeError
+from kinetree.errors import ModelError, ShapeError
 from kinetree.function import check_robot
 from kinetree.functions.regressors import driven_joints, drives_option
+from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.model.changes.common import opened
 from kinetree.model.masses import ten
@@ -124,12 +125,7 @@ def _numbers(model: Model, parameters: ArrayLike, drives: bool) -> NDArray[np.fl
     if drives:
         n = sum(joint.kind.nv for joint in driven_joints(model))
         count, parts = count + 3 * n, f"{parts}, and three for each of {n} degrees of freedom"
-    try:
-        array = np.asarray(parameters)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-    except (TypeError, ValueError):
-        raise DTypeError(f"parameters must be real numbers, ({count},), not {parameters!r:.60}") from None
+    array = real_array("parameters", parameters, f"({count},)")
     if array.shape != (count,):
         raise ShapeError(f"parameters have shape {array.shape}, but {model.name!r} needs ({count},): {parts}")
     finite = np.isfinite(array)

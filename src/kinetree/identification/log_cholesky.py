@@ -26,12 +26,14 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, ModelError, ShapeError
+from kinetree.errors import ModelError, ShapeError
+from kinetree.inputs import real_array
 
 __all__ = ["from_parameters", "jacobian", "pseudo_inertia", "to_parameters"]
 
@@ -39,39 +41,47 @@ Array = NDArray[np.float64]
 
 
 def to_parameters(theta: ArrayLike) -> Array:
-    """The inertial parameters (…, 10) of θ (…, 10): those of a body that can be, whatever θ is.
+    """The inertial parameters (…, 10) of θ (…, 10): those of a body that can be, whatever the ten finite numbers are.
 
     Raises:
+        ModelError: θ is not finite, or so large that a parameter is beyond all 64-bit numbers (α or α + d above 354).
         ShapeError, DTypeError: θ is no array of real numbers whose last axis is ten.
 
     >>> import kinetree as kt
     >>> kt.log_cholesky.to_parameters([0.0] * 10).tolist()
     [1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 2.0, 0.0, 0.0, 2.0]
     """
-    U = _factor(_ten("theta", theta))
-    return _ten_of(U @ np.swapaxes(U, -1, -2))
+    numbers = _ten("theta", theta)
+    with np.errstate(over="ignore", invalid="ignore"):
+        U = _factor(numbers)
+        parameters = _ten_of(U @ np.swapaxes(U, -1, -2))
+    _check_finite(numbers, parameters)
+    return parameters
 
 
 def jacobian(theta: ArrayLike) -> Array:
     """The derivative (…, 10, 10) of `to_parameters` with respect to θ (…, 10); its determinant is never zero.
 
     Raises:
-        ShapeError, DTypeError: as for `to_parameters`.
+        ModelError, ShapeError, DTypeError: as for `to_parameters`.
 
     >>> import kinetree as kt
     >>> kt.log_cholesky.jacobian([0.0] * 10)[0].tolist()
     [2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     numbers = _ten("theta", theta)
-    U = _factor(numbers)
-    scale = np.exp(numbers[..., 0])
-    columns = [_ten_of(2.0 * (U @ np.swapaxes(U, -1, -2)))]
-    for row, column in _PLACES:
-        dU = np.zeros_like(U)
-        dU[..., row, column] = U[..., row, column] if row == column else scale
-        half = dU @ np.swapaxes(U, -1, -2)
-        columns.append(_ten_of(half + np.swapaxes(half, -1, -2)))
-    return np.stack(columns, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        U = _factor(numbers)
+        scale = np.exp(numbers[..., 0])
+        columns = [_ten_of(2.0 * (U @ np.swapaxes(U, -1, -2)))]
+        for row, column in _PLACES:
+            dU = np.zeros_like(U)
+            dU[..., row, column] = U[..., row, column] if row == column else scale
+            half = dU @ np.swapaxes(U, -1, -2)
+            columns.append(_ten_of(half + np.swapaxes(half, -1, -2)))
+        result = np.stack(columns, axis=-1)
+    _check_finite(numbers, result)
+    return result
 
 
 def from_parameters(parameters: ArrayLike) -> Array:
@@ -140,6 +150,8 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
 """Where in U each of θ after the first stands: d1, d2, d3, s12, s23, s13, t1, t2, t3."""
 
+_NAMES = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
+
 
 def _factor(theta: Array) -> Array:
     """U."""
@@ -164,15 +176,24 @@ def _ten_of(J: Array) -> Array:
 
 
 def _ten(name: str, values: ArrayLike) -> Array:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} must be an array of real numbers of shape (…, 10), not {values!r:.60}") from None
+    array = real_array(name, values, "(…, 10)")
     if array.ndim == 0 or array.shape[-1] != 10:
         raise ShapeError(f"{name} has shape {array.shape}, but a body has ten: (…, 10)")
     return array.astype(np.float64, copy=False)
+
+
+def _check_finite(theta: Array, result: Array) -> None:
+    """Raise for a θ of which no finite numbers come; `result` has the same leading axes."""
+    given, made = np.isfinite(theta), np.isfinite(result).reshape(*theta.shape[:-1], -1).all(axis=-1)
+    if not given.all():
+        *where, k = _first(~given)
+        raise ModelError(f"theta{_place(where)}: its {_NAMES[k]} is {theta[(*where, k)]}; a θ is ten finite numbers")
+    if not made.all():
+        where = list(_first(~made))
+        shown = ", ".join(f"{name} = {x:g}" for name, x in zip(_NAMES, theta[tuple(where)], strict=True) if x)
+        raise ModelError(
+            f"theta{_place(where)}: its body is beyond all 64-bit numbers ({shown}); the mass is exp(2 alpha) kg"
+        )
 
 
 def _first(mask: Any) -> tuple[int, ...]:
@@ -180,8 +201,11 @@ def _first(mask: Any) -> tuple[int, ...]:
 
 
 def _refuse(mask: Any, sentence: str) -> NoReturn:
-    where = "".join(f"[{k}]" for k in _first(mask))
-    raise ModelError(f"parameters{where}: the body {sentence}")
+    raise ModelError(f"parameters{_place(_first(mask))}: the body {sentence}")
+
+
+def _place(index: Sequence[int]) -> str:
+    return "".join(f"[{k}]" for k in index)
 
 
 def _why(mass: Any, central: Array) -> str:

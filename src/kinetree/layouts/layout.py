@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.arguments import check_robot, real_array
+from kinetree.arguments import check_robot
 from kinetree.errors import (
     ConfigurationError,
     ModelError,
     OptionError,
     ShapeError,
 )
+from kinetree.inputs import real_array
 from kinetree.layouts.bases import Basis
 from kinetree.layouts.coordinates import Coordinates, Numbers
 from kinetree.layouts.joint_order import owners_in_order

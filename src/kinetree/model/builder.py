@@ -10,20 +10,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from kinetree.errors import ModelError, ModelWarning, OptionError
+from kinetree.errors import ModelError, ModelWarning, OptionError, brief
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
 from kinetree.model.checks import check_joints, check_mimics, check_names, check_placements
 from kinetree.model.drive import FRICTION_SPEED
 from kinetree.model.elements import Geometry, Limits, Mimic, Named, Rotor
 from kinetree.model.given import (
-    check_body,
-    check_sentence,
+    body_name,
     floats,
     name_of,
     names,
     plain_limits,
     plain_mimic,
     plain_rotor,
+    sentence_of,
     shapes,
 )
 from kinetree.model.joints import Fixed, Free, JointKind
@@ -35,6 +35,7 @@ from kinetree.model.singularity import singular_slots
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
 from kinetree.model.structure import Structure
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial.plain import plain_inertia, plain_transform
 
 __all__ = ["ModelBuilder", "built"]
 
@@ -69,7 +70,9 @@ class ModelBuilder:
         if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
             raise ModelError(f"gravity must be three finite numbers, not {numbers}")
         self.gravity = (numbers[0], numbers[1], numbers[2])
-        self.source = source
+        if not isinstance(source, str):
+            raise ModelError(f"source must be a string, where the robot comes from, not {source!r:.60}")
+        self.source = str.__str__(source)
         self._links: dict[str, LinkSpec] = {}
         self._joints: dict[str, JointSpec] = {}
         self._frames: dict[str, FrameSpec] = {}
@@ -124,7 +127,7 @@ class ModelBuilder:
         where: object = "",
     ) -> None:
         """A body with its inertia in its own frame (none: massless)."""
-        name_of("body", name, where)
+        name = name_of("body", name, where)
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
         if inertia is None:
@@ -139,7 +142,7 @@ class ModelBuilder:
             )
         if name in self._links:
             raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
-        self._links[name] = LinkSpec(name, inertia, shapes(geometry, name, where), where)
+        self._links[name] = LinkSpec(name, plain_inertia(inertia), shapes(geometry, name, where), where)
 
     def add_joint(
         self,
@@ -165,7 +168,7 @@ class ModelBuilder:
         damping, friction, friction_speed, stiffness and armature take a number a degree of freedom, rest a number a
         coordinate; see `Joint` for their units. Without `rest` a spring is at rest where the joint is neutral.
         """
-        name_of("joint", name, where)
+        name = name_of("joint", name, where)
         if not isinstance(kind, JointKind):
             raise ModelError(
                 at(
@@ -175,8 +178,8 @@ class ModelBuilder:
             )
         if name in self._joints:
             raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
-        check_body(f"joint {name!r}: its parent", parent, where)
-        check_body(f"joint {name!r}: its child", child, where)
+        parent = body_name(f"joint {name!r}: its parent", parent, where)
+        child = body_name(f"joint {name!r}: its child", child, where)
         if parent == child:
             raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
         check_counts(kind, name, where)
@@ -191,7 +194,7 @@ class ModelBuilder:
             kind,
             parent,
             child,
-            _IDENTITY if placement is None else placement,
+            _IDENTITY if placement is None else _plain_placement(placement),
             Limits.none(kind) if limits is None else plain_limits(limits, name, where),
             numbers("damping", damping, nothing),
             numbers("friction", friction, nothing),
@@ -220,7 +223,7 @@ class ModelBuilder:
         `coordinates` names; their names in q are "name.coordinate". A differential of two joints:
         `add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])`.
         """
-        name_of("coupling", name, where)
+        name = name_of("coupling", name, where)
         if name in self._couplings:
             raise ModelError(at(where, f"there are two couplings named {name!r}; rename one of them"))
         what = f"coupling {name!r}"
@@ -236,21 +239,19 @@ class ModelBuilder:
 
     def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
         """A named frame on a body."""
-        name_of("frame", name, where)
-        check_body(f"frame {name!r}: its body", body, where)
+        name = name_of("frame", name, where)
+        body = body_name(f"frame {name!r}: its body", body, where)
         if name in self._frames:
             raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
-        self._frames[name] = FrameSpec(name, body, placement, where)
+        self._frames[name] = FrameSpec(name, body, _plain_placement(placement), where)
 
     def suspect(self, where: object, sentence: str) -> None:
         """Something that is suspicious but possible; `build` warns of it."""
-        check_sentence("what is suspected", sentence, where)
-        self._suspicions.append((where, sentence))
+        self._suspicions.append((where, sentence_of("what is suspected", sentence, where)))
 
     def note(self, sentence: str) -> None:
         """Something that was assumed, for `Model.notes`."""
-        check_sentence("a note", sentence, "")
-        self._notes.append(sentence)
+        self._notes.append(sentence_of("a note", sentence, ""))
 
     def build(self, *, floating_base: bool | None = None) -> Model:
         """Check the parts and freeze them into a robot; `floating_base` puts a free joint under the root.
@@ -330,6 +331,11 @@ class ModelBuilder:
         )  # fmt: skip
 
 
+def _plain_placement(placement: Transform) -> Transform:
+    """What is no placement is for the checks to refuse."""
+    return plain_transform(placement) if isinstance(placement, Transform) else placement
+
+
 def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:
     for spec in given:
         if spec.name in held:
@@ -350,7 +356,7 @@ def _warn(suspicions: Sequence[str]) -> None:
         frame = frame.f_back
         depth += 1
     for sentence in suspicions[:_WARNED]:
-        warnings.warn(f"{sentence}; it is loaded as written", ModelWarning, stacklevel=depth)
+        warnings.warn(f"{brief(sentence)}; it is loaded as written", ModelWarning, stacklevel=depth)
     if len(suspicions) > _WARNED:
         more = len(suspicions) - _WARNED
         warnings.warn(

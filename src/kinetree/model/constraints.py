@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from kinetree.errors import OptionError
+from kinetree.errors import DTypeError, OptionError
+from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
 from kinetree.model.model import Model
 from kinetree.spatial import Mat3, Transform, Vec3
@@ -60,10 +61,12 @@ class Contact:
 
     def __post_init__(self) -> None:
         about = _checked_names("Contact", "frame", self.frame)
+        _set(self, "frame", str.__str__(self.frame))
         _set(self, "directions", _directions(about, self.directions, "point", "fixed"))
         _set(self, "at", _place(about, self.at, self.directions))
         if not isinstance(self.axes, str) or self.axes not in ("world", "local"):
             raise OptionError(f"{about}: axes must be 'world' or 'local', not {self.axes!r:.60}")
+        _set(self, "axes", str.__str__(self.axes))
         _set_gains(self, about)
         if self.position_gain and self.at is None:
             raise OptionError(
@@ -112,6 +115,8 @@ class Loop:
     def __post_init__(self) -> None:
         _checked_names("Loop", "frame_a", self.frame_a)
         about = _checked_names("Loop", "frame_b", self.frame_a, self.frame_b)
+        _set(self, "frame_a", str.__str__(self.frame_a))
+        _set(self, "frame_b", str.__str__(self.frame_b))
         if self.frame_a == self.frame_b:
             raise OptionError(f"{about} holds a frame to itself, which it never leaves; name two frames")
         _set(self, "directions", _directions(about, self.directions, "point", "fixed", "distance"))
@@ -191,7 +196,7 @@ def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float,
     if isinstance(value, str):
         if value not in words:
             raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
-        return value
+        return str.__str__(value)
     rows = np.atleast_2d(_real(about, wanted, value))
     if rows.ndim != 2 or rows.shape[1] != 3 or not 1 <= len(rows) <= 3:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
@@ -239,12 +244,9 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
 
 def _real(about: str, wanted: str, value: Any) -> Any:
     try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
+        return real_array(about, value, "").astype(np.float64)
+    except DTypeError:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
-    if array.dtype.kind not in "fiu":
-        raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
-    return array.astype(np.float64)
 
 
 def _set_gains(record: Contact | Loop, about: str) -> None:

@@ -9,6 +9,7 @@ they are not in `fingerprint`: what depends on bits is kept by identity, in a `B
 from __future__ import annotations
 
 import weakref
+from copy import deepcopy
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -61,9 +62,18 @@ class Comparable:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """All fields, so that nothing is built or warned of again; places in a file become the text they print as."""
+        from kinetree.model.interning import key_of, restored
+
         model = cast("Model", self)
         values = {f.name: getattr(model, f.name) for f in fields(model)}
-        return _restored, (type(self), {**values, "parts": _without_places(model.parts)})
+        values["parts"] = parts = _without_places(model.parts)
+        return restored, (type(self), key_of(model, parts), values)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Comparable:
+        """An equal robot of its own, unlike one that comes out of a pickle."""
+        model = cast("Model", self)
+        values = {f.name: getattr(model, f.name) for f in fields(model)}
+        return type(model)(**deepcopy({**values, "parts": _without_places(model.parts)}, memo))
 
     def __copy__(self) -> Comparable:
         """Itself: nothing about a model can change."""
@@ -105,10 +115,6 @@ def is_as_built(model: Model) -> bool:
             if (spec := joints.get(joint.name)) is not None
         )
     )
-
-
-def _restored(kind: type[Model], values: dict[str, Any]) -> Model:
-    return kind(**values)
 
 
 def _without_places(parts: Parts) -> Parts:

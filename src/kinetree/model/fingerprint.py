@@ -16,6 +16,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import chain, compress
 from operator import attrgetter
+from pathlib import PurePath
 from types import FunctionType
 from typing import Any
 
@@ -58,9 +59,9 @@ def fingerprint(model: Model) -> bytes | None:
 def digest(*values: object) -> bytes | None:
     """32 bytes for a row of values; None if one of them, or a part of it, is of a type that is not known here.
 
-    Taken are numbers, strings, bytes, None, tuples, lists and dicts of such, spatial quantities, the parts of robots,
-    and functions of kinetree's own, by their names and what they hold: what they do is for whoever compares digests
-    to know.
+    Taken are numbers, strings, bytes, paths, None, tuples, lists and dicts of such, spatial quantities, the parts of
+    robots, and functions of kinetree's own, by their names and what they hold: what they do is for whoever compares
+    digests to know.
 
     >>> digest("local", 1) == digest("local", 1.0)
     False
@@ -143,6 +144,8 @@ class _Writer:
         elif kind is partial:
             self.words.append("partial")
             self.put((x.func, x.args, x.keywords))
+        elif isinstance(x, PurePath):
+            self.words.append(f"path {str(x)!r}")
         elif isinstance(x, np.generic) and x.dtype.kind in "fiub":
             self.words.append(f"np {x.dtype.str} {x.tobytes().hex()}")
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
@@ -10,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.inputs import is_masked, plain
 from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
 from kinetree.model.specs import at
+from kinetree.spatial import Transform
+from kinetree.spatial.plain import plain_transform
 
 __all__ = [
-    "check_body",
-    "check_sentence",
+    "body_name",
     "floats",
     "name_of",
     "names",
     "plain_limits",
     "plain_mimic",
     "plain_rotor",
+    "sentence_of",
     "shapes",
 ]
 
@@ -33,12 +35,14 @@ _NO_SEQUENCES = (str, bytes, bytearray, Mapping, Set)
 def name_of(what: str, name: str, where: object) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
-    return name
+    return str.__str__(name)
 
 
 def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ...]:
     try:
         if type(values) is not list and type(values) is not tuple and isinstance(values, _NO_SEQUENCES):
+            raise TypeError
+        if is_masked(values):
             raise TypeError
         given = tuple(values)
         for value in given:
@@ -56,17 +60,19 @@ def names(what: str, given: Sequence[str], where: object) -> tuple[str, ...]:
         found = None
     if found is None or not all(isinstance(name, str) for name in found):
         raise ModelError(at(where, f"{what} must be a list of names, such as ['left', 'right'], not {given!r:.60}"))
-    return found
+    return tuple(map(plain, found))
 
 
-def check_body(what: str, name: str, where: object) -> None:
+def body_name(what: str, name: str, where: object) -> str:
     if not isinstance(name, str):
         raise ModelError(at(where, f"{what} must be the name of a body, not {name!r:.60}"))
+    return str.__str__(name)
 
 
-def check_sentence(what: str, sentence: str, where: object) -> None:
+def sentence_of(what: str, sentence: str, where: object) -> str:
     if not isinstance(sentence, str):
         raise ModelError(at(where, f"{what} must be a sentence, a string, not {sentence!r:.60}"))
+    return str.__str__(sentence)
 
 
 def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geometry, ...]:
@@ -76,7 +82,25 @@ def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geom
         found = None
     if found is None or (found and not all(isinstance(shape, Geometry) for shape in found)):
         raise ModelError(at(where, f"body {body!r}: its geometry must be a list of Geometry, not {geometry!r:.60}"))
-    return found
+    return tuple(_shape(shape, body, where) for shape in found)
+
+
+def _shape(shape: Geometry, body: str, where: object) -> Geometry:
+    """The same with Python's floats and strings."""
+    for word, text in (("role", shape.role), ("shape", shape.shape), ("name", shape.name), ("mesh", shape.mesh)):
+        if not isinstance(text, str) and (word, text) != ("mesh", None):
+            raise ModelError(at(where, f"body {body!r}: the {word} of a Geometry must be a string, not {text!r:.60}"))
+    if not isinstance(shape.placement, Transform):
+        sentence = f"body {body!r}: the placement of a Geometry must be a Transform, not {shape.placement!r:.60}"
+        raise ModelError(at(where, sentence))
+    size = floats(f"body {body!r}: the size of a Geometry", shape.size, where)
+    color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
+    if color is not None and len(color) != 4:
+        raise ModelError(at(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}"))
+    return Geometry(
+        plain(shape.role), plain(shape.shape), size, plain_transform(shape.placement), plain(shape.name),
+        plain(shape.mesh), shape.mesh_path, color,
+    )  # fmt: skip
 
 
 def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
@@ -93,7 +117,7 @@ def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
         try:
             if isinstance(row, _NO_SEQUENCES):
                 raise TypeError
-            rows.append(tuple(map(_real, row)))
+            rows.append(tuple(map(plain, row)))
         except TypeError:
             sentence = f"joint {joint!r}: its {word} limits must be a sequence of numbers, not {row!r:.60}"
             raise ModelError(at(where, sentence)) from None
@@ -106,8 +130,8 @@ def plain_rotor(rotor: Rotor) -> Rotor:
         return rotor
     axis: Any = rotor.axis
     if isinstance(axis, list | tuple) or (isinstance(axis, np.ndarray) and axis.ndim):
-        axis = tuple(map(_real, axis))
-    return Rotor(_real(rotor.inertia), _real(rotor.ratio), axis)
+        axis = tuple(map(plain, axis))
+    return Rotor(plain(rotor.inertia), plain(rotor.ratio), axis)
 
 
 def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
@@ -125,14 +149,4 @@ def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
     for word, value in (("multiplier", mimic.multiplier), ("offset", mimic.offset)):
         if not isinstance(value, Real):
             raise fail(f"the {word} of its mimic must be a number, not {value!r:.60}")
-    return Mimic(mimic.joint, _real(mimic.multiplier), _real(mimic.offset))
-
-
-def _real(x: Any) -> Any:
-    """A float for a real number, anything else as it is."""
-    if type(x) is float or not isinstance(x, Real):
-        return x
-    try:
-        return float(x)
-    except OverflowError:
-        return math.nan  # which is refused everywhere, as infinity is not
+    return Mimic(plain(mimic.joint), plain(mimic.multiplier), plain(mimic.offset))

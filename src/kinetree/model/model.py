@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ConfigurationError, OptionError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.inputs import plain, real_array
 from kinetree.model import conditioning as conditions
 from kinetree.model.changes.methods import Changes
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
@@ -155,7 +157,10 @@ class Model(Changes, Comparable, TextForm):
         Where a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
         Those of joints that follow others count for nothing.
         """
-        rng = np.random.default_rng(rng)
+        try:
+            rng = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise OptionError(f"random takes a seed (a whole number) or a generator, not {rng!r:.60}") from None
         pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
         return np.array(self.tree.joined(pieces, "nq"), dtype=np.float64)
 
@@ -223,8 +228,11 @@ class Model(Changes, Comparable, TextForm):
         numbers = self._configuration("q", q)
         if numbers.ndim != 1:
             raise ShapeError(f"near_singular takes one configuration of shape ({self.nq},), not {numbers.shape}")
+        limit = plain(below)
+        if type(limit) is not float or math.isnan(limit):
+            raise OptionError(f"near_singular: below must be a number, not {below!r:.60}")
         values = conditions.conditioning(self, numbers)
-        return [name for name, x in zip(self.joints, values, strict=True) if x < below]
+        return [name for name, x in zip(self.joints, values, strict=True) if x < limit]
 
     def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
         """Raise unless q (…, nq) is a configuration: numbers, finite, no quaternion of zero length."""
@@ -286,13 +294,7 @@ def _flat_names(model: Model, attribute: str) -> list[str]:
 
 
 def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(x)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-        array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} must be an array of real numbers of shape (…, {n}), not {x!r:.60}") from None
+    array = real_array(name, x, f"(…, {n})").astype(np.float64, copy=False)
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
     return array

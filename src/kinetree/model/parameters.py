@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import NameNotFoundError, OptionError, ShapeError
 from kinetree.expr import Port, Scalar, Symbol
+from kinetree.inputs import repeated
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks import hint
 from kinetree.model.elements import Body, Joint, Named
@@ -89,9 +90,8 @@ def parameter_ports(model: Model, names: Sequence[str]) -> list[Port]:
     """
     if isinstance(names, str):
         raise OptionError(f"parameters must be a list of names, such as [{names!r}], not one name")
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise OptionError(f"parameter {name!r} is named twice; name each once")
+    if (twice := repeated(names)) is not None:
+        raise OptionError(f"parameter {twice!r} is named twice; name each once")
     return [Port(name, _find(model, name).shape) for name in names]
 
 
@@ -177,10 +177,10 @@ def _singular_joints(model: Model) -> tuple[str, ...]:
 
 
 def _find(model: Model, name: str) -> _Parameter:
-    if name == "gravity":
-        return _Parameter(None, "gravity", (3,))
     if not isinstance(name, str):
         raise OptionError(f"a parameter's name is a string, such as 'gravity' or 'body.NAME.mass', not {name!r:.60}")
+    if name == "gravity":
+        return _Parameter(None, "gravity", (3,))
     what, _, rest = name.partition(".")
     part, _, quantity = rest.rpartition(".")
     if what == "body" and part in model.bodies and quantity in _OF_A_BODY:

@@ -77,8 +77,10 @@ def simulate(
     check_robot(robot)
     acting = switched_on(robot, passive, limits).get("passive", ())
     steps = step_count(duration, dt)
-    if integrator not in INTEGRATORS:
-        raise OptionError(f"there is no integrator {integrator!r}: {nearest_names(str(integrator), INTEGRATORS)}")
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
+    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
+        raise OptionError(f"there is no integrator {integrator!r:.60}: {nearest_names(str(integrator), INTEGRATORS)}")
     q = robot.neutral() if q is None else vector(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
@@ -121,8 +123,12 @@ def simulate(
 def step_count(duration: float, dt: float) -> int:
     """How many steps of dt reach the duration; both in seconds. Raises `OptionError` for what is no time."""
     for name, value in (("duration", duration), ("dt", dt)):
-        if not (isinstance(value, Real) and math.isfinite(value) and value > 0.0):
-            raise OptionError(f"{name} must be a positive number of seconds, not {value!r}")
+        try:
+            is_time = isinstance(value, Real) and math.isfinite(value) and value > 0.0
+        except OverflowError:
+            raise OptionError(f"{name} must be finite, and is a whole number beyond all floats") from None
+        if not is_time:
+            raise OptionError(f"{name} must be a positive number of seconds, not {value!r:.60}")
     # 5 s in steps of 1 ms are 5000 steps, though 5 / 0.001 may round to a little more.
     exact = duration / dt
     if exact > MAX_STEPS:
@@ -155,7 +161,7 @@ class _Record:
         q, v, tau, work, loss = (x[: self.rows] for x in (self._q, self._v, self._tau, self._work, self._loss))
         return Trajectory(
             robot=robot.name,
-            integrator=self._integrator,
+            integrator=str.__str__(self._integrator),
             dt=self._dt,
             substeps=self.substeps,
             time=np.arange(self.rows, dtype=np.float64) * self._dt,

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ConfigurationError, ShapeError
+from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.sim.integrators import Array
 
@@ -58,13 +59,7 @@ def vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Arr
 
 
 def _real(name: str, x: ArrayLike, shape: str) -> Array:
-    try:
-        array = np.asarray(x)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-    except (TypeError, ValueError):
-        raise DTypeError(f"{name} must be an array of real numbers of shape {shape}, not {x!r:.60}") from None
-    return array.astype(np.float64, copy=True)
+    return real_array(name, x, shape).astype(np.float64)
 
 
 def _from_controller(robot: Model, controller: Controller) -> Torque:

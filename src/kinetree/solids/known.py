@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.errors import OptionError, ShapeError
+from kinetree.inputs import real_array
 from kinetree.solids.amounts import positive
 from kinetree.spatial import Inertia, Sym3, Vec3
 from kinetree.spatial.placement import finite_numbers
@@ -121,13 +122,7 @@ def _rotation(given: ArrayLike) -> NDArray[np.float64]:
 
 
 def _array(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise ShapeError(f"{name} has rows of different lengths") from None
-    if array.dtype.kind not in "fiu":
-        raise DTypeError(f"{name} must be real numbers, not {given!r:.60}")
-    array = array.astype(np.float64)
+    array = real_array(name, given, "(3, 3)").astype(np.float64)
     if not np.isfinite(array).all():
         raise OptionError(f"{name} must be finite, not {array.ravel().tolist()}")
     return array

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, MissingPackageError, ModelError, OptionError, ShapeError
+from kinetree.inputs import real_array
 from kinetree.solids.amounts import LARGEST, positive, solid
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
@@ -55,7 +56,8 @@ def mesh(
     >>> round(tetrahedron.mass, 12), round(tetrahedron.h.x, 12)
     (1.0, 0.25)
     """
-    points, triangles = _vertices(vertices), _faces(faces, vertices)
+    points = _vertices(vertices)
+    triangles = _faces(faces, len(points))
     _check_closed(points, triangles)
     low, high = points.min(axis=0), points.max(axis=0)
     size = max(float(b) - float(a) for a, b in zip(low, high, strict=True))
@@ -132,9 +134,7 @@ def _integrals(corners: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]
 
 
 def _vertices(given: ArrayLike) -> NDArray[np.float64]:
-    array = _array("vertices", given)
-    if array.dtype.kind not in "fiu":
-        raise DTypeError(f"mesh: vertices must be real numbers, not of the type {array.dtype}")
+    array = real_array("mesh: vertices", given, "(n, 3)")
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
         raise ShapeError(f"mesh: vertices must have the shape (n, 3), not {array.shape}")
     points = array.astype(np.float64)
@@ -144,8 +144,8 @@ def _vertices(given: ArrayLike) -> NDArray[np.float64]:
     return points
 
 
-def _faces(given: ArrayLike, vertices: ArrayLike) -> NDArray[np.int64]:
-    array = _array("faces", given)
+def _faces(given: ArrayLike, count: int) -> NDArray[np.int64]:
+    array = real_array("mesh: faces", given, "(m, 3)")
     if array.dtype.kind not in "iu":
         raise DTypeError(f"mesh: faces must be whole numbers, indices of vertices, not of the type {array.dtype}")
     if array.ndim != 2 or array.shape[1] != 3 or not len(array):
@@ -153,18 +153,10 @@ def _faces(given: ArrayLike, vertices: ArrayLike) -> NDArray[np.int64]:
             f"mesh: faces must have the shape (m, 3), triangles, not {array.shape}; cut larger faces into triangles"
         )
     faces = array.astype(np.int64)
-    count = len(np.asarray(vertices))
     wrong = np.flatnonzero(((faces < 0) | (faces >= count)).any(axis=1))
     if len(wrong):
         raise ModelError(f"mesh: face {wrong[0]} is {faces[wrong[0]].tolist()}, but there are {count} vertices")
     return faces
-
-
-def _array(name: str, given: ArrayLike) -> NDArray[Any]:
-    try:
-        return np.asarray(given)
-    except ValueError:
-        raise ShapeError(f"mesh: {name} has rows of different lengths") from None
 
 
 def _check_closed(points: NDArray[np.float64], triangles: NDArray[np.int64]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.errors import OptionError, ShapeError
+from kinetree.inputs import is_masked
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Vec3
@@ -58,7 +59,11 @@ def placement(
 def finite_numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
     """So many finite numbers, or an error that names them."""
     try:
+        if isinstance(values, str | bytes) or is_masked(values):
+            raise TypeError
         numbers = tuple(float(value) for value in values)
+    except OverflowError:
+        raise OptionError(f"{name} must be finite, not {values!r:.60}") from None
     except (TypeError, ValueError):
         raise ShapeError(f"{name} must be {count} numbers, not {values!r:.60}") from None
     if len(numbers) != count:

@@ -27,7 +27,7 @@ def names() -> list[str]:
 def path(name: str) -> Path:
     """Where the file of a robot of the zoo is on disk. A wrong name raises `NameNotFoundError`."""
     known = _files()
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise NameNotFoundError(f"the zoo has no robot {name!r}: {nearest_names(str(name), names())}")
     return known[name]
 

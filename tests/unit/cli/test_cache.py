@@ -58,7 +58,7 @@ def test_it_says_that_there_is_no_home(kinetree: Command, monkeypatch: pytest.Mo
     result = kinetree("cache", "clear")
     assert result.code == 1
     assert result.err == (
-        "error: there is no folder to clear: no home folder is known; set KINETREE_CACHE_DIR to a folder\n"
+        "error: there is no folder to clear: there is no home folder; set KINETREE_CACHE_DIR to a folder\n"
     )
 
 

@@ -255,6 +255,63 @@ def test_code_is_made_whatever_the_disk_says(
     assert [path.name for path in users.glob(".*")] == []
 
 
+@pytest.mark.parametrize("function", ["open", "read", "close", "fstat", "utime", "unlink"])
+def test_code_that_is_there_but_cannot_be_read_is_made(
+    users: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    assert kept(KEY, lambda: CODE) == CODE
+    if function == "unlink":
+        entry(Cache(users)).write_bytes(b"something else")
+    real_close = os.close
+
+    def fail(*arguments: object, **_: object) -> None:
+        if function == "close":
+            real_close(arguments[0])  # type: ignore[arg-type]
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, fail)
+        assert kept(KEY, lambda: CODE) == CODE
+
+
+@pytest.mark.parametrize("given", ["kept", "./kept", "../kept", ""])
+def test_a_working_directory_that_is_gone_makes_no_call_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, given: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setenv("KINETREE_CACHE_DIR", given)
+    monkeypatch.setattr(module, "_said", False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    gone.rmdir()
+    try:
+        assert kept(KEY, lambda: CODE) == CODE
+        now = settings()
+        assert now.directory is None
+        assert ("absolute path" if given else "no home folder") in now.off
+        assert now.off in caplog.text
+    finally:
+        os.chdir(tmp_path)  # or pytest could not find its way back
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 5000, "a/" * 3000, "~nobody-of-that-name/x", "\n", " ", "\udcff", "/dev/null/x"]
+)
+def test_a_folder_that_cannot_be_makes_no_call_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        monkeypatch.setenv("KINETREE_CACHE_DIR", value)
+        assert kept(KEY, lambda: CODE) == CODE
+    Cache(Path("a\0b")).write(KEY, CODE)
+    assert Cache(Path("a\0b")).read(KEY) is None
+    assert Cache(Path("a\0b")).contents() == (0, 0)
+
+
 def test_a_disk_that_is_full_leaves_nothing_half_done(users: Path) -> None:
     """The largest file a process may write is the nearest thing to a full disk that needs no rights."""
     code = (

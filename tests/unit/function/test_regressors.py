@@ -132,7 +132,7 @@ def test_a_vector_of_another_length_is_refused() -> None:
     message = "needs (46,): ten for each of its 4 bodies, and three for each of 2 degrees of freedom"
     with pytest.raises(kt.ShapeError, match=re.escape(message)):
         kt.with_inertial_parameters(ARM, PI, drives=True)
-    with pytest.raises(kt.DTypeError, match=r"parameters must be real numbers, \(40,\)"):
+    with pytest.raises(kt.DTypeError, match=r"parameters must be an array of real numbers of shape \(40,\)"):
         kt.with_inertial_parameters(ARM, "heavy")  # type: ignore[arg-type]
 
 

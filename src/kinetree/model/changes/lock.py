@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, ModelError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.errors import ModelError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.inputs import real_array
 from kinetree.model.changes.common import base_joint, changed, leader_of, unused, welded
 from kinetree.model.joints import JointKind
 from kinetree.model.model import Model
@@ -77,9 +78,12 @@ def _names(joints: str | Iterable[str]) -> list[str]:
 
 
 def _whole(model: Model, q: ArrayLike) -> NDArray[np.float64]:
-    if np.shape(q) != (model.nq,):
-        raise ShapeError(f"q has shape {np.shape(q)}, but joints of {model.name!r} are held at one q of ({model.nq},)")
-    return _numbers("q", q)
+    numbers = real_array("q", q, f"({model.nq},)").astype(np.float64)
+    if numbers.shape != (model.nq,):
+        raise ShapeError(
+            f"q has shape {numbers.shape}, but joints of {model.name!r} are held at one q of ({model.nq},)"
+        )
+    return numbers
 
 
 def _given(model: Model, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
@@ -91,22 +95,12 @@ def _given(model: Model, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]
         if owner is None:
             _refuse(model, name)
         count = owner.q_slice.stop - owner.q_slice.start
-        numbers = np.atleast_1d(_numbers(f"the value of {name!r}", value))
-        if numbers.shape != (count,):
+        numbers = real_array(f"the value of {name!r}", value, f"({count},)").astype(np.float64)
+        if np.atleast_1d(numbers).shape != (count,):
             what = "a number" if count == 1 else f"{count} numbers"
-            raise ShapeError(f"{name!r} needs {what} to be held at, not an array of shape {np.shape(value)}")
+            raise ShapeError(f"{name!r} needs {what} to be held at, not an array of shape {numbers.shape}")
         q[owner.q_slice] = numbers
     return q
-
-
-def _numbers(what: str, value: ArrayLike) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind not in "fiu":
-            raise TypeError
-    except (TypeError, ValueError):
-        raise DTypeError(f"{what} must be real numbers, not {value!r:.60}") from None
-    return array.astype(np.float64)
 
 
 def _held(model: Model, names: Sequence[str]) -> dict[str, None]:

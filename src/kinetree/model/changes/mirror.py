@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, ModelError, OptionError, ShapeError
+from kinetree.errors import ModelError, OptionError, ShapeError
+from kinetree.inputs import real_array
 from kinetree.model.changes.common import base_spec, changed
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
@@ -61,13 +62,7 @@ def _by_owner(
     model: Model, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
 ) -> NDArray[np.float64]:
     k = _axis(normal)
-    try:
-        array = np.array(x)
-    except (TypeError, ValueError):  # rows of different lengths, among others
-        raise DTypeError(f"{name} must be an array of real numbers, not {x!r:.60}") from None
-    if array.dtype.kind not in "fiu":
-        raise DTypeError(f"{name} must be an array of real numbers, not {x!r:.60}")
-    array = array.astype(np.float64)
+    array = real_array(name, x, f"(…, {n})").astype(np.float64)
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
     if name == "q":

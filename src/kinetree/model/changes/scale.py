@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import ModelError, OptionError
+from kinetree.inputs import plain
 from kinetree.model.changes.common import changed
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
@@ -51,6 +52,7 @@ def scaled(model: Model, length: float, *, mass: float | None = None) -> Model:
 def _factor(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise OptionError(f"{name} must be a number, what each {name} is multiplied by, not {value!r:.60}")
+    value = float(plain(value))
     if not (math.isfinite(value) and value > 0.0):
         raise OptionError(f"{name} must be positive and finite, not {value:g}")
     most = _MOST[name]

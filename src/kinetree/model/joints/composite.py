@@ -15,6 +15,7 @@ from kinetree.model.joints.reversed import Reversed
 from kinetree.model.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Subspace, Transform
 from kinetree.spatial.mirror import mirror_image_of_placement
+from kinetree.spatial.plain import plain_transform
 
 __all__ = ["Composite", "Part"]
 
@@ -208,7 +209,7 @@ def _pair(k: int, part: JointKind | Part) -> Part:
         raise ModelError(f"Composite: the placement of part {k} is not finite")
     if np.abs(E @ E.T - np.eye(3)).max() > _ROTATION_TOLERANCE or np.linalg.det(E) < 0.0:
         raise ModelError(f"Composite: the E of the placement of part {k} is no rotation matrix (E Eᵀ = 1)")
-    return kind, X.plain()
+    return kind, plain_transform(X.plain())
 
 
 def _numbered(names: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
+from kinetree.inputs import is_masked, plain
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.euler import signs_of, turning
 from kinetree.model.joints.reversed import Reversed
@@ -40,16 +41,16 @@ class Ellipsoid(JointKind):
 
     def __init__(self, radii: Sequence[float], *, signs: Sequence[float] = (1.0, 1.0, 1.0), pole: float = 1.0) -> None:
         try:
-            numbers = tuple(float(r) for r in radii)
-        except (TypeError, ValueError):
+            numbers = () if isinstance(radii, str | bytes) or is_masked(radii) else tuple(float(r) for r in radii)
+        except (TypeError, ValueError, OverflowError):
             numbers = ()
         if len(numbers) != 3 or not all(math.isfinite(r) and r > 0.0 for r in numbers):
             raise ModelError(f"the radii of an ellipsoid are three positive numbers of metres, not {radii!r:.60}")
         self.radii = numbers
         self.signs = signs_of("Ellipsoid", signs, 3)
-        if pole not in (-1.0, 1.0):
+        self.pole = plain(pole)
+        if type(self.pole) is not float or self.pole not in (-1.0, 1.0):
             raise ModelError(f"Ellipsoid: pole must be 1 or -1, not {pole!r:.40}")
-        self.pole = float(pole)
 
     def __repr__(self) -> str:
         signs = f", signs={self.signs}" if -1.0 in self.signs else ""

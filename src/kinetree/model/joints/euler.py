@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
+from kinetree.inputs import is_masked, plain
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 
@@ -45,8 +48,10 @@ class Euler(JointKind):
                 f"the order of Euler angles is one of {', '.join(ORDERS)} (the axes of q1, q2 and q3 in turn, in "
                 f"capital letters), not {order!r:.40}"
             )
-        self.order = order
+        self.order = str.__str__(order)
         self.signs = signs_of("Euler", signs, 3)
+        if not isinstance(inverse, bool | np.bool_):
+            raise ModelError(f"Euler: inverse must be True or False, not {inverse!r:.40}")
         self.inverse = bool(inverse)
 
     def __repr__(self) -> str:
@@ -127,7 +132,10 @@ def turning(turns: Sequence[tuple[int, float, Scalar, Scalar]]) -> Turning:
 
 def signs_of(what: str, signs: Sequence[float], count: int) -> tuple[float, ...]:
     """Plus and minus ones."""
-    numbers = tuple(signs)
-    if len(numbers) != count or any(s not in (-1.0, 1.0) for s in numbers):
+    try:
+        numbers = () if is_masked(signs) else tuple(map(plain, signs))
+    except TypeError:
+        numbers = ()
+    if len(numbers) != count or any(type(s) is not float or s not in (-1.0, 1.0) for s in numbers):
         raise ModelError(f"{what}: signs must be {count} numbers, each 1 or -1, not {signs!r:.60}")
-    return tuple(map(float, numbers))
+    return numbers

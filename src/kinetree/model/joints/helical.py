@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
+from kinetree.inputs import plain
 from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.one_axis import OneAxisJoint
 from kinetree.model.joints.revolute import Revolute, disc, turn_about
@@ -39,9 +40,9 @@ class Helical(OneAxisJoint):
 
     def __init__(self, axis: Sequence[float] | Vec3, pitch: float) -> None:
         super().__init__(axis)
-        if isinstance(pitch, bool) or not isinstance(pitch, int | float) or not math.isfinite(pitch):
+        self.pitch: float = plain(pitch)
+        if isinstance(pitch, bool) or type(self.pitch) is not float or not math.isfinite(self.pitch):
             raise ModelError(f"Helical: the pitch must be a finite number of metres a radian, not {pitch!r:.40}")
-        self.pitch = float(pitch)
 
     def __repr__(self) -> str:
         return f"Helical({list(self.axis.components())}, {self.pitch!r})"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.errors import ModelError
+from kinetree.inputs import is_masked
 from kinetree.model.joints.base import JointKind
 from kinetree.model.joints.composite import Composite, Part
 from kinetree.model.joints.screw import Screw
@@ -124,8 +125,10 @@ def _halves(subspaces: Sequence[Sequence[float]]) -> list[tuple[Vec3, Vec3]]:
     halves = []
     for k, row in enumerate(_listed(subspaces), 1):
         try:
+            if isinstance(row, str | bytes) or is_masked(row):
+                raise TypeError
             numbers = [float(x) for x in row]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ModelError(f"MultiDof: row {k} must be six numbers, not {row!r:.60}") from None
         if len(numbers) != 6:
             raise ModelError(f"MultiDof: row {k} has {len(numbers)} numbers; a motion subspace has six: {row!r:.60}")

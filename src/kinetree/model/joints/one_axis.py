@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from kinetree.errors import ModelError
+from kinetree.inputs import is_masked
 from kinetree.model.joints.base import JointKind
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
@@ -86,6 +87,8 @@ def _three(what: str, vector: Sequence[float] | Vec3) -> tuple[float, float, flo
         x, y, z = numbers
         if type(x) is type(y) is type(z) is float:
             return x, y, z
+        if is_masked(numbers):
+            raise TypeError
         return _number(x), _number(y), _number(z)
     except (TypeError, ValueError, OverflowError):
         raise ModelError(f"{what} must be three numbers, not {vector!r:.60}") from None

@@ -10,6 +10,7 @@ from kinetree.model.joints.base import JointKind, JointMotion
 from kinetree.model.joints.wrapping import Wrapping
 from kinetree.spatial import Motion, Subspace, Transform
 from kinetree.spatial.mirror import mirror_image_of_placement
+from kinetree.spatial.plain import plain_transform
 
 __all__ = ["Placed"]
 
@@ -35,8 +36,8 @@ class Placed(Wrapping):
         for name, X in (("after", after), ("before", before)):
             if not isinstance(X, Transform) and (name, X) != ("before", None):
                 raise ModelError(f"Placed: {name} must be a Transform, not {X!r:.60}")
-        self.after = after.plain()
-        self.before = Transform.identity() if before is None else before.plain()
+        self.after = plain_transform(after.plain())
+        self.before = Transform.identity() if before is None else plain_transform(before.plain())
 
     def __repr__(self) -> str:
         before = "" if self.before == Transform.identity() else f", {self.before!r}"

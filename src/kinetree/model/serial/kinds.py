@@ -113,6 +113,8 @@ class KindWriter:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
+        if kind is np.bool_ or kind is np.str_:
+            return value.item()
         if isinstance(value, int | float | np.integer | np.floating):
             return x if not isinstance(x := number(value), str) else {"number": x}
         if kind is tuple:

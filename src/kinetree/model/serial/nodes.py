@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, NoReturn
 
 from kinetree.errors import ModelError, nearest_names
+from kinetree.inputs import repeated
 
 __all__ = ["MAX_DIGITS", "Node", "parsed"]
 
@@ -135,8 +136,7 @@ class _UnfitError(Exception):
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        twice = repeated(name for name, _ in pairs)
         named = f" (its name is {found['name']!r:.60})" if "name" in found else ""
         raise _UnfitError(f"an object{named} has the field {twice!r:.60} twice; remove one")
     return found
@@ -150,8 +150,9 @@ def _float(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise _UnfitError(f"the number {_cut(text)} has {len(text):,} digits; the limit is {MAX_DIGITS}")
+    digits = len(text.removeprefix("-"))
+    if digits > MAX_DIGITS:
+        raise _UnfitError(f"the number {_cut(text)} has {digits:,} digits; the limit is {MAX_DIGITS}")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from kinetree.spatial import Force, Inertia, Mat3, Motion, Subspace, Sym3, Trans
 __all__ = ["TAGGED", "dumped", "number", "numbers", "placement", "read_placement", "read_vector", "vector"]
 
 _TOLERANCE = 1e-9
-_TOO_LONG = 10 ** (MAX_DIGITS - 1)
+_TOO_LONG = 10**MAX_DIGITS
 _IDENTITY = Transform.identity()
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -124,11 +124,11 @@ def test_the_robot_itself_stays_as_it_is() -> None:
         ({"wrist": 0.1}, [0.0, 0.0, 0.0], kt.ModelError, "values by name or a configuration q, not both"),
         ({"wrist": [0.1, 0.2]}, None, kt.ShapeError, r"'wrist' needs a number .* shape \(2,\)"),
         ({"fingers": 0.1}, None, kt.ShapeError, "'fingers' needs 2 numbers"),
-        ({"wrist": "far"}, None, kt.DTypeError, "the value of 'wrist' must be real numbers"),
+        ({"wrist": "far"}, None, kt.DTypeError, "the value of 'wrist' must be an array of real numbers"),
         ("wrist", [0.0, 0.0], kt.ShapeError, r"q has shape \(2,\), .* one q of \(3,\)"),
         ("wrist", np.zeros((4, 3)), kt.ShapeError, r"q has shape \(4, 3\)"),
         ("wrist", [0.0, np.nan, 0.0], kt.ConfigurationError, "a configuration is finite"),
-        ("wrist", ["a", "b", "c"], kt.DTypeError, "q must be real numbers"),
+        ("wrist", ["a", "b", "c"], kt.DTypeError, "q must be an array of real numbers"),
     ],
 )
 def test_what_cannot_be_locked_is_refused(names: object, q: object, error: type[Exception], message: str) -> None:

@@ -1,0 +1,82 @@
+"""What people give: arrays of real numbers, single numbers, names."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError
+
+__all__ = ["is_masked", "plain", "real_array", "repeated"]
+
+
+def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
+    """x as an array of real numbers of at most 64 bits, not copied; `shape` is for the message, such as "(…, 7)".
+
+    Raises `DTypeError`, which begins with `name`, for numbers that are not real, for wider ones, which would lose
+    digits, for rows of different lengths, and for masked arrays, whose masks would be lost.
+    """
+    wanted = f"{name} must be an array of real numbers of shape {shape}"
+    if is_masked(x):
+        raise DTypeError(f"{wanted}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")
+    try:
+        array = np.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise DTypeError(f"{wanted}: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
+    if array.dtype.itemsize > 8:
+        raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
+    return array
+
+
+def is_masked(x: object, depth: int = 64) -> bool:
+    """Whether x is a masked array, or a list that has one in it; lists are searched no deeper than arrays go."""
+    listed = type(x) is list or type(x) is tuple or isinstance(x, list | tuple)
+    kinds = set(map(type, x)) if listed else {type(x)}  # type: ignore[call-overload]
+    if kinds <= _NUMBERS:  # the usual list, told quickly
+        return False
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # if nobody imported it, there are none
+    if masked is None:
+        return False
+    if any(issubclass(kind, masked) for kind in kinds):
+        return True
+    if not listed or depth == 0 or not any(issubclass(kind, list | tuple) for kind in kinds):
+        return False
+    return any(is_masked(y, depth - 1) for y in x)  # type: ignore[attr-defined]
+
+
+_NUMBERS = frozenset({float, int})
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before; None if there is none."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def plain(x: Any) -> Any:
+    """Python's own float for any real number and its own str for a str of another class; anything else as it is.
+
+    Numbers and strings of NumPy's compare as Python's do, but they have no text form and another fingerprint.
+    """
+    if type(x) is float or type(x) is str:
+        return x
+    if isinstance(x, str):
+        return str.__str__(x)
+    if not isinstance(x, Real):
+        return x
+    try:
+        return float(x)
+    except OverflowError:
+        return math.nan  # which is refused everywhere, as infinity is not
