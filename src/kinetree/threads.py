@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import OptionError
 
-__all__ = ["call_in_pieces", "thread_count", "worth_splitting"]
+__all__ = ["call_in_pieces", "most_on_one_thread", "thread_count", "worth_splitting"]
 
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
@@ -43,6 +43,16 @@ def worth_splitting(samples: int, seconds_a_sample: float) -> bool:
     (False, True)
     """
     return samples * seconds_a_sample >= 2.0 * _PIECE
+
+
+def most_on_one_thread(seconds_a_sample: float) -> int:
+    """How many samples are never worth splitting.
+
+    >>> worth_splitting(most_on_one_thread(1e-7), 1e-7), worth_splitting(most_on_one_thread(1e-7) + 1, 1e-7)
+    (False, True)
+    """
+    most = int(2.0 * _PIECE / seconds_a_sample)
+    return most - 1 if worth_splitting(most, seconds_a_sample) else most
 
 
 def thread_count(threads: int | None = None) -> int:
