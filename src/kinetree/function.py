@@ -1,8 +1,8 @@
 """Where algorithms meet the compiler: functions of NumPy arrays, compiled on first use for one robot.
 
 An algorithm sees one sample, slot by slot; a caller sees arrays of shape (…, nq) whose leading axes broadcast. One
-sample goes through a builtin made of the one-lane kernel, a batch through a generalised ufunc, a large one in pieces
-on several threads.
+sample goes through a builtin made of the one-lane kernel, a small batch in ordinary arrays through one that calls the
+kernel of a batch, any other batch through a generalised ufunc, a large one in pieces on several threads.
 """
 
 from __future__ import annotations

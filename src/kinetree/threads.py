@@ -29,7 +29,8 @@ Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
 _MOST_THREADS = 1024  # more is a slip of the keyboard, and would start as many threads
 _PIECE = 1e-4  # seconds; about as long after the call a helper begins, and 10 µs go by between two pieces
-_GROUP = 64  # samples: a multiple of every number of lanes
+_LANES = 16  # samples: a multiple of every number of lanes
+_GROUP = 64  # the same for long pieces
 
 
 def worth_splitting(samples: int, seconds_a_sample: float) -> bool:
@@ -208,15 +209,17 @@ def _batch_shape(arrays: Sequence[Array], core_in: Sequence[int]) -> tuple[int, 
 def _cut(length: int, least: int, threads: int) -> list[slice]:
     """Ranges of at least `least`: large ones first, smaller ones to the end, so that all threads end together.
 
-    Long ones end where the kernels' groups of samples do.
+    They end where the kernels' groups of samples do, but for the last ones: a group that is not full takes as long.
     """
     ranges = []
     start = 0
     while start < length:
         left = length - start
         step = max(least, -(-left // (2 * threads)))
-        if step >= 8 * _GROUP:
-            step = -(-step // _GROUP) * _GROUP
+        group = _GROUP if step >= 8 * _GROUP else _LANES if step >= _LANES else 1
+        rounded = -(-step // group) * group
+        if left - rounded >= least:
+            step = rounded
         stop = start + step if left - step >= least else length
         ranges.append(slice(start, stop))
         start = stop

@@ -68,21 +68,25 @@ class CallWriter:
         emit("  br label %chosen\nchosen:\n  br label %arguments\narguments:")
         emit("  %given = phi ptr [null, %counted], [%value, %chosen]")
 
-    def _check_kind(self, array: str, flags: int) -> None:
-        """Go on only if an object is an array of the right type, to be read or written in place."""
-        self._require(f"icmp eq ptr {self._load('ptr', self._offset(array, _TYPE))}, {self._context('array_type')}")
-        self._require(f"icmp eq ptr {self._load('ptr', self._field(array, 'descr'))}, {self._context('descr')}")
+    def _check_type(self, *objects: str) -> None:
+        """Go on only if all are arrays, of no subclass."""
+        array_type = self._context("array_type")
+        self._require(*(f"icmp eq ptr {self._load('ptr', self._offset(x, _TYPE))}, {array_type}" for x in objects))
+
+    def _is_usable(self, array: str, flags: int) -> tuple[str, str]:
+        """The conditions that an array has the right dtype, and can be read or written in place."""
         has = self._name()
         self._lines.append(f"  {has} = and i32 {self._load('i32', self._field(array, 'flags'))}, {flags}")
-        self._require(f"icmp eq i32 {has}, {flags}")
+        descr = self._load("ptr", self._field(array, "descr"))
+        return f"icmp eq i32 {has}, {flags}", f"icmp eq ptr {descr}, {self._context('descr')}"
 
-    def _check_apart(self, a: str, a_size: int | str, b: str, b_size: int | str) -> None:
-        """Go on only if two pieces of memory have no byte in common."""
+    def _is_apart(self, a: str, a_size: int | str, b: str, b_size: int | str) -> str:
+        """The condition that two pieces of memory have no byte in common."""
         before, after = self._name(), self._name()
         a_end, b_end = self._offset(a, a_size), self._offset(b, b_size)
         self._lines.append(f"  {before} = icmp ule ptr {a_end}, {b}")
         self._lines.append(f"  {after} = icmp ule ptr {b_end}, {a}")
-        self._require(f"or i1 {before}, {after}")
+        return f"or i1 {before}, {after}"
 
     def _new(self, rank: int | str, shape: str) -> str:
         """A new array of results."""
@@ -96,15 +100,22 @@ class CallWriter:
     def _bytes(self, port: Port) -> int:
         return port.size * self._precision.bytes
 
-    def _require(self, condition: str, otherwise: str = "general") -> None:
-        """Go on only if the condition holds."""
-        holds = self._name()
+    def _require(self, *conditions: str, otherwise: str = "general") -> None:
+        """Go on only if all conditions hold. One branch for several is compiled faster."""
+        holds = ""
+        for condition in conditions:
+            holds, so_far = self._name(), holds
+            self._lines.append(f"  {holds} = {condition}")
+            if so_far:
+                both = self._name()
+                self._lines.append(f"  {both} = and i1 {so_far}, {holds}")
+                holds = both
         label = holds[1:] + "_yes"
-        self._lines += [f"  {holds} = {condition}", f"  br i1 {holds}, label %{label}, label %{otherwise}", f"{label}:"]
+        self._lines += [f"  br i1 {holds}, label %{label}, label %{otherwise}", f"{label}:"]
 
     def _unless_null(self, pointer: str, failed: str = "nothing") -> None:
         """Go on only if a new object is there; the exception is set where it is not."""
-        self._require(f"icmp ne ptr {pointer}, null", failed)
+        self._require(f"icmp ne ptr {pointer}, null", otherwise=failed)
 
     def _context(self, field: str, t: str = "ptr") -> str:
         return self._load(t, self._offset("@context", getattr(Context, field).offset))

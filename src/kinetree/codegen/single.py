@@ -77,7 +77,9 @@ class _SingleWriter(CallWriter):
 
     def _check(self, array: str, port: Port, flags: int = C_CONTIGUOUS) -> None:
         """Go on only if an object is an array of this shape, to be read or written in place."""
-        self._check_kind(array, flags)
+        self._check_type(array)
+        for condition in self._is_usable(array, flags):
+            self._require(condition)
         self._require(f"icmp eq i32 {self._load('i32', self._field(array, 'nd'))}, {len(port.shape)}")
         if port.shape:
             dimensions = self._load("ptr", self._field(array, "dimensions"))
@@ -106,7 +108,7 @@ class _SingleWriter(CallWriter):
         data = self._load("ptr", self._field("%given", "data"))
         for k, source in enumerate(self._inputs):
             if source.size and port.size:
-                self._check_apart(data, self._bytes(port), f"%in{k}", self._bytes(source))
+                self._require(self._is_apart(data, self._bytes(port), f"%in{k}", self._bytes(source)))
         self._lines.append(f"  call void @sample({self._with_outputs([data])})")
         self._lines.append(f"  %result = call ptr {self._context('new_reference')}(ptr %given)")
         self._lines.append("  ret ptr %result")

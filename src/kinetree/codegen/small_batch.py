@@ -99,8 +99,10 @@ class _BatchWriter(CallWriter):
         if self._looks:
             self._flags = self._context("flags")
             self._check_no_doubt()
-        for k, port in enumerate(self._inputs):
+        for k in range(len(self._inputs)):
             emit(f"  %array{k} = load ptr, ptr {self._offset('%args', k * POINTER)}")
+        self._check_type(*(f"%array{k}" for k in range(len(self._inputs))))
+        for k, port in enumerate(self._inputs):
             self._check_sample(f"%array{k}", port, k)
         self._batch_shape()
         for k, port in enumerate(self._inputs):
@@ -113,15 +115,14 @@ class _BatchWriter(CallWriter):
     def _check_sample(self, array: str, port: Port, k: int | str, flags: int = C_CONTIGUOUS) -> None:
         """Go on only if an array can be of samples; `%lead…`, how many axes are not a sample's, and all `%extents…`."""
         emit = self._lines.append
-        self._check_kind(array, flags)
         emit(f"  %extents{k} = load ptr, ptr {self._field(array, 'dimensions')}")
         emit(f"  %axes{k} = load i32, ptr {self._field(array, 'nd')}")
         emit(f"  %all{k} = sext i32 %axes{k} to i64\n  %lead{k} = sub i64 %all{k}, {len(port.shape)}")
-        self._require(f"icmp sge i64 %lead{k}, 0")
+        self._require(*self._is_usable(array, flags), f"icmp sge i64 %lead{k}, 0")
         if port.shape:
             emit(f"  %core{k} = getelementptr i64, ptr %extents{k}, i64 %lead{k}")
-        for axis, n in enumerate(port.shape):
-            self._require(f"icmp eq i64 {self._load('i64', self._offset(f'%core{k}', axis * POINTER))}, {n}")
+            extents = [self._load("i64", self._offset(f"%core{k}", axis * POINTER)) for axis in range(len(port.shape))]
+            self._require(*(f"icmp eq i64 {x}, {n}" for x, n in zip(extents, port.shape, strict=True)))
 
     def _batch_shape(self) -> None:
         """`%lead` leading axes of `%extents` from the first argument that has any, `%count` samples."""
@@ -132,11 +133,10 @@ class _BatchWriter(CallWriter):
             emit(f"  %extents_to{k} = select i1 %none{k}, ptr %extents{k}, ptr {extents}")
             lead, extents = f"%lead_to{k}", f"%extents_to{k}"
         emit(f"  %lead = add i64 {lead}, 0\n  %extents = getelementptr i8, ptr {extents}, i64 0")
-        self._require("icmp sge i64 %lead, 1")
-        self._require(f"icmp sle i64 %lead, {_MOST_AXES}")
+        self._require("icmp sge i64 %lead, 1", f"icmp sle i64 %lead, {_MOST_AXES}")
         emit("  %count = call i64 @copied(ptr %extents, ptr %shape, i64 %lead)")
-        self._require("icmp sge i64 %count, 1")
-        self._require(f"icmp sle i64 %count, {self._context('most', 'i64')}")
+        most = self._context("most", "i64")
+        self._require("icmp sge i64 %count, 1", f"icmp sle i64 %count, {most}")
 
     def _input_steps(self, k: int, port: Port) -> None:
         """Go on only if an argument is a batch of this shape, or one sample; its place, its step and `%bytes…`."""
@@ -154,12 +154,13 @@ class _BatchWriter(CallWriter):
         """`%result`: what was given as out= if it fits and overlaps no argument, or a new array."""
         emit, port, size = self._lines.append, self._output, self._bytes(self._output)
         emit("  %is_new = icmp eq ptr %given, null\n  br i1 %is_new, label %new, label %into\ninto:")
+        self._check_type("%given")
         self._check_sample("%given", port, "_out", C_CONTIGUOUS | WRITEABLE)
         self._require("icmp eq i64 %lead_out, %lead")
         self._require("call i1 @same(ptr %extents_out, ptr %extents, i64 %lead)")
         emit(f"  %data_out = load ptr, ptr {self._field('%given', 'data')}\n  %bytes_out = mul i64 %count, {size}")
-        for k in range(len(self._inputs)):
-            self._check_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}")
+        apart = [self._is_apart("%data_out", "%bytes_out", f"%data{k}", f"%bytes{k}") for k in range(len(self._inputs))]
+        self._require(*apart)
         emit("  br label %into_given\ninto_given:\n  br label %work\nnew:")
         if port.shape:
             emit("  %core_shape = getelementptr i64, ptr %shape, i64 %lead")
@@ -197,8 +198,8 @@ class _BatchWriter(CallWriter):
         emit(f"  call void {self._context('take_lock')}(ptr %thread)\n  br label %ran\nran:")
         emit(f"  %errors = call i32 {self._context('get_errors')}()")
         emit(f"  %exception = call ptr {self._context('exception')}()")
-        self._require("icmp eq ptr %exception, null", "failed")
-        self._require("icmp eq i32 %errors, 0", "odd")
+        self._require("icmp eq ptr %exception, null", otherwise="failed")
+        self._require("icmp eq i32 %errors, 0", otherwise="odd")
         if self._looks:
             self._check_no_doubt("odd")
         emit("  br i1 %is_new, label %done, label %counted_once\ncounted_once:")
@@ -209,7 +210,7 @@ class _BatchWriter(CallWriter):
 
     def _check_no_doubt(self, otherwise: str = "general") -> None:
         """Go on only if no kernel has found a quaternion in doubt; it is the first of the flags (batch.py)."""
-        self._require(f"icmp eq i64 {self._load('i64', self._flags)}, 0", otherwise)
+        self._require(f"icmp eq i64 {self._load('i64', self._flags)}, 0", otherwise=otherwise)
 
     def _store(self, t: str, value: str | int, array: str, k: int) -> None:
         self._lines.append(f"  store {t} {value}, ptr {self._offset(array, k * POINTER)}")

@@ -124,8 +124,9 @@ def rollout(
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
         OptionError: there is no such integrator or passive force.
 
-    `kt.compile(robot, kt.rollout, steps=T)` has all T steps in one kernel, at most a million; its arguments are
-    q, v, tau and dt.
+    The kernel runs as many steps as tau has rows, so another number of steps compiles nothing.
+    `kt.compile(robot, kt.rollout, steps=T)` is a kernel for exactly T steps, at most a million; its arguments are
+    q, v, tau and dt, and its results the same to the bit.
 
     Source: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods" (2003), for "rk4".
 
