@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,17 @@ class Arguments:
         self._shapes = [port.shape for port in ports]
         self._dtype = dtype
         self._quaternions = quaternions
+
+    def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
+        """The same for so many steps: the first axes of the arguments `rows`, and of the result, are that long."""
+        ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
+        core = (steps, *self.core[1:])
+        return Arguments(self._function, self._robot, ports, core, self._dtype, self._quaternions)
+
+    @property
+    def numbers(self) -> int:
+        """Of one sample's arguments and result together."""
+        return sum(port.size for port in self.ports) + math.prod(self.core)
 
     def prepared(self, arguments: Sequence[Any], out: Array | None) -> Sequence[Array]:
         """The arguments as arrays that fit, or the error that says why not."""

@@ -56,8 +56,8 @@ class Definition:
     divides_by_inertia: bool = False
     """Whether it is undefined for a robot with a massless moving subtree."""
     is_step: bool = False
-    """Whether it is one step of time that a kernel repeats, by the option `steps`: compute gives the next q and v in
-    pieces, takes dt as well, and the inputs after q and v have a row a step."""
+    """Whether it is one step of time that a kernel repeats: compute gives the next q and v in pieces, takes dt as well,
+    and the inputs after q and v have one row per step. The option `steps` says how many; without it each call does."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None

@@ -1,14 +1,15 @@
 """Where algorithms meet the compiler: functions of NumPy arrays, compiled on first use for one robot.
 
 An algorithm sees one sample, slot by slot; a caller sees arrays of shape (…, nq) whose leading axes broadcast. One
-sample goes through a builtin made of the one-lane kernel, a batch through a generalised ufunc, a large one in pieces
-on several threads.
+sample goes through a builtin made of the one-lane kernel, a small batch in ordinary arrays through one that calls the
+kernel of a batch, any other batch through a generalised ufunc, a large one in pieces on several threads.
 """
 
 from __future__ import annotations
 
 import ctypes
 import inspect
+import math
 import os
 import threading
 import time
@@ -30,10 +31,10 @@ from kinetree.model import Model
 from kinetree.model.equality import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.specialization import Specialization
-from kinetree.threads import call_in_pieces, thread_count, worth_splitting
+from kinetree.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
 
 if TYPE_CHECKING:
-    from kinetree.codegen import Precision, Target
+    from kinetree.codegen import Batches, MachineCode, Precision, Target
 
 __all__ = [
     "Array",
@@ -48,6 +49,9 @@ __all__ = [
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
+_WORTH_RELEASING = (
+    5e-6  # seconds of a batch, by that guess, from which others may hold the interpreter's lock meanwhile
+)
 _IMPORTED = time.time()
 _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that looks at quaternions, codegen/batch.py
 
@@ -69,18 +73,21 @@ class CompiledFunction:
         self._arguments = Arguments(
             self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions
         )
-        self._sizes = [max(port.size, 1) for port in ports]
+        self._rows = specialization.rows
         self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
         self._may_be_single = self._has_kernel
-        self._seconds = _SECONDS_A_NUMBER * sum(port.size for port in (*ports, self._output))
+        self._seconds = _SECONDS_A_NUMBER * self._arguments.numbers
         self._program: Program | None = None
         self._batch: Callable[..., Any] | None = None
         self._single: Callable[..., Any] | None = None
+        self._small_batch: Callable[..., Any] | None = None
+        self._codes: dict[str, MachineCode] = {}
         self._quaternions = [(k, part.start) for k, found in specialization.quaternions for part in found.values()]
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
+        self._general: Callable[..., Any] = self.__call__
         self._request: _Request | None = None
-        self._set_call(self.__call__)
+        self._set_call(self._general)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
@@ -118,12 +125,13 @@ class CompiledFunction:
 
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
-        arrays = self._arguments.prepared(arguments, out)
+        expected = self._expected(arguments)
+        arrays = expected.prepared(arguments, out)
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None
-            self._arguments.check_quaternions(arrays)
+            expected.check_quaternions(arrays)
             self._declined.now = True  # what it does not take comes here again
             try:
                 result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
@@ -133,33 +141,43 @@ class CompiledFunction:
         if self._batch is None:
             self._batch_function()
         if self._flags is None:  # no quaternions, or no kernel that looks at them
-            self._arguments.check_quaternions(arrays)
-            return self._in_batch(arrays, out, threads)
+            expected.check_quaternions(arrays)
+            return self._in_batch(expected, arrays, out, threads)
         if out is not None:  # what a kernel leaves undone must still find its arguments
             arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
         if not self._flags[_DOUBTFUL]:
-            result = self._in_batch(arrays, out, threads)
+            result = self._in_batch(expected, arrays, out, threads)
             if not self._flags[_DOUBTFUL]:
                 return result
         # Some quaternion was doubtful, here or in an earlier call: all are judged from now on, and none on the way.
-        self._arguments.check_quaternions(arrays)
+        expected.check_quaternions(arrays)
         self._flags[_UNCHECKED] = 1
-        return self._in_batch(arrays, out, threads)
+        return self._in_batch(expected, arrays, out, threads)
 
-    def _in_batch(self, arrays: Sequence[Array], out: Array | None, threads: int | None) -> Array:
+    def _expected(self, arguments: Sequence[ArrayLike]) -> Arguments:
+        """How the arguments must look; where each call has its number of steps, as many rows as the first that has."""
+        if not self._rows:
+            return self._arguments
+        return self._arguments.repeated(self._rows, np.shape(arguments[self._rows[0]])[-2])
+
+    def _in_batch(self, expected: Arguments, arrays: Sequence[Array], out: Array | None, threads: int | None) -> Array:
         """By the function of a batch, on several threads if that is worth it."""
         batch = self._batch
         assert batch is not None
-        samples = max((x.size // n for x, n in zip(arrays, self._sizes, strict=True)), default=1)
+        ports, core, seconds = expected.ports, expected.core, self._seconds
+        if self._rows:
+            seconds = _SECONDS_A_NUMBER * expected.numbers
+        samples = max((x.size // max(port.size, 1) for x, port in zip(arrays, ports, strict=True)), default=1)
         result: Array
         try:
-            if threads != 1 and self._has_kernel and worth_splitting(samples, self._seconds):
-                ranks, core = self._arguments.ranks, self._arguments.core
-                result = call_in_pieces(batch, arrays, out, ranks, core, self.dtype, self._seconds, threads)
+            if threads != 1 and self._has_kernel and worth_splitting(samples, seconds):
+                result = call_in_pieces(batch, arrays, out, expected.ranks, core, self.dtype, seconds, threads)
+            elif self._rows and not self._has_kernel:  # states without numbers
+                result = np.empty((*expected.batch_shape(arrays), *core), self.dtype) if out is None else out
             else:
                 result = batch(*arrays, out=out)
         except ValueError:
-            self._arguments.batch_shape(arrays)
+            expected.batch_shape(arrays)
             raise
         return result
 
@@ -173,22 +191,21 @@ class CompiledFunction:
                 if self._single is None:
                     self._single = self._make_single()
                     self._may_be_single = self._single is not None
-                    self._set_call(self._single or self.__call__)
         return self._single is not None
 
     def _make_single(self) -> Callable[..., Any] | None:
-        from kinetree.codegen import PRECISIONS, MachineCode, emit_single, layout_is_known, make_builtin
+        from kinetree.codegen import MachineCode, emit_single, layout_is_known
 
+        if self._rows:
+            return self._make_rounds(single=True)
         if not layout_is_known():
             return None
 
         def emit(program: Program, precision: Precision, target: Target) -> str:
             return emit_single(program, precision, target, self._quaternions)
 
-        code = MachineCode(self._object("single", emit))
-        name, ports = self.definition.name, tuple(self._arguments.ports)
-        about = f"{self!r}; see kinetree.{name}."
-        return make_builtin(code, name, about, self, self.__call__, ports, PRECISIONS[self.dtype.name])
+        self._codes["single"] = MachineCode(self._object("single", emit))
+        return self._builtin("single")
 
     def _batch_function(self) -> Callable[..., Any]:
         """The function of a batch: a gufunc, or what stands for one where nothing goes in or nothing comes out."""
@@ -197,17 +214,59 @@ class CompiledFunction:
                 if not self._has_kernel:
                     self._batch = _without_motion(self.program, self.dtype)
                 else:
-                    from kinetree.codegen import PRECISIONS, MachineCode, emit, make_ufunc
-
-                    def emit_batch(program: Program, precision: Precision, target: Target) -> str:
-                        return emit(program, precision, target, self._quaternions)
-
-                    flags = (ctypes.c_int64 * 2)() if self._quaternions else None
-                    code = MachineCode(self._object("batch", emit_batch))
-                    ports, precision = tuple(self._arguments.ports), PRECISIONS[self.dtype.name]
-                    self._flags = flags
-                    self._batch = make_ufunc(code, self.definition.name, ports, (self._output,), precision, flags)
+                    self._batch = self._make_batch()
             return self._batch
+
+    def _make_batch(self) -> Callable[..., Any]:
+        from kinetree.codegen import PRECISIONS, Batches, MachineCode, emit_batch, layout_is_known, make_ufunc
+
+        if self._rows:
+            return self._make_rounds(single=False)
+
+        def emit(program: Program, precision: Precision, target: Target) -> str:
+            return emit_batch(program, precision, target, self._quaternions)
+
+        flags = (ctypes.c_int64 * 2)() if self._quaternions else None
+        code = MachineCode(self._object("batch", emit))
+        ports, precision = tuple(self._arguments.ports), PRECISIONS[self.dtype.name]
+        batch = make_ufunc(code, self.definition.name, ports, (self._output,), precision, flags)
+        self._flags = flags
+        if layout_is_known():
+            self._codes["batch"] = code
+            release_from = math.ceil(_WORTH_RELEASING / self._seconds)
+            self._small_batch = self._builtin("batch", Batches(most_on_one_thread(self._seconds), release_from, flags))
+        return batch
+
+    def _make_rounds(self, *, single: bool) -> Callable[..., Any]:
+        """The function of one sample or of a batch, for any number of steps."""
+        from kinetree.codegen import PRECISIONS, MachineCode, emit_rounds, make_ufunc
+
+        rows, state = self._rows, self._specialization.state
+
+        def emit(program: Program, precision: Precision, target: Target) -> str:
+            return emit_rounds(program, precision, target, self._quaternions, rows, state, single=single)
+
+        flags = (ctypes.c_int64 * 2)() if self._quaternions and not single else None
+        code = MachineCode(self._object("single" if single else "batch", emit))
+        ports, precision = tuple(self._arguments.ports), PRECISIONS[self.dtype.name]
+        made = make_ufunc(code, self.definition.name, ports, (self._output,), precision, flags, rows)
+        if single:
+            return _in_contiguous_arrays(made)
+        self._flags = flags
+        return made
+
+    def _builtin(self, variant: str, batches: Batches | None = None) -> Callable[..., Any] | None:
+        """The builtin of a module; the quickest way in is now that of one sample, and then that of small batches."""
+        from kinetree.codegen import PRECISIONS, chain, make_builtin
+
+        codes, name, ports = self._codes, self.definition.name, tuple(self._arguments.ports)
+        about, precision = f"{self!r}; see kinetree.{name}.", PRECISIONS[self.dtype.name]
+        made = make_builtin(codes[variant], name, about, self, self._general, ports, precision, batches)
+        if len(codes) == 2:
+            chain(codes["single"], codes["batch"])
+        if made is not None and (variant == "single" or "single" not in codes):
+            self._set_call(made)
+        return made
 
     def _object(self, variant: str, emit: Callable[[Program, Precision, Target], str]) -> bytes:
         """The object file of a module made from the program by `emit`: from the disk, or compiled and kept there.
@@ -447,6 +506,24 @@ def _stand_in(model: Model) -> Model:
     if model not in _stand_ins:
         _stand_ins[model] = replace(model)
     return _stand_ins[model]
+
+
+def _in_contiguous_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one sample that can write into nothing but a contiguous array apart from its arguments.
+
+    It warns of nothing, as a builtin.
+    """
+
+    def one(*arrays: Array, out: Array | None) -> Array:
+        fits = out is not None and out.flags.carray and not any(np.may_share_memory(x, out) for x in arrays)
+        with np.errstate(all="ignore"):
+            result: Array = function(*arrays, out=out if fits else None)
+        if out is None or fits:
+            return result
+        out[...] = result
+        return out
+
+    return one
 
 
 def _without_motion(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:

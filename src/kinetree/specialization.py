@@ -26,6 +26,7 @@ from kinetree.stepping import Steps
 
 __all__ = ["Specialization", "too_large_to_write_out"]
 
+_STATE = ("q", "v")  # the first inputs of a step
 _MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
@@ -62,7 +63,8 @@ class Specialization:
         definition = self.definition
         own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
         if self.definition.is_step:
-            own[2:] = [Port(port.name, (self.steps, *port.shape)) for port in own[2:]]
+            first = len(_STATE)
+            own[first:] = [Port(port.name, (self.steps, *port.shape)) for port in own[first:]]
             own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
         return (*own, *forces, *parameter_ports(self.model, self.parameters))
@@ -75,10 +77,21 @@ class Specialization:
 
     @property
     def steps(self) -> int:
-        """How often a step is repeated."""
-        steps = self.options["steps"]
+        """How often the program repeats a step."""
+        steps = self.options.get("steps", 1)
         assert isinstance(steps, int)
         return steps
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The inputs whose first axis is as long as a call has steps, if that is not settled here."""
+        is_open = self.definition.is_step and "steps" not in self.definition.options
+        return tuple(range(len(_STATE), len(self.definition.inputs))) if is_open else ()
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """The inputs that a step replaces, in the order of its result."""
+        return tuple(range(len(_STATE)))
 
     @property
     def _own(self) -> int:

@@ -23,13 +23,14 @@ from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import OptionError
 
-__all__ = ["call_in_pieces", "thread_count", "worth_splitting"]
+__all__ = ["call_in_pieces", "most_on_one_thread", "thread_count", "worth_splitting"]
 
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
 _MOST_THREADS = 1024  # more is a slip of the keyboard, and would start as many threads
 _PIECE = 1e-4  # seconds; about as long after the call a helper begins, and 10 µs go by between two pieces
-_GROUP = 64  # samples: a multiple of every number of lanes
+_LANES = 16  # samples: a multiple of every number of lanes
+_GROUP = 64  # the same for long pieces
 
 
 def worth_splitting(samples: int, seconds_a_sample: float) -> bool:
@@ -43,6 +44,16 @@ def worth_splitting(samples: int, seconds_a_sample: float) -> bool:
     (False, True)
     """
     return samples * seconds_a_sample >= 2.0 * _PIECE
+
+
+def most_on_one_thread(seconds_a_sample: float) -> int:
+    """How many samples are never worth splitting.
+
+    >>> worth_splitting(most_on_one_thread(1e-7), 1e-7), worth_splitting(most_on_one_thread(1e-7) + 1, 1e-7)
+    (False, True)
+    """
+    most = int(2.0 * _PIECE / seconds_a_sample)
+    return most - 1 if worth_splitting(most, seconds_a_sample) else most
 
 
 def thread_count(threads: int | None = None) -> int:
@@ -198,15 +209,17 @@ def _batch_shape(arrays: Sequence[Array], core_in: Sequence[int]) -> tuple[int, 
 def _cut(length: int, least: int, threads: int) -> list[slice]:
     """Ranges of at least `least`: large ones first, smaller ones to the end, so that all threads end together.
 
-    Long ones end where the kernels' groups of samples do.
+    They end where the kernels' groups of samples do, but for the last ones: a group that is not full takes as long.
     """
     ranges = []
     start = 0
     while start < length:
         left = length - start
         step = max(least, -(-left // (2 * threads)))
-        if step >= 8 * _GROUP:
-            step = -(-step // _GROUP) * _GROUP
+        group = _GROUP if step >= 8 * _GROUP else _LANES if step >= _LANES else 1
+        rounded = -(-step // group) * group
+        if left - rounded >= least:
+            step = rounded
         stop = start + step if left - step >= least else length
         ranges.append(slice(start, stop))
         start = stop

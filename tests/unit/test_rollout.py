@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.function import _checked
+from kinetree.functions.rollouts import _ANY_LENGTH
 from kinetree.spatial import Inertia, Sym3, Vec3
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -59,12 +61,52 @@ def test_a_long_motion_is_two_shorter_ones(integrator: Any) -> None:
 def test_new_lengths_compile_nothing() -> None:
     (q, v), tau = state(), torques(200)
     kt.rollout(ROBOT, q, v, tau[:65], DT)
-    known = kt.compile(ROBOT, kt.rollout, steps=64), kt.compile(ROBOT, kt.rollout, steps=1)
+    kt.rollout(ROBOT, q[None], v, tau[:65], DT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kinetree.function.Specialization", None)
+        patch.setattr("kinetree.codegen.compile_module", None)
+        patch.setattr("kinetree.codegen.cache.kept", None)
         for total in (0, 1, 5, 64, 130, 199):
             assert len(kt.rollout(ROBOT, q, v, tau[:total], DT)) == total
-    assert known == (kt.compile(ROBOT, kt.rollout, steps=64), kt.compile(ROBOT, kt.rollout, steps=1))
+            assert kt.rollout(ROBOT, np.stack([q, q]), v, tau[:total], DT).shape == (2, total, 4)
+
+
+@pytest.mark.parametrize("count", [(), (1,), (7,), (8,), (21,)])
+@pytest.mark.parametrize("dtype", ["d", "f"])
+@pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
+def test_as_many_steps_as_a_call_asks_are_those_of_a_kernel_made_for_them(
+    count: tuple[int, ...], dtype: str, integrator: Any
+) -> None:
+    """To the bit, whether a sample is alone, in a full group of lanes or in the last one."""
+    name = {"d": "float64", "f": "float32"}[dtype]
+    for total in (1, 2, 5):
+        f = kt.compile(ROBOT, kt.rollout, steps=total, integrator=integrator, dtype=name)
+        given = [x.astype(dtype) for x in (*state(*count), torques(*count, total), np.full(count, DT))]
+        expected = f(*given)
+        states = kt.rollout(ROBOT, *given, integrator=integrator)
+        assert states.dtype == expected.dtype
+        np.testing.assert_array_equal(states, expected)
+
+
+@pytest.mark.parametrize("unroll", [True, False])
+def test_a_robot_with_quaternions_rolls_out_written_out_and_in_loops(*, unroll: bool) -> None:
+    """Its configuration has more numbers than its velocity."""
+    robot = kt.zoo.load("cart_pole", floating_base=True)
+    q = np.stack([robot.random(RNG) for _ in range(11)])
+    v, tau = RNG.normal(size=(11, robot.nv)), RNG.normal(size=(11, 7, robot.nv))
+    expected = kt.compile(robot, kt.rollout, steps=7, unroll=unroll)(q, v, tau, np.full(11, DT))
+    of_any_length = _checked(_ANY_LENGTH, robot, {"integrator": "semi_implicit_euler"}, (), (), "float64", unroll)
+    np.testing.assert_array_equal(of_any_length(q, v, tau, DT), expected)
+    np.testing.assert_array_equal(of_any_length(q[3], v[3], tau[3], DT), expected[3])
+
+
+def test_a_single_motion_that_ends_nowhere_warns_of_nothing() -> None:
+    (q, v), tau = state(), torques(3)
+    tau[1] = np.inf
+    with np.errstate(all="raise"):
+        assert not np.isfinite(kt.rollout(ROBOT, q, v, tau, DT)[1:]).all()
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in rollout"):
+        kt.rollout(ROBOT, q[None], v, tau, DT)
 
 
 def test_no_steps_give_no_states() -> None:

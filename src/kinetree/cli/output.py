@@ -17,9 +17,14 @@ from kinetree.errors import ModelWarning
 from kinetree.files import reason
 
 __all__ = [
-    "complain", "error_console", "let_go_of_broken_streams", "needs_a_command", "open_missing_streams", "output_console",
+    "complain",
+    "error_console",
+    "let_go_of_broken_streams",
+    "needs_a_command",
+    "open_missing_streams",
+    "output_console",
     "warnings_as_lines",
-]  # fmt: skip
+]
 
 
 _WIDE = 200

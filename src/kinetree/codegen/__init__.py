@@ -7,7 +7,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kinetree.codegen.builtin import layout_is_known, make_builtin
+from kinetree.codegen.builtin import Batches, chain, layout_is_known, make_builtin
 from kinetree.codegen.jit import MachineCode, assemble, compile_module
 from kinetree.codegen.precision import F32, F64, PRECISIONS, Precision
 from kinetree.codegen.target import Target, host
@@ -17,13 +17,17 @@ __all__ = [
     "F32",
     "F64",
     "PRECISIONS",
+    "Batches",
     "MachineCode",
     "Precision",
     "Target",
     "assemble",
     "batch_function",
+    "chain",
     "compile_module",
     "emit",
+    "emit_batch",
+    "emit_rounds",
     "emit_single",
     "host",
     "layout_is_known",
@@ -39,6 +43,15 @@ def emit(program: Program, precision: Precision, target: Target, quaternions: Se
     return llvm.emit(program, precision, target, quaternions)
 
 
+def emit_batch(
+    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+) -> str:
+    """The same with a C function for small batches: `kinetree.codegen.small_batch.emit_batch`."""
+    from kinetree.codegen import small_batch
+
+    return small_batch.emit_batch(program, precision, target, quaternions)
+
+
 def emit_single(
     program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
 ) -> str:
@@ -48,6 +61,27 @@ def emit_single(
     return single.emit_single(program, precision, target, quaternions)
 
 
+def emit_rounds(
+    program: Program,
+    precision: Precision,
+    target: Target,
+    quaternions: Sequence[tuple[int, int]],
+    rows: Sequence[int],
+    state: Sequence[int],
+    *,
+    single: bool,
+) -> str:
+    """A module that runs a program again and again, for one sample or for batches: `kinetree.codegen.rounds`."""
+    from kinetree.codegen import llvm
+    from kinetree.codegen.rounds import Rounds
+    from kinetree.codegen.single_rounds import single_rounds
+
+    rounds = Rounds(tuple(rows), tuple(state))
+    if single:
+        return single_rounds(program, precision, target, rounds)
+    return llvm.emit(program, precision, target, quaternions, rounds)
+
+
 def make_ufunc(
     code: MachineCode,
     name: str,
@@ -55,11 +89,12 @@ def make_ufunc(
     outputs: tuple[Port, ...],
     precision: Precision,
     flags: "ctypes.Array[ctypes.c_int64] | None" = None,
+    rows: Sequence[int] = (),
 ) -> Callable[..., Any]:
     """A gufunc of a module for batches: `kinetree.codegen.ufunc.make_ufunc`."""
     from kinetree.codegen import ufunc
 
-    return ufunc.make_ufunc(code, name, inputs, outputs, precision, flags)
+    return ufunc.make_ufunc(code, name, inputs, outputs, precision, flags, rows)
 
 
 def batch_function(program: Program, precision: Precision = F64, target: Target | None = None) -> Callable[..., Any]:

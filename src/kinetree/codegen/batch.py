@@ -20,6 +20,7 @@ from kinetree.codegen.blocks import PACKED
 from kinetree.codegen.lanes import port_copies, port_copy
 from kinetree.codegen.packing import Packing, packings
 from kinetree.codegen.precision import Precision
+from kinetree.codegen.rounds import COPY, ROUNDS_END, Rounds, round_count
 from kinetree.codegen.sample import port_names
 from kinetree.codegen.streaming import STREAMED_FROM, can_stream, stream_declarations
 from kinetree.expr import Port, Program
@@ -32,17 +33,23 @@ _ON_STACK = 1 << 18  # bytes
 
 
 def batch_kernel(
-    program: Program, precision: Precision, lanes: int, quaternions: Sequence[tuple[int, int]] = ()
+    program: Program,
+    precision: Precision,
+    lanes: int,
+    quaternions: Sequence[tuple[int, int]] = (),
+    rounds: Rounds | None = None,
 ) -> str:
     """`@kernel` of a program whose `@sample` has this many lanes, and the functions it copies with.
 
-    `quaternions` are pairs (port, start) of four numbers of an input that need a direction.
+    `quaternions` are pairs (port, start) of four numbers of an input that need a direction. `rounds`: the program is
+    run again and again on a group before the next group is begun (rounds.py).
     """
     V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
     ports = [*program.inputs, *program.outputs]
     buffers: list[str] = []
     pointers: list[str] = []
     gathers: list[str] = []
+    row_gathers: list[str] = []
     fetches: list[str] = []
     scatters: list[str] = []
     tables: list[str] = []
@@ -62,6 +69,8 @@ def batch_kernel(
     step = len(ports)  # the steps of the core axes follow those of the batch
     for k, (port, buffer) in enumerate(zip(ports, port_names(program), strict=True)):
         is_input = k < len(program.inputs)
+        is_row = rounds is not None and (k in rounds.rows or not is_input)
+        shape, place_in_round = (port.shape[1:], f"%r{k}") if is_row else (port.shape, f"%b{k}")
         if on_heap:
             buffers.append(f"  %{buffer} = getelementptr {V}, ptr %memory, i64 {place}")
         else:
@@ -78,18 +87,23 @@ def batch_kernel(
             f"  %a{k} = load ptr, ptr %a{k}_p",
             f"  %s{k}_p = getelementptr i64, ptr %steps, i64 {k}",
             f"  %s{k} = load i64, ptr %s{k}_p",
-            f"  %core{k} = getelementptr i64, ptr %steps, i64 {step}",
+            f"  %core{k} = getelementptr i64, ptr %steps, i64 {step + is_row}",
         ]
+        if is_row:
+            pointers += [
+                f"  %turn{k}_p = getelementptr i64, ptr %steps, i64 {step}",
+                f"  %turn{k} = load i64, ptr %turn{k}_p",
+            ]
         step += len(port.shape)
         if port.size:
             name, table = "gather" if is_input else "scatter", ""
             if packing is not None and not packing.is_plain:
                 name, table = PACKED, f", ptr @places{k}"
                 tables.append(f"@places{k} = internal constant {_table(packing.places)}")
-            if not is_input and can_stream(port.shape, lanes, precision):
+            if not is_input and can_stream(shape, lanes, precision):
                 table += f", i1 %stream{k}"
                 pointers += _is_streamed(k, port, precision)
-            if not is_input and worth_fetching(port.size * precision.bytes, lanes):
+            if not is_input and not is_row and worth_fetching(port.size * precision.bytes, lanes):
                 streamed = f"%stream{k}" if can_stream(port.shape, lanes, precision) else "false"
                 fetches += [
                     f"  %f{k}_o = mul i64 %sample, %s{k}",
@@ -97,34 +111,45 @@ def batch_kernel(
                     f"  %f{k}_rows = select i1 {streamed}, i64 0, i64 %rows",  # what goes past the caches stays out
                     f"  call void @fetch(ptr %f{k}, i64 %s{k}, i64 %f{k}_rows, i64 {port.size * precision.bytes})",
                 ]
-            shapes[name].append(port.shape)
-            copies = gathers if is_input else scatters
+            shapes[name].append(shape)
+            copies = scatters if not is_input else row_gathers if is_row else gathers
             copies += [
                 f"  %b{k}_o = mul i64 %sample, %s{k}",
                 f"  %b{k} = getelementptr i8, ptr %a{k}, i64 %b{k}_o",
-                f"  call void {port_copy(name, port.shape)}("
-                f"ptr %b{k}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
+                *(
+                    [f"  %r{k}_o = mul i64 %round, %turn{k}", f"  %r{k} = getelementptr i8, ptr %b{k}, i64 %r{k}_o"]
+                    * is_row
+                ),
+                f"  call void {port_copy(name, shape)}("
+                f"ptr {place_in_round}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
             ]
     names = port_names(program)
     looks = [look for k, start in quaternions for look in _squared_length(names[k], start, precision, lanes)]
     streams = any(can_stream(port.shape, lanes, precision) for port in program.outputs)
     new_line = "\n"
+    once = [f"  call void @sample({', '.join(f'ptr %{name}' for name in names)})", *scatters]
+    if rounds is None:
+        work, after = new_line.join([*fetches, *once]), "%run"
+    else:
+        work, after = rounds.loop(program, [*row_gathers, *once], names, width), ROUNDS_END
     return f"""
 {new_line.join(port_copies(name, of_ports, lanes, precision) for name, of_ports in shapes.items())}
 {new_line.join(tables)}
 {stream_declarations(lanes, precision) if streams else ""}
 {FETCH if fetches else ""}
+{COPY if rounds else ""}
 define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
 start:
 {new_line.join(buffers)}
   %count = load i64, ptr %dimensions
+{round_count(program, rounds) if rounds else ""}
 {new_line.join(pointers)}
 {_MODE if quaternions else ""}
   br label %first
 first:
   br label %loop
 loop:
-  %sample = phi i64 [0, %first], [%next, %run]
+  %sample = phi i64 [0, %first], [%next, {after}]
   %more = icmp slt i64 %sample, %count
   br i1 %more, label %group, label %end
 group:
@@ -135,9 +160,7 @@ group:
 {new_line.join(looks)}
 {_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
 run:
-{new_line.join(fetches)}
-  call void @sample({", ".join(f"ptr %{name}" for name in names)})
-{new_line.join(scatters)}
+{work}
   %next = add i64 %sample, {lanes}
   br label %loop
 end:

@@ -1,7 +1,7 @@
 """A builtin function around machine code: what CPython calls directly, without a frame and without boxing.
 
-The machine code (from `single.py`) reads Python's and NumPy's objects where their headers say the fields stand. It
-holds no address of a process: the few it needs are in its global variable `@context`, filled in here.
+The machine code (from `single.py` and `small_batch.py`) reads Python's and NumPy's objects where their headers say the
+fields are. It holds no address of a process: the few it needs are in its global variable `@context`, filled in here.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ import re
 import struct
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kinetree.codegen.jit import MachineCode
+from kinetree.codegen.numpy_api import numpy_functions
 from kinetree.codegen.precision import Precision
 from kinetree.expr import Port
 
-__all__ = ["ArrayObject", "Context", "layout_is_known", "make_builtin"]
+__all__ = ["ArrayObject", "Batches", "Context", "chain", "layout_is_known", "make_builtin"]
 
 _FASTCALL_KEYWORDS = 0x0080 | 0x0002  # METH_FASTCALL | METH_KEYWORDS
 _NUMPY_2 = 0x02000000  # the version of NumPy's ABI
 # Indices into NumPy's table of C functions, from numpy/__multiarray_api.h.
 _GET_ABI_VERSION, _ARRAY_TYPE, _SCALAR, _NEW = 0, 2, 60, 93
+_CLEAR_ERRORS, _GET_ERRORS = 27, 28  # PyUFunc_clearfperr and PyUFunc_getfperr, from numpy/__ufunc_api.h
 
 
 class ArrayObject(ctypes.Structure):
@@ -54,6 +57,7 @@ class Context(ctypes.Structure):
         ("out", ctypes.c_void_p),
         ("none", ctypes.c_void_p),
         ("general", ctypes.c_void_p),
+        ("next", ctypes.c_void_p),  # the C function of another module that is tried before the general one; or null
         ("tuple_items", ctypes.c_ssize_t),  # where a tuple's items begin: not the same in every Python
         ("vectorcall", ctypes.c_void_p),
         ("new_reference", ctypes.c_void_p),
@@ -62,7 +66,27 @@ class Context(ctypes.Structure):
         ("new_scalar", ctypes.c_void_p),
         ("new_tuple", ctypes.c_void_p),
         ("set_item", ctypes.c_void_p),
+        ("clear_errors", ctypes.c_void_p),
+        ("get_errors", ctypes.c_void_p),
+        ("exception", ctypes.c_void_p),
+        ("release_lock", ctypes.c_void_p),
+        ("take_lock", ctypes.c_void_p),
+        ("flags", ctypes.c_void_p),  # what the kernel of a batch gets as its data, as in batch.py
+        ("most", ctypes.c_ssize_t),
+        ("release_from", ctypes.c_ssize_t),
     )
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Which batches a builtin computes itself."""
+
+    most: int
+    """Samples; larger batches go to the general function."""
+    release_from: int
+    """Samples from which the interpreter's lock is released meanwhile."""
+    flags: ctypes.Array[ctypes.c_int64] | None = None
+    """For a kernel that looks at quaternions."""
 
 
 @functools.cache
@@ -73,7 +97,7 @@ def layout_is_known() -> bool:
     # A debug build may put fields before, and a free-threaded one keeps several counts and locks.
     if hasattr(sys, "gettotalrefcount") or hasattr(sys, "getobjects") or "free-threading" in sys.version:
         return False
-    table = _numpy_functions()
+    table = numpy_functions("_ARRAY_API")
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_GET_ABI_VERSION] or 0)
     if version() != _NUMPY_2 or table[_ARRAY_TYPE] != id(np.ndarray):
         return False
@@ -109,13 +133,15 @@ def make_builtin(
     general: Callable[..., Any],
     inputs: tuple[Port, ...],
     precision: Precision,
+    batches: Batches | None = None,
 ) -> Callable[..., Any] | None:
-    """The builtin function of a module by `emit_single`, or None where the layout of objects is not known.
+    """The builtin function of a module by `emit_single` or `emit_batch`, or None where objects have an unknown layout.
 
-    It takes as many positional arguments as there are inputs, and `out=`. One sample in ordinary arrays of the
-    precision's dtype (C-contiguous, aligned, of exactly the ports' shapes) is computed at once; any other call goes
-    to `general`, which gets the very same arguments. `inputs` give its signature their names, `doc` is the
-    docstring without a signature; `owner` becomes its `__self__`.
+    It takes as many positional arguments as there are inputs, and `out=`. What its module is made for (one sample, or
+    a batch of at most `batches.most`) is computed at once if it comes in ordinary arrays of the precision's dtype
+    (C-contiguous, aligned, of exactly the ports' shapes); any other call goes to `general`, which gets the very same
+    arguments. `inputs` give its signature their names, `doc` is the docstring without a signature; `owner` becomes its
+    `__self__`.
 
     The builtin holds `owner`, `general` and the code; `owner` holds the latter two as well (in its attribute
     `_kept`). So `owner` may hold the builtin, and `general` may be a method of it: the cycle is one that Python's
@@ -143,7 +169,7 @@ def make_builtin(
     if context.general is not None:
         raise ValueError(f"this code already belongs to a builtin; load the object file again to make {name!r} of it")
     out, dtype = sys.intern("out"), np.dtype(precision.char)
-    table, python = _numpy_functions(), ctypes.pythonapi
+    table, python = numpy_functions("_ARRAY_API"), ctypes.pythonapi
     context.array_type, context.none = id(np.ndarray), id(None)
     context.descr, context.out, context.general = id(dtype), id(out), id(general)
     context.tuple_items = tuple.__basicsize__
@@ -151,6 +177,18 @@ def make_builtin(
     context.new_reference, context.release = _address(python.Py_NewRef), _address(python.Py_DecRef)
     context.new_tuple, context.set_item = _address(python.PyTuple_New), _address(python.PyTuple_SetItem)
     context.new_array, context.new_scalar = table[_NEW], table[_SCALAR]
+    if batches is not None:
+        errors = numpy_functions("_UFUNC_API")
+        context.clear_errors, context.get_errors = errors[_CLEAR_ERRORS], errors[_GET_ERRORS]
+        context.exception = _address(python.PyErr_Occurred)
+        context.release_lock, context.take_lock = (
+            _address(python.PyEval_SaveThread),
+            _address(python.PyEval_RestoreThread),
+        )
+        context.most, context.release_from = batches.most, batches.release_from
+        if batches.flags is not None:
+            context.flags = ctypes.addressof(batches.flags)
+            code.keep(batches.flags)
 
     # Python keeps a pointer to the definition (a PyMethodDef), which keeps pointers to its texts.
     texts = f"{name}\0".encode(), f"{name}{_signature(inputs)}\n--\n\n{doc}\0".encode()
@@ -162,12 +200,22 @@ def make_builtin(
     hidden = np.empty(1, dtype=object)
     hidden[0] = code
     kept = _Kept((general, hidden, definition, *texts, out, dtype))
-    owner._kept = kept  # type: ignore[attr-defined]  # `__module__` can be assigned to, and would let go
+    # `__module__` can be assigned to, and would let go.
+    owner._kept = (kept, getattr(owner, "_kept", None))  # type: ignore[attr-defined]
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_char_p, ctypes.py_object, ctypes.py_object, ctypes.c_void_p
     )
     function: Callable[..., Any] = prototype(("PyCMethod_New", python))(definition, owner, kept, None)
     return function
+
+
+def chain(first: MachineCode, second: MachineCode) -> None:
+    """What the builtin of the first module does not take is tried by the second's, and then by the general function.
+
+    Both modules have builtins already, of the same owner and general function.
+    """
+    first.keep(second)
+    Context.from_address(first.data_address("context")).next = second.address("call")
 
 
 class _Kept(tuple[object, ...]):
@@ -203,11 +251,3 @@ def _signature(inputs: tuple[Port, ...]) -> str:
 
 def _address(function: Any) -> int | None:
     return ctypes.cast(function, ctypes.c_void_p).value
-
-
-@functools.cache
-def _numpy_functions() -> Any:
-    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-    get_pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
-    table = get_pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
-    return ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))

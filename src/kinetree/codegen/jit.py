@@ -45,6 +45,11 @@ class MachineCode:
             self._engine = _llvm_engine(object_code, target or host())
         if free := self.address("free_memory"):
             weakref.finalize(self, _call, self._engine, free).atexit = False
+        self._kept: list[object] = []
+
+    def keep(self, used: object) -> None:
+        """Let something live as long as the code, which refers to it by address."""
+        self._kept.append(used)
 
     def address(self, name: str) -> int:
         """Where a function of the module stands; 0 if it has none of that name."""

@@ -129,8 +129,23 @@ end:
 
 def _any_strides(name: str, lanes: int, precision: Precision) -> str:
     n, size, V = lanes, precision.bytes, f"<{lanes} x {precision.type}>"
-    lane_count = n if name == "gather" else "%rows"
     of_register, of_column, places = ("%g", "%c", "") if name != PACKED else ("%g_place", "%c_place", ", ptr %places")
+    fill, filled = "  br label %lanes_loop", ""
+    if name == "gather":
+        # Lanes beyond the last sample repeat it: all take its number at once, and the others are written over.
+        filled = ", [0, %fill]"
+        fill = f"""\
+  br i1 %full, label %lanes_loop, label %fill
+fill:
+  %last_row_offset = mul i64 %last_row, %row_stride
+  %last_offset = add i64 %last_row_offset, %column_offset
+  %last_in_array = getelementptr i8, ptr %array, i64 %last_offset
+  %last = load {precision.type}, ptr %last_in_array, align 1
+  %last_0 = insertelement {V} poison, {precision.type} %last, i32 0
+  %last_v = shufflevector {V} %last_0, {V} poison, <{n} x i32> zeroinitializer
+  %all_in_buffer = getelementptr {V}, ptr %buffer, i64 %c
+  store {V} %last_v, ptr %all_in_buffer
+  br label %lanes_loop"""
     return f"""
 define internal void @{name}(
     ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer{places}) #0 {{
@@ -151,21 +166,19 @@ registers_loop:
   br i1 %g_done, label %end, label %registers_loop
 columns_loop:
   %c = phi i64 [0, %start], [%c_next, %columns_next]{_place(name, "%c")}
-  br label %lanes_loop
-lanes_loop:
-  %l = phi i64 [0, %columns_loop], [%l_next, %lanes_loop]
-  %beyond = icmp sgt i64 %l, %last_row
-  %row = select i1 %beyond, i64 %last_row, i64 %l
-  %row_offset = mul i64 %row, %row_stride
+  %in_row = mul i64 {of_column}, {n}
   %column_offset = mul i64 %c, %column_stride
+{fill}
+lanes_loop:
+  %l = phi i64 [0, %columns_loop]{filled}, [%l_next, %lanes_loop]
+  %row_offset = mul i64 %l, %row_stride
   %offset = add i64 %row_offset, %column_offset
   %in_array = getelementptr i8, ptr %array, i64 %offset
-  %in_row = mul i64 {of_column}, {n}
   %in_lane = add i64 %in_row, %l
   %in_buffer = getelementptr {precision.type}, ptr %buffer, i64 %in_lane
 {_move(name, precision.type, "%in_array", "%in_buffer")}
   %l_next = add i64 %l, 1
-  %l_done = icmp eq i64 %l_next, {lane_count}
+  %l_done = icmp eq i64 %l_next, %rows
   br i1 %l_done, label %columns_next, label %lanes_loop
 columns_next:
   %c_next = add i64 %c, 1

@@ -15,6 +15,7 @@ from kinetree.codegen.lanes import lane_copies
 from kinetree.codegen.layout import Layout
 from kinetree.codegen.memory import memory_functions
 from kinetree.codegen.precision import Precision
+from kinetree.codegen.rounds import Rounds
 from kinetree.codegen.sample import SampleWriter
 from kinetree.codegen.target import Target
 from kinetree.expr import Program
@@ -24,12 +25,20 @@ __all__ = ["emit", "sample_module"]
 _CACHE = 1 << 24  # bytes: what a core can expect of a last-level cache
 
 
-def emit(program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()) -> str:
-    """A module, as text, that holds `@kernel` for this program; `quaternions` as for `batch_kernel`."""
+def emit(
+    program: Program,
+    precision: Precision,
+    target: Target,
+    quaternions: Sequence[tuple[int, int]] = (),
+    rounds: Rounds | None = None,
+) -> str:
+    """A module, as text, that holds `@kernel` for this program; `quaternions` and `rounds` as for `batch_kernel`."""
     lanes = _lanes(program, precision, target)
     kept = [MEMORY] if needs_heap(program, precision, lanes) else []
     sample = sample_module(program, precision, target, lanes, zeros=False, kept=kept)
-    return "\n".join((sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes, quaternions)))
+    return "\n".join(
+        (sample, lane_copies(lanes, precision), batch_kernel(program, precision, lanes, quaternions, rounds))
+    )
 
 
 def _lanes(program: Program, precision: Precision, target: Target) -> int:

@@ -6,24 +6,17 @@ Whatever else comes goes, as it came, to the general function. Nothing here allo
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 
 import numpy as np
 
-from kinetree.codegen.builtin import ArrayObject, Context
+from kinetree.codegen.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter
 from kinetree.codegen.llvm import sample_module
 from kinetree.codegen.precision import Precision
 from kinetree.codegen.target import Target
 from kinetree.expr import Port, Program
 
 __all__ = ["emit_single"]
-
-_HEAD = "define ptr @call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {\nstart:"
-
-_POINTER = ctypes.sizeof(ctypes.c_void_p)
-_TYPE, _LENGTH = _POINTER, 2 * _POINTER  # where any object has its type, and a tuple its number of items
-_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x0001, 0x0100, 0x0400  # NPY_ARRAY_…
 
 
 def emit_single(
@@ -41,18 +34,15 @@ def emit_single(
     True
     """
     sample = sample_module(program, precision, target, 1, zeros=True)
-    return f"{sample}\n{_CallWriter(program, precision, quaternions).text()}"
+    return f"{sample}\n{_SingleWriter(program, precision, quaternions).text()}"
 
 
-class _CallWriter:
+class _SingleWriter(CallWriter):
     """Writes `@call`."""
 
     def __init__(self, program: Program, precision: Precision, quaternions: Sequence[tuple[int, int]]) -> None:
-        self._inputs, self._outputs = program.inputs, program.outputs
-        self._precision = precision
+        super().__init__(program, precision)
         self._quaternions = quaternions
-        self._lines: list[str] = []
-        self._count = 0
 
     def text(self) -> str:
         emit = self._lines.append
@@ -61,8 +51,8 @@ class _CallWriter:
                 emit(f"  %number{k} = alloca {self._precision.type}")
         self._keywords()
         for k, port in enumerate(self._inputs):
-            array = self._load("ptr", self._offset("%args", k * _POINTER))
-            self._check(array, port, _C_CONTIGUOUS | _ALIGNED)
+            array = self._load("ptr", self._offset("%args", k * POINTER))
+            self._check(array, port)
             emit(f"  %in{k} = load ptr, ptr {self._field(array, 'data')}")
         for k, start in self._quaternions:
             self._check_quaternion(f"%in{k}", start)
@@ -76,48 +66,25 @@ class _CallWriter:
         else:
             emit("new:")
             self._into_tuple()
-        emit("general:")
-        general, call = self._context("general"), self._context("vectorcall")
-        emit(f"  %answer = call ptr {call}(ptr {general}, ptr %args, i64 %nargs, ptr %kwnames)")
-        emit("  ret ptr %answer\nnothing:\n  ret ptr null")
-        return "\n".join((*self._globals(), _HEAD, *self._lines, "}\n"))
+        return "\n".join((*self._shapes(), self._function()))
 
-    def _globals(self) -> list[str]:
-        context = f"@context = dso_local global [{ctypes.sizeof(Context)} x i8] zeroinitializer, align {_POINTER}"
-        shapes = [
+    def _shapes(self) -> list[str]:
+        return [
             f"@shape{k} = internal constant [{len(port.shape)} x i64] [{', '.join(f'i64 {n}' for n in port.shape)}]"
             for k, port in enumerate(self._outputs)
             if port.shape
         ]
-        return [context, *shapes]
 
-    def _keywords(self) -> None:
-        """The number of arguments, and `%given`: what came as out=, null if nothing or None."""
-        n, emit = len(self._inputs), self._lines.append
-        emit(f"  %fits = icmp eq i64 %nargs, {n}\n  br i1 %fits, label %counted, label %general\ncounted:")
-        emit("  %is_plain = icmp eq ptr %kwnames, null\n  br i1 %is_plain, label %arguments, label %named\nnamed:")
-        self._require(f"icmp eq i64 {self._load('i64', self._offset('%kwnames', _LENGTH))}, 1")
-        emit(f"  %items = getelementptr i8, ptr %kwnames, i64 {self._context('tuple_items', 'i64')}")
-        # Names in a program's text are interned: another object is another name, or a rare way of calling.
-        self._require(f"icmp eq ptr {self._load('ptr', '%items')}, {self._context('out')}")
-        value = self._load("ptr", self._offset("%args", n * _POINTER))
-        emit(f"  %is_none = icmp eq ptr {value}, {self._context('none')}")
-        emit(f"  %value = select i1 %is_none, ptr null, ptr {value}")
-        emit("  br label %chosen\nchosen:\n  br label %arguments\narguments:")
-        emit("  %given = phi ptr [null, %counted], [%value, %chosen]")
-
-    def _check(self, array: str, port: Port, flags: int) -> None:
+    def _check(self, array: str, port: Port, flags: int = C_CONTIGUOUS) -> None:
         """Go on only if an object is an array of this shape, to be read or written in place."""
-        self._require(f"icmp eq ptr {self._load('ptr', self._offset(array, _TYPE))}, {self._context('array_type')}")
-        self._require(f"icmp eq ptr {self._load('ptr', self._field(array, 'descr'))}, {self._context('descr')}")
+        self._check_type(array)
+        for condition in self._is_usable(array, flags):
+            self._require(condition)
         self._require(f"icmp eq i32 {self._load('i32', self._field(array, 'nd'))}, {len(port.shape)}")
-        has = self._name()
-        self._lines.append(f"  {has} = and i32 {self._load('i32', self._field(array, 'flags'))}, {flags}")
-        self._require(f"icmp eq i32 {has}, {flags}")
         if port.shape:
             dimensions = self._load("ptr", self._field(array, "dimensions"))
             for axis, n in enumerate(port.shape):
-                self._require(f"icmp eq i64 {self._load('i64', self._offset(dimensions, axis * _POINTER))}, {n}")
+                self._require(f"icmp eq i64 {self._load('i64', self._offset(dimensions, axis * POINTER))}, {n}")
 
     def _check_quaternion(self, numbers: str, start: int) -> None:
         """Go on only if four numbers have a direction beyond doubt."""
@@ -137,22 +104,14 @@ class _CallWriter:
         self._require(f"fcmp ole {t} {total}, {precision.literal(0.5 * float(limits.max))}")
 
     def _into_given(self, port: Port) -> None:
-        self._check("%given", port, _C_CONTIGUOUS | _ALIGNED | _WRITEABLE)
+        self._check("%given", port, C_CONTIGUOUS | WRITEABLE)
         data = self._load("ptr", self._field("%given", "data"))
         for k, source in enumerate(self._inputs):
             if source.size and port.size:
-                self._check_apart(data, self._bytes(port), f"%in{k}", self._bytes(source))
+                self._require(self._is_apart(data, self._bytes(port), f"%in{k}", self._bytes(source)))
         self._lines.append(f"  call void @sample({self._with_outputs([data])})")
         self._lines.append(f"  %result = call ptr {self._context('new_reference')}(ptr %given)")
         self._lines.append("  ret ptr %result")
-
-    def _check_apart(self, a: str, a_size: int, b: str, b_size: int) -> None:
-        """Go on only if two pieces of memory have no byte in common."""
-        before, after = self._name(), self._name()
-        a_end, b_end = self._offset(a, a_size), self._offset(b, b_size)
-        self._lines.append(f"  {before} = icmp ule ptr {a_end}, {b}")
-        self._lines.append(f"  {after} = icmp ule ptr {b_end}, {a}")
-        self._require(f"or i1 {before}, {after}")
 
     def _into_new(self, port: Port) -> None:
         if not port.shape:
@@ -188,13 +147,7 @@ class _CallWriter:
         self._lines.append(f"  {self._name()} = call i32 {self._context('set_item')}(ptr %tuple, i64 {k}, ptr {item})")
 
     def _new_array(self, k: int) -> str:
-        array, shape = self._name(), self._outputs[k].shape
-        rank, number = len(shape), np.dtype(self._precision.char).num
-        self._lines.append(
-            f"  {array} = call ptr {self._context('new_array')}(ptr {self._context('array_type')}, i32 {rank}, "
-            f"ptr @shape{k}, i32 {number}, ptr null, ptr null, i32 0, i32 0, ptr null)"
-        )
-        return array
+        return self._new(len(self._outputs[k].shape), f"@shape{k}")
 
     def _new_scalar(self, k: int) -> str:
         """A NumPy scalar, which is what ufuncs return for results without axes."""
@@ -206,36 +159,3 @@ class _CallWriter:
     def _with_outputs(self, data: Sequence[str]) -> str:
         inputs = [f"%in{k}" for k in range(len(self._inputs))]
         return ", ".join(f"ptr {pointer}" for pointer in (*inputs, *data))
-
-    def _bytes(self, port: Port) -> int:
-        return port.size * self._precision.bytes
-
-    def _require(self, condition: str, otherwise: str = "general") -> None:
-        """Go on only if the condition holds."""
-        holds = self._name()
-        label = holds[1:] + "_yes"
-        self._lines += [f"  {holds} = {condition}", f"  br i1 {holds}, label %{label}, label %{otherwise}", f"{label}:"]
-
-    def _unless_null(self, pointer: str, failed: str = "nothing") -> None:
-        """Go on only if a new object is there; the exception is set where it is not."""
-        self._require(f"icmp ne ptr {pointer}, null", failed)
-
-    def _context(self, field: str, t: str = "ptr") -> str:
-        return self._load(t, self._offset("@context", getattr(Context, field).offset))
-
-    def _field(self, array: str, field: str) -> str:
-        return self._offset(array, getattr(ArrayObject, field).offset)
-
-    def _offset(self, pointer: str, offset: int) -> str:
-        name = self._name()
-        self._lines.append(f"  {name} = getelementptr i8, ptr {pointer}, i64 {offset}")
-        return name
-
-    def _load(self, t: str, pointer: str) -> str:
-        name = self._name()
-        self._lines.append(f"  {name} = load {t}, ptr {pointer}")
-        return name
-
-    def _name(self) -> str:
-        self._count += 1
-        return f"%t{self._count}"

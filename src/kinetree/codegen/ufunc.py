@@ -1,19 +1,21 @@
 """From machine code to a NumPy generalised ufunc: broadcasting, strides, `out=` and the release of the GIL.
 
-NumPy's C function for that is reached through its table of functions, whose order is part of NumPy's ABI.
+NumPy's C function for that is reached through its table of functions (numpy_api.py).
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.codegen.jit import MachineCode, compile_module
+from kinetree.codegen.numpy_api import numpy_functions
 from kinetree.codegen.precision import F64, Precision
+from kinetree.codegen.signature import signature
 from kinetree.codegen.target import Target, host
 from kinetree.expr import Port, Program
 
@@ -30,16 +32,17 @@ def make_ufunc(
     outputs: tuple[Port, ...],
     precision: Precision,
     flags: ctypes.Array[ctypes.c_int64] | None = None,
+    rows: Sequence[int] = (),
 ) -> Callable[..., Any]:
     """A gufunc of the code's `kernel`. It keeps the code alive, and `flags`, which a kernel that looks at quaternions
-    reads and writes (batch.py)."""
+    reads and writes (batch.py). `rows` are the inputs with a row for each round (rounds.py)."""
     n_in, n_out = len(inputs), len(outputs)
     functions = (ctypes.c_void_p * 1)(code.address("kernel"))
     data = (ctypes.c_void_p * 1)(None if flags is None else ctypes.addressof(flags))
     types = ctypes.create_string_buffer(bytes([np.dtype(precision.char).num] * (n_in + n_out)))
     name_text, doc_text = ctypes.create_string_buffer(name.encode()), ctypes.create_string_buffer(b"")
-    signature = ctypes.create_string_buffer(_signature(inputs, outputs).encode())
-    ufunc = _constructor()(functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, signature)
+    axes = ctypes.create_string_buffer(signature(inputs, outputs, rows).encode())
+    ufunc = _constructor()(functions, data, types, 1, n_in, n_out, _NO_IDENTITY, name_text, doc_text, 0, axes)
     # NumPy keeps pointers to these, not copies; the ufunc itself must hold them.
     _hold(ufunc, (code, functions, data, flags, types, name_text, doc_text))
     return ufunc  # type: ignore[no-any-return]
@@ -84,21 +87,10 @@ def _hold(ufunc: Any, keep: tuple[object, ...]) -> None:
     head.obj = id(keep)
 
 
-def _signature(inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> str:
-    def axes(ports: tuple[Port, ...]) -> str:
-        return ",".join(f"({','.join(map(str, port.shape))})" for port in ports)
-
-    return f"{axes(inputs)}->{axes(outputs)}"
-
-
 @functools.cache
 def _constructor() -> Callable[..., Any]:
     """PyUFunc_FromFuncAndDataAndSignature."""
-    get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    get_pointer.restype = ctypes.c_void_p
-    get_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
-    table = get_pointer(np._core._multiarray_umath._UFUNC_API, None)  # type: ignore[attr-defined]
-    entry = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))[_FROM_FUNC_AND_DATA_AND_SIGNATURE]
+    entry = numpy_functions("_UFUNC_API")[_FROM_FUNC_AND_DATA_AND_SIGNATURE]
     prototype = ctypes.PYFUNCTYPE(
         ctypes.py_object,
         ctypes.c_void_p,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,8 +27,6 @@ _STEPS: dict[str, Callable[..., tuple[Slots, Slots]]] = {
     "semi_implicit_euler": algorithms.semi_implicit_euler,
     "rk4": algorithms.rk4,
 }
-_PIECE = 64
-"""Steps in one kernel: longer motions run it again, so that a new length compiles nothing."""
 _MOST_STEPS = 1_000_000
 """In a kernel of the caller's own: its inputs and results stand in memory at once, for every lane and thread."""
 
@@ -76,6 +75,8 @@ ROLLOUT = Definition(
     divides_by_inertia=True,
     is_step=True,
 )
+_ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
+"""The same for as many steps as a call has rows of tau, so that a new number of them compiles nothing."""
 
 
 @defined_by(ROLLOUT)
@@ -124,8 +125,9 @@ def rollout(
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
         OptionError: there is no such integrator or passive force.
 
-    `kt.compile(robot, kt.rollout, steps=T)` has all T steps in one kernel, at most a million; its arguments are
-    q, v, tau and dt.
+    The kernel runs as many steps as tau has rows, so another number of steps compiles nothing.
+    `kt.compile(robot, kt.rollout, steps=T)` is a kernel for exactly T steps, at most a million; its arguments are
+    q, v, tau and dt, and its results the same to the bit.
 
     Source: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods" (2003), for "rk4".
 
@@ -141,34 +143,16 @@ def rollout(
         raise ShapeError(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), a row a step"
         )
-    n, total = model.nq + model.nv, tau.shape[-2]
     switches = switched_on(model, passive, limits)
-
-    def steps(q: ArrayLike, v: ArrayLike, tau: Array, out: Array | None = None) -> Array:
-        options = {"integrator": integrator, **switches, "steps": tau.shape[-2]}
-        return run(
-            ROLLOUT, model, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options
-        )
-
-    # The first piece stands by itself: it says how many motions there are. No steps at all are one too many.
-    done = _PIECE if total >= _PIECE else 1
-    first = steps(q, v, tau[..., :done, :] if total else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype))
-    shape = (*first.shape[:-2], total, n)
-    if out is None and total == done:
-        return first
-    if out is not None:
-        check_out("rollout", out, shape, first.dtype)
-    inputs = (tau, dt, *(f_ext or {}).values(), *(parameters or {}).values())
-    in_place = out is not None and not any(np.may_share_memory(np.asarray(x), out) for x in inputs)
-    states = out if out is not None and in_place else np.empty(shape, first.dtype)
-    states[..., :done, :] = first[..., :total, :]
-    while done < total:
-        part = slice(done, done + (_PIECE if total - done >= _PIECE else 1))
-        last = states[..., done - 1, :].copy()
-        steps(last[..., : model.nq], last[..., model.nq :], tau[..., part, :], states[..., part, :])
-        done = part.stop
-    if out is None:
+    some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # one step too many for none
+    into = out if some is tau else None
+    states = run(
+        _ANY_LENGTH, model, (q, v, some, dt), f_ext=f_ext, parameters=parameters, out=into, threads=threads,
+        integrator=integrator, **switches,
+    )  # fmt: skip
+    if some is tau:
         return states
-    if not in_place:
-        out[...] = states
+    if out is None:
+        return states[..., :0, :]
+    check_out("rollout", out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import mmap
 import os
@@ -20,8 +21,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen import MachineCode, Target, cache, compile_module, jit
-from kinetree.codegen.elf import R_PC32, R_PLT32, read_object
-from kinetree.codegen.loader import Image, UnknownObjectError, has_loader, load
+from kinetree.codegen.elf import R_PC32, R_PLT32, ObjectFile, Relocations, read_object
+from kinetree.codegen.loader import Image, UnknownObjectError, _relocate, has_loader, load
 
 pytestmark = pytest.mark.skipif(not has_loader(), reason="the loader is for Linux on x86-64")
 
@@ -454,3 +455,23 @@ def test_a_first_call_whose_code_is_on_disk_imports_no_llvm(tmp_path: Path) -> N
     assert (compiled, hit) == ("True", "False")
     assert found == expected
     assert len(list((tmp_path / "kept").iterdir())) == 3
+
+
+@pytest.mark.parametrize("kind", [R_PC32, R_PLT32])
+@pytest.mark.parametrize(
+    ("distance", "fits"),
+    [(2**31 - 1, True), (2**31, False), (2**32 - 1, False), (-(2**31), True), (-(2**31) - 1, False), (2**40, False)],
+)
+def test_a_distance_of_32_bits_is_written_only_if_it_fits(distance: int, kind: int, *, fits: bool) -> None:
+    image, start, at, symbol = np.zeros(64, np.uint8), 1 << 40, 24, 3
+    numbers = (np.array([x], np.int64) for x in (at - 8, kind, symbol, distance))
+    file = ObjectFile({}, [], [], {}, {}, [])
+    addresses: list[int | None] = [None, None, None, start + at]
+    write = functools.partial(_relocate, image, start, 8, Relocations(0, *numbers), file, addresses, {})
+    if fits:
+        write()
+        assert image[at : at + 4].tobytes() == distance.to_bytes(4, "little", signed=True)
+    else:
+        with pytest.raises(UnknownObjectError, match="too far away"):
+            write()
+        assert not image.any()

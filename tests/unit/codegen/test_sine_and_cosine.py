@@ -67,6 +67,17 @@ def test_near_multiples_of_a_quarter_turn(kernel: tuple[Callable[..., Any], Prec
     assert worst_error(*kernel, angles) < 1.5
 
 
+def test_every_single_next_to_a_multiple_of_a_quarter_turn_up_to_a_million() -> None:
+    """There the sine or the cosine is smallest, and what the reduction leaves out weighs most."""
+    nearest = (np.arange(1, 636_620) * (np.pi / 2)).astype(np.float32)
+    angles = np.concatenate([np.nextafter(nearest, np.float32(0)), nearest, np.nextafter(nearest, np.float32(2e6))])
+    results = batch_function(PROGRAM, F32)(angles[:, None]).astype(np.float64)
+    for result, function in zip(results.T, (np.sin, np.cos), strict=True):
+        exact = function(angles.astype(np.float64))
+        ulp = np.exp2(np.floor(np.log2(np.abs(exact))) - 23)
+        assert (np.abs(result - exact) / ulp).max() < 1.6
+
+
 def test_no_angle_gives_no_number(kernel: tuple[Callable[..., Any], Precision]) -> None:
     ufunc, precision = kernel
     with np.errstate(invalid="ignore"):

@@ -278,6 +278,22 @@ def test_what_the_general_function_raises_is_raised() -> None:
 
 
 @both_precisions
+@pytest.mark.parametrize("number", [0.0, -0.0, 1.5])
+@pytest.mark.parametrize("count", [1, 8, 9, 12])
+def test_constant_results_keep_their_sign_however_many_there_are(
+    count: int, number: float, precision: Precision
+) -> None:
+    """Many zeros are cleared at once, and minus zero is another number."""
+    outputs = [Port("y", (2 * count + 1,))]
+    program = trace(lambda x: [[*[number] * count, x[0], *[0.0] * count]], [Port("x", (1,))], outputs, "constants")
+    x = np.array([2.0], precision.char)
+    out = np.full(2 * count + 1, np.nan, precision.char)
+    builtin(program, precision, refuse)(x, out=out)
+    assert out.tobytes() == np.array([*[number] * count, 2.0, *[0.0] * count], precision.char).tobytes()
+    assert batch_function(program, precision)(np.stack([x] * 9))[3].tobytes() == out.tobytes()
+
+
+@both_precisions
 @pytest.mark.parametrize(
     ("length", "in_place"),
     [(1.0, True), (1e-15, True), (1e15, True), (0.0, False), (-1.0, True), (np.inf, False), (np.nan, False)],

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.function import CompiledFunction
+from kinetree.function import CompiledFunction, _kernels
 
 Array = NDArray[Any]
 COUNT = 203
@@ -45,6 +45,29 @@ def test_a_zero_quaternion_is_an_error_wherever_it_stands(place: int, threads: i
         with pytest.raises(kt.ConfigurationError, match=rf"q\[{place}\]: the quaternion of joint 'left_wrist'"):
             kt.integrate(robot, bad, v, threads=threads)
     np.testing.assert_array_equal(kt.integrate(robot, q, v, threads=threads), good)
+
+
+@pytest.mark.parametrize("threads", [1, None])
+@pytest.mark.parametrize("function", [kt.integrate, kt.rollout])
+def test_every_quaternion_of_the_robot_is_looked_at(function: Any, threads: int | None) -> None:
+    """Each part of it: one number that is not zero gives it a direction."""
+    robot = fresh()
+    q, v = batch(robot)
+    given = (v,) if function is kt.integrate else (v, np.zeros((1, robot.nv)), 1e-3)
+    function(robot, q, *given)
+    (kernel,) = (x for x in set(_kernels[id(robot)].values()) if x._flags is not None)
+    for name, part in robot.quaternions.items():
+        odd = q.copy()
+        odd[101, part] = 0.0
+        with pytest.raises(kt.ConfigurationError, match=rf"q\[101\]: the quaternion of joint {name!r}"):
+            function(robot, odd, *given, threads=threads)
+        assert list(kernel._flags) == [1, 0]
+        kernel._flags[0] = 0
+        for number in range(4):
+            odd[101, part.start + number] = 0.5
+            function(robot, odd, *given, threads=threads)
+            odd[101, part] = 0.0
+        assert list(kernel._flags) == [0, 0]
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])

@@ -104,7 +104,7 @@ def test_long_pieces_end_where_groups_of_samples_do() -> None:
 def test_no_piece_is_too_small_to_be_worth_a_thread() -> None:
     assert pieces_of((1000,), 4, work=1e-7) == [(1000,)]
     assert pieces_of((1000,), 4, work=2.01e-7) == [(502,), (498,)]
-    assert pieces_of((1000,), 2, work=1e-6) == [(250,), (188,), (141,), (115,), (106,), (100,), (100,)]
+    assert pieces_of((1000,), 2, work=1e-6) == [(256,), (192,), (144,), (112,), (112,), (100,), (84,)]
 
 
 def test_what_is_the_same_for_all_samples_goes_to_each_piece_whole() -> None:
@@ -141,6 +141,33 @@ def test_a_result_whose_samples_share_memory_is_written_in_the_usual_order() -> 
     out = np.lib.stride_tricks.as_strided(last, (64,), (0,))
     call_in_pieces(slow_at_first, [np.arange(64.0)], out, (0,), (), float, LARGE, 8)
     assert last == 63.0
+
+
+@pytest.mark.parametrize(
+    ("strides", "is_apart"),
+    [((24, 8), True), ((32, 8), True), ((-24, 8), True), ((8, 3200), True), ((24, -8), True), ((48, 16), True),
+     ((0, 8), False), ((8, 8), False), ((16, 8), False), ((-16, 8), False), ((24, 0), False), ((8, 3192), False),
+     ((24, 4), False), ((20, 8), False), ((23, 8), False)],
+    ids=str,
+)  # fmt: skip
+def test_only_a_result_whose_numbers_are_all_apart_is_written_in_pieces(
+    strides: tuple[int, int], *, is_apart: bool
+) -> None:
+    calls = []
+
+    def copied(x: np.ndarray, out: np.ndarray) -> None:
+        calls.append(len(x))
+        np.copyto(out, x)
+
+    memory, x = np.zeros(60_000, np.uint8), np.random.default_rng(0).normal(size=(400, 3))
+    start = memory[30_000:].view(np.float64)
+    out = np.lib.stride_tricks.as_strided(start, (400, 3), strides)
+    expected_memory = np.zeros_like(memory)
+    expected = np.lib.stride_tricks.as_strided(expected_memory[30_000:].view(np.float64), (400, 3), strides)
+    np.copyto(expected, x)
+    call_in_pieces(copied, [x], out, (1,), (3,), float, LARGE, 2)
+    assert (len(calls) > 1) == is_apart
+    assert (memory == expected_memory).all()
 
 
 def test_leading_axes_that_do_not_fit_are_refused() -> None:
