@@ -356,7 +356,7 @@ def test_shared_coordinates_project_the_columns_of_the_moving_joints(case: tuple
 
 EVERY_JOINT = every_joint()
 WAYS = (("tool", "right body"), ("follower body", "ellipsoid body"), ("composite body", "reversed body"))
-LOOPING: dict[str, tuple[Call, tuple[str, ...]]] = {
+FUNCTIONS: dict[str, tuple[Call, tuple[str, ...]]] = {
     "frame_jacobian": (kt.frame_jacobian, ("q",)),
     "frame_jacobian_rate": (kt.frame_jacobian_rate, ("q", "v")),
     "frame_bias_acceleration": (kt.frame_bias_acceleration, ("q", "v")),
@@ -367,8 +367,6 @@ LOOPING: dict[str, tuple[Call, tuple[str, ...]]] = {
     "center_of_mass_velocity": (kt.center_of_mass_velocity, ("q", "v")),
     "center_of_mass_acceleration": (kt.center_of_mass_acceleration, ("q", "v", "qdd")),
     "center_of_mass_jacobian": (kt.center_of_mass_jacobian, ("q",)),
-}
-WRITTEN_OUT: dict[str, tuple[Call, tuple[str, ...]]] = {
     "kinematic_hessian": (kt.kinematic_hessian, ("q",)),
     "relative_placement": (kt.relative_placement, ("q",)),
     "relative_velocity": (kt.relative_velocity, ("q", "v")),
@@ -377,10 +375,10 @@ WRITTEN_OUT: dict[str, tuple[Call, tuple[str, ...]]] = {
 
 
 @IN_ALL_THREE
-@pytest.mark.parametrize("name", [*LOOPING, *WRITTEN_OUT])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_kind_of_joint_in_programs_as_on_floats(name: str, expressed_in: str) -> None:
-    """With loops over bodies where there may be such."""
-    function, arguments = {**LOOPING, **WRITTEN_OUT}[name]
+    """Written out and with loops over bodies."""
+    function, arguments = FUNCTIONS[name]
     definition = function.definition  # type: ignore[attr-defined]
     if "expressed_in" not in definition.options and expressed_in != "world":
         return
@@ -392,6 +390,6 @@ def test_every_kind_of_joint_in_programs_as_on_floats(name: str, expressed_in: s
     given_options = {"frame": frame, "relative_to": seer, "expressed_in": expressed_in, "kind": "classical"}
     options = {name: given_options[name] for name in definition.options if name in given_options}
     expected = reference(function, EVERY_JOINT, *x, **options)
-    for unroll in (True, False) if name in LOOPING else (True,):
+    for unroll in (True, False):
         program = program_of(function, EVERY_JOINT, unroll=unroll, **options)
         close(interpreted(program, x), expected, scale=float(np.abs(expected).max(initial=1.0)))

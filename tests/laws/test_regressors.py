@@ -15,6 +15,7 @@ import kinetree as kt
 from kinetree.algorithms.regressors import Coefficients, ForceColumns
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from laws.reference import body_momentum, close, reference
+from laws.test_rolled import interpreted, program_of
 from robots import every_joint
 from strategies import State, inertias, law, motions, moving_trees, states, transforms, trees
 
@@ -241,6 +242,38 @@ def test_the_wrench_regressor_loops_too() -> None:
     s = some_state(EVERY_JOINT)
     rolled = kt.compile(EVERY_JOINT, kt.body_wrench_regressor, unroll=False, frame="tool")(s.q, s.v, s.qdd)
     close(rolled, reference(kt.body_wrench_regressor, EVERY_JOINT, s.q, s.v, s.qdd, frame="tool"), scale=1000.0)
+
+
+def test_joint_torque_regressors_loop_over_the_bodies_that_each_joint_carries() -> None:
+    """Any bodies in any order, on any kinds of joint; followers and couplings have columns of drives."""
+    s, names = some_state(EVERY_JOINT), list(EVERY_JOINT.bodies)
+    options: dict[str, Any] = {"bodies": (names[7], names[0], names[-1], names[3], names[12]), "drives": True}
+    program = program_of(kt.joint_torque_regressor, EVERY_JOINT, **options)
+    expected = reference(kt.joint_torque_regressor, EVERY_JOINT, s.q, s.v, s.qdd, **options)
+    close(interpreted(program, [s.q, s.v, s.qdd]), expected, scale=1000.0)
+
+
+def test_columns_of_drives_in_loops_leave_out_a_floating_base() -> None:
+    robot = kt.zoo.load("quadruped")
+    s = some_state(robot)
+    program = program_of(kt.joint_torque_regressor, robot, bodies=["trunk"], drives=True)
+    expected = reference(kt.joint_torque_regressor, robot, s.q, s.v, s.qdd, bodies=["trunk"], drives=True)
+    assert expected.shape == (robot.nv, 10 + 3 * (robot.nv - 6))
+    close(interpreted(program, [s.q, s.v, s.qdd]), expected, scale=100.0)
+
+
+def test_torque_regressors_in_loops_take_parameters() -> None:
+    robot = kt.zoo.load("quadruped")
+    s, names = some_state(robot), ["gravity", "joint.front_left_knee.placement"]
+    values = [robot.parameter(name) * 1.1 for name in names]
+    straight, rolled = (
+        interpreted(
+            program_of(kt.joint_torque_regressor, robot, parameters=names, unroll=unroll), [s.q, s.v, s.qdd, *values]
+        )
+        for unroll in (True, False)
+    )
+    close(rolled, straight, scale=100.0)
+    assert not np.allclose(straight, reference(kt.joint_torque_regressor, robot, s.q, s.v, s.qdd))
 
 
 def test_a_zero_column_is_a_constant_and_costs_nothing() -> None:

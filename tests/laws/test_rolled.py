@@ -27,7 +27,17 @@ from unit.model.bodies import ball, chain, point, shift
 
 Array = NDArray[Any]
 
-ARGUMENTS = {**KINDS_OF, kt.integrate: ("q", "v"), kt.difference: ("q", "q")}
+ARGUMENTS = {
+    **KINDS_OF,
+    kt.integrate: ("q", "v"),
+    kt.difference: ("q", "q"),
+    kt.relative_placement: ("q",),
+    kt.relative_velocity: ("q", "v"),
+    kt.relative_jacobian: ("q",),
+    kt.kinematic_hessian: ("q",),
+    kt.momentum_regressor: ("q", "v"),
+    kt.joint_torque_regressor: ("q", "v", "qdd"),
+}
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
 WITH_FORCES = pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.bias_forces], ids=lambda f: f.__name__)
 EXPRESSED_IN = st.sampled_from(["local", "world", "local_world_aligned"])
@@ -74,6 +84,7 @@ def agrees(function: Callable[..., Any], robot: kt.Model, s: State, **options: A
 def options(draw: st.DrawFn, function: Callable[..., Any], robot: kt.Model) -> dict[str, str]:
     """Any frame, on the root or not, and any way to express what it does."""
     values = {"frame": draw(st.sampled_from(list(robot.frames))), "expressed_in": draw(EXPRESSED_IN)}
+    values["relative_to"] = draw(st.sampled_from(list(robot.frames)))
     values["kind"] = draw(KINDS)
     return {name: values[name] for name in function.definition.options if name in values}  # type: ignore[attr-defined]
 

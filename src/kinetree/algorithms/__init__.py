@@ -50,7 +50,7 @@ from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import floating_inverse_dynamics, hybrid_dynamics, hybrid_system
-from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate
+from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate, joints_between, seen_about
 from kinetree.algorithms.kinematic_hessian import kinematic_hessian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
@@ -64,7 +64,7 @@ from kinetree.algorithms.regressors import (
     net_force_columns,
     potential_energy_regressor,
 )
-from kinetree.algorithms.relative import relative_jacobian, seen_across
+from kinetree.algorithms.relative import relative_jacobian, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.algorithms.stepping import rk4, semi_implicit_euler
@@ -116,6 +116,7 @@ __all__ = [
     "jacobian",
     "jacobian_rate",
     "joint_torque_regressor",
+    "joints_between",
     "kinematic_hessian",
     "kinetic_energy",
     "kinetic_energy_regressor",
@@ -134,9 +135,11 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "relative_jacobian",
+    "relative_velocity",
     "rk4",
     "rnea",
     "rnea_derivatives",
+    "seen_about",
     "seen_across",
     "semi_implicit_euler",
     "spring_energy",

@@ -9,7 +9,7 @@ Coordinates C are given by `seen`: seen[j] leads from C to body j's, so a column
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar
@@ -17,7 +17,16 @@ from kinetree.model import Tree
 from kinetree.model.joints.derivatives import subspace_rate
 from kinetree.spatial import Motion, Subspace, Transform, Vec3
 
-__all__ = ["bodies_seen", "body_jacobian", "jacobian", "jacobian_rate", "seen_about", "seen_from", "undone"]
+__all__ = [
+    "bodies_seen",
+    "body_jacobian",
+    "jacobian",
+    "jacobian_rate",
+    "joints_between",
+    "seen_about",
+    "seen_from",
+    "undone",
+]
 
 
 def body_jacobian(tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform) -> list[tuple[Motion, ...]]:
@@ -97,13 +106,21 @@ def seen_from(tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Trans
     return found
 
 
-def seen_about(tree: Tree, body: int, seen: Sequence[Transform], origin: Vec3) -> list[Transform]:
-    """The same axes at another origin, for the bodies between `body` and the root."""
+def seen_about(tree: Tree, body: int, seen: Sequence[Transform], origin: Vec3, other: int = 0) -> list[Transform]:
+    """The same axes at another origin, for the bodies between `body` and `other`, the root if it is not given."""
     (X,) = tree.slots(1)
-    for j, _ in tree.toward_root(body):
+    for j, _ in joints_between(tree, body, other):
         X[j] = Transform(seen[j].E, seen[j].r - origin)
     found: list[Transform] = X
     return found
+
+
+def joints_between(tree: Tree, i: int, j: int) -> Iterator[tuple[int, int]]:
+    """(k, λ(k)) for each joint k that moves one of the bodies i and j and not the other: those of i, then those of j;
+    of each the root's side first."""
+    meeting = tree.meeting(i, j)
+    yield from tree.toward_tip(meeting, i)
+    yield from tree.toward_tip(meeting, j)
 
 
 def undone(X: Transform, Y: Transform) -> Transform:

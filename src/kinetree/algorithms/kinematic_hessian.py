@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from kinetree.algorithms.jacobian import jacobian
 from kinetree.expr import Scalar
-from kinetree.model import Tree
+from kinetree.model import JointSquares, Tree
 from kinetree.model.joints.derivatives import subspace_derivatives
 from kinetree.spatial import Motion, Transform, Vec3
 
@@ -22,23 +22,26 @@ Rule = Callable[[Motion, Motion], Motion]
 
 def kinematic_hessian(
     tree: Tree, q: Sequence[Sequence[Scalar]], body: int, seen: Sequence[Transform], expressed_in: str
-) -> dict[tuple[int, int], list[list[Motion]]]:
+) -> JointSquares:
     """H[j, k][a][b]: of column a of joint j, by a displacement along degree of freedom b of joint k.
 
-    In the coordinates that `seen` leads from; what is left out is zero.
+    In the coordinates that `seen` leads from, the linear part's three matrices first; what is left out is zero.
     """
     behind, before = _RULES[expressed_in]
     J = jacobian(tree, q, body, seen)
-    H: dict[tuple[int, int], list[list[Motion]]] = {}
-    for j, _ in tree.toward_root(body):
+    H = tree.squares(6)
+    for j, p in tree.toward_root(body):
         dS = subspace_derivatives(tree.joint[j], q[j])
         H[j, j] = [
-            [behind(J_b, J_a) + seen[j].back(dS_b.columns[a]) for J_b, dS_b in zip(J[j], dS, strict=True)]
+            [
+                (behind(J_b, J_a) + seen[j].back(dS_b.columns[a])).linear_first()
+                for J_b, dS_b in zip(J[j], dS, strict=True)
+            ]
             for a, J_a in enumerate(J[j])
         ]
-        for k in tree.supports(j)[:-1]:
-            H[j, k] = [[behind(J_k, J_j) for J_k in J[k]] for J_j in J[j]]
-            H[k, j] = [[before(J_k, J_j) for J_j in J[j]] for J_k in J[k]]
+        for k, _ in tree.toward_root(p):
+            H[j, k] = [[behind(J_k, J_j).linear_first() for J_k in J[k]] for J_j in J[j]]
+            H[k, j] = [[before(J_k, J_j).linear_first() for J_j in J[j]] for J_k in J[k]]
     return H
 
 

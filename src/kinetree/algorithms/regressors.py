@@ -18,13 +18,14 @@ the joint. Bodies on fixed joints take the coefficients of what they are fixed t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kinetree.algorithms.kinematics import placements, velocities
 from kinetree.expr import Scalar, tanh
 from kinetree.model import Tree
-from kinetree.spatial import Force, Mat3, Motion, Sym3, Transform, Vec3
+from kinetree.spatial import Force, Mat3, Motion, Subspace, Sym3, Transform, Vec3
 
 __all__ = [
     "Coefficients",
@@ -143,31 +144,43 @@ class ForceColumns:
 
 
 def joint_torque_regressor(
-    tree: Tree, q: Slots, qd: Slots, qdd: Slots, bodies: Collection[int]
-) -> dict[int, dict[int, list[Coefficients]]]:
-    """By body among those asked for and by joint that supports it: the joint forces τ, one a degree of freedom."""
-    X, v, a, S, near, far = tree.slots(6)
+    tree: Tree, q: Slots, qd: Slots, qdd: Slots
+) -> Iterator[tuple[int, Callable[[int], list[Coefficients]]]]:
+    """(j, what the forces of joint j take from the inertia of a body that it carries), joint by joint.
+
+    There are coefficients for each degree of freedom of the joint.
+    """
+    X, S, v, a, force = tree.slots(5)
     v[0], a[0] = Motion.zero(), -tree.gravity
-    near[0], far[0] = {}, {}  # the motions of the joints toward the root, and the way to where the wide ones are
-    rows: dict[int, dict[int, list[Coefficients]]] = {i: {} for i in bodies}
     for i, p in tree.outward:
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
         v[i] = X[i] @ v[p] + v_J
         a[i] = X[i] @ a[p] + S[i] @ qdd[i] + c_J + v[i].cross(v_J)
-        near[i] = {j: [X[i] @ s for s in columns] for j, columns in near[p].items()}
-        far[i] = {j: X[i] @ Y for j, Y in far[p].items()}
-        if tree.joint[i].nv > 3:
-            far[i][i] = Transform.identity()
+        force[i] = ForceColumns.net(v[i], a[i])
+    for j, _ in tree.outward:
+        (seen,) = tree.slots(1)
+        if tree.joint[j].nv > 3:
+            seen[j] = Transform.identity()
+            for i, p in tree.behind(j):
+                seen[i] = X[i] @ seen[p]  # ⁱX_j
+            yield j, partial(_brought_back, force, seen, S[j])
         else:
-            near[i][i] = S[i].columns
-        if i in rows:
-            force = ForceColumns.net(v[i], a[i])
-            rows[i] = {j: [force.along(s) for s in columns] for j, columns in near[i].items()}
-            for j, Y in far[i].items():
-                forces = [Y.back(f) for f in force.columns()]
-                rows[i][j] = [Coefficients.of_ten([s.dot(f) for f in forces]) for s in S[j].columns]
-    return rows
+            seen[j] = S[j].columns
+            for i, p in tree.behind(j):
+                seen[i] = tuple(X[i] @ s for s in seen[p])
+            yield j, partial(_along, force, seen)
+
+
+def _along(force: Sequence[ForceColumns], seen: Sequence[Sequence[Motion]], i: int) -> list[Coefficients]:
+    """The force of body i along each of the motions, as it sees them."""
+    return [force[i].along(s) for s in seen[i]]
+
+
+def _brought_back(force: Sequence[ForceColumns], seen: Sequence[Transform], S: Subspace, i: int) -> list[Coefficients]:
+    """The force of body i, brought to the joint, along its motions."""
+    forces = [seen[i].back(f) for f in force[i].columns()]
+    return [Coefficients.of_ten([s.dot(f) for f in forces]) for s in S.columns]
 
 
 def drive_columns(tree: Tree, qd: Slots, qdd: Slots, i: int) -> list[tuple[Scalar, Scalar, Scalar]]:

@@ -7,51 +7,60 @@ one the other way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from kinetree.algorithms.jacobian import undone
+from kinetree.algorithms.jacobian import joints_between, undone
 from kinetree.expr import Scalar
 from kinetree.model import Tree
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Motion, Subspace, Transform
 
-__all__ = ["joints_between", "relative_jacobian", "seen_across"]
+__all__ = ["relative_jacobian", "relative_velocity", "seen_across"]
 
-
-def joints_between(tree: Tree, i: int, j: int) -> tuple[list[int], list[int]]:
-    """The joints that support body i and not body j, and the opposite; the root's side first."""
-    of_i, of_j = tree.supports(i), tree.supports(j)
-    shared = 0
-    while shared < min(len(of_i), len(of_j)) and of_i[shared] == of_j[shared]:
-        shared += 1
-    return of_i[shared:], of_j[shared:]
+Slots = Sequence[Sequence[Scalar]]
 
 
-def seen_across(
-    tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform, other: int
-) -> dict[int, Transform]:
+def seen_across(tree: Tree, q: Slots, body: int, frame: Transform, other: int) -> list[Transform]:
     """From the coordinates of a frame on `body` to those of the bodies between it and `other`."""
-    X = {body: frame.inverse}
-    inward, outward = joints_between(tree, body, other)
-    for i in reversed(inward):
-        X[tree.parent[i]] = undone(_joint(tree, q, i), X[i])
-    for i in outward:
-        X[i] = _joint(tree, q, i) @ X[tree.parent[i]]
-    return X
+    (X,) = tree.slots(1)
+    meeting = tree.meeting(body, other)
+    X[body] = frame.inverse
+    for i, p in tree.toward_root(body, meeting):
+        X[p] = undone(_joint(tree, q, i), X[i])
+    for i, p in tree.toward_tip(meeting, other):
+        X[i] = _joint(tree, q, i) @ X[p]
+    found: list[Transform] = X
+    return found
 
 
 def relative_jacobian(
-    tree: Tree, q: Sequence[Sequence[Scalar]], body: int, other: int, seen: Mapping[int, Transform]
-) -> dict[int, tuple[Motion, ...]]:
-    """The columns of `body` less those of `other`, for the joints between them; no other joint has any."""
-    ours, theirs = joints_between(tree, body, other)
-    columns = {j: tuple(seen[j].back(s) for s in _subspace(tree, q, j)) for j in (*ours, *theirs)}
-    return {j: tuple(-s for s in c) if j in theirs else c for j, c in columns.items()}
+    tree: Tree, q: Slots, body: int, other: int, seen: Sequence[Transform]
+) -> list[tuple[Motion, ...]]:
+    """The columns of `body` less those of `other`, for the joints between them, a place a slot; no other has any."""
+    (columns,) = tree.slots(1)
+    meeting = tree.meeting(body, other)
+    for j, _ in tree.toward_root(body, meeting):
+        columns[j] = tuple(seen[j].back(s) for s in _subspace(tree, q, j))
+    for j, _ in tree.toward_root(other, meeting):
+        columns[j] = tuple(-seen[j].back(s) for s in _subspace(tree, q, j))
+    found: list[tuple[Motion, ...]] = columns
+    return found
 
 
-def _joint(tree: Tree, q: Sequence[Sequence[Scalar]], i: int) -> Transform:
+def relative_velocity(tree: Tree, q: Slots, qd: Slots, body: int, other: int, seen: Sequence[Transform]) -> Motion:
+    """The twist of `body` less that of `other`."""
+    columns = relative_jacobian(tree, q, body, other, seen)
+    (v,) = tree.slots(1)
+    v[0] = Motion.zero()
+    for j, _ in joints_between(tree, body, other):
+        v[0] = v[0] + Subspace(columns[j]) @ qd[j]
+    velocity: Motion = v[0]
+    return velocity
+
+
+def _joint(tree: Tree, q: Slots, i: int) -> Transform:
     """ⁱX_λ(i)."""
     return tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).X_J @ tree.X_T[i]
 
 
-def _subspace(tree: Tree, q: Sequence[Sequence[Scalar]], i: int) -> tuple[Motion, ...]:
+def _subspace(tree: Tree, q: Slots, i: int) -> tuple[Motion, ...]:
     return tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).S.columns

@@ -45,21 +45,7 @@ def _bias_acceleration(
 
 def _hessian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
     seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
-    H = algorithms.kinematic_hessian(model.tree, q, frame.slot, seen, expressed_in)
-    tree = model.tree
-    widths = [kind.nv for kind in tree.joint]
-    numbers: list[Scalar] = []
-    blocks = {jk: [[m.linear_first() for m in row] for row in block] for jk, block in H.items()}
-    for r in range(6):
-        rows: list[list[list[Scalar]]] = []  # of each joint: a row for each of its columns of J
-        for j in range(1, tree.size):
-            pieces = [blocks.get((j, k), [[(0.0,) * 6] * widths[k]] * widths[j]) for k in range(1, tree.size)]
-            rows.append(
-                [tree.joined([[x[r] for x in block[a]] for block in pieces], "forces") for a in range(widths[j])]
-            )
-        columns = [tree.joined([[row[c] for row in piece] for piece in rows], "forces") for c in range(model.nv)]
-        numbers += [x for row in zip(*columns, strict=True) for x in row]
-    return numbers
+    return algorithms.kinematic_hessian(model.tree, q, frame.slot, seen, expressed_in).flat()
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")
@@ -81,7 +67,7 @@ FRAME_JACOBIAN_RATE = Definition(
 FRAME_BIAS_ACCELERATION = Definition(
     "frame_bias_acceleration", (_Q, _V), (6,), _bias_acceleration, {**_FRAME, "kind": kind_option}
 )
-KINEMATIC_HESSIAN = Definition("kinematic_hessian", (_Q,), (6, "nv", "nv"), _hessian, _FRAME, loops=False)
+KINEMATIC_HESSIAN = Definition("kinematic_hessian", (_Q,), (6, "nv", "nv"), _hessian, _FRAME)
 
 
 @defined_by(FRAME_JACOBIAN)
@@ -274,7 +260,7 @@ def kinematic_hessian(
 
     Entry [:, j, k] is the derivative of column j by a displacement along degree of freedom k: of
     `frame_jacobian(robot, robot.integrate(q, δ), …)` by δ_k at δ = 0. So H v, summed over the last axis, is J̇. In no
-    coordinates is it symmetric in j and k. It is always written out: 6 nv² numbers.
+    coordinates is it symmetric in j and k.
 
     Args:
         robot: the robot.

@@ -14,21 +14,15 @@ from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
 from kinetree.functions.options import frame_option
 from kinetree.inputs import repeated
-from kinetree.model import Frame, Joint, Model
+from kinetree.model import Frame, Model
 
 __all__ = [
     "body_wrench_regressor",
-    "driven_joints",
     "joint_torque_regressor",
     "kinetic_energy_regressor",
     "momentum_regressor",
     "potential_energy_regressor",
 ]
-
-
-def driven_joints(model: Model) -> list[Joint]:
-    """The joints that have drive parameters: all that move, followers too, but for a floating base's."""
-    return list(model.joints.values())[int(model.floating_base) :]
 
 
 def bodies_option(model: Model, value: Any) -> Hashable:
@@ -54,43 +48,30 @@ def drives_option(_: Model, value: Any) -> Hashable:
 
 
 def _torque_shape(model: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
-    drives = 3 * sum(joint.kind.nv for joint in driven_joints(model)) if options["drives"] else 0
-    return ("nv", 10 * len(options["bodies"]) + drives)
+    return ("nv", 10 * len(options["bodies"]) + (3 * model.driven_nv if options["drives"] else 0))
 
 
 def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Sequence[str], drives: bool) -> list[Scalar]:
     tree = model.tree
-    chosen = [model.bodies[name] for name in bodies]
-    rows = algorithms.joint_torque_regressor(tree, q, v, qdd, {body.slot for body in chosen} - {0})
-    columns: list[list[Scalar]] = []
-    for body in chosen:
-        pieces = _zeros(tree.joint)
-        ten = [pieces.copy() for _ in range(10)]
-        for j, coefficients in rows.get(body.slot, {}).items():
-            numbers = [c.of(body.placement).ten() for c in coefficients]
-            for k, column in enumerate(ten):
-                column[j] = [x[k] for x in numbers]
-        columns += [tree.joined(column[1:], "forces") for column in ten]
-    for joint in driven_joints(model) if drives else ():
-        for k, triple in enumerate(algorithms.drive_columns(tree, v, qdd, joint.slot)):
-            for x in triple:
-                column = _zeros(tree.joint)
-                column[joint.slot] = [x if k == n else 0.0 for n in range(joint.kind.nv)]
-                columns.append(tree.joined(column[1:], "forces"))
-    return [x for row in zip(*columns, strict=True) for x in row]
-
-
-def _zeros(joints: Sequence[Any]) -> list[list[Scalar]]:
-    return [[0.0] * kind.nv for kind in joints]
+    ten, three = 10 * len(bodies), 3 * model.driven_nv if drives else 0
+    Y = tree.rows(ten + three)
+    for j, coefficients in algorithms.joint_torque_regressor(tree, q, v, qdd):
+        for k, body in model.bodies_behind(j, bodies):
+            Y[j, 10 * k] = [c.of(body.placement).ten() for c in coefficients(body.slot)]
+    for k, j in model.numbered_drives if drives else ():
+        rows = algorithms.drive_columns(tree, v, qdd, j)
+        Y[j, ten + 3 * k] = [
+            [x if a == b else 0.0 for b, row in enumerate(rows) for x in row] for a in range(len(rows))
+        ]
+    return Y.flat()
 
 
 def _momentum(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    rows = algorithms.momentum_regressor(model.tree, q, v)
-    six: list[list[Scalar]] = [[] for _ in range(6)]
-    for body in model.bodies.values():
-        for row, coefficients in zip(six, rows[body.slot], strict=True):
-            row.extend(coefficients.of(body.placement).ten())
-    return [x for row in six for x in row]
+    coefficients = algorithms.momentum_regressor(model.tree, q, v)
+    columns = model.body_columns()
+    for k, body in model.numbered_bodies:
+        columns[k] = [c.of(body.placement).ten() for c in coefficients[body.slot]]
+    return columns.flat()
 
 
 def _kinetic_energy(model: Model, q: Slots, v: Slots) -> list[Scalar]:
@@ -129,9 +110,8 @@ JOINT_TORQUE_REGRESSOR = Definition(
     _torque_shape,
     _joint_torque,
     {"bodies": bodies_option, "drives": drives_option},
-    loops=False,
 )
-MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum, loops=False)
+MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum)
 KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)
 POTENTIAL_ENERGY_REGRESSOR = Definition("potential_energy_regressor", (_Q,), _ten_a_body, _potential_energy)
 BODY_WRENCH_REGRESSOR = Definition(

@@ -14,7 +14,7 @@ from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.options import ExpressedIn, expressed_in_option, frame_option
 from kinetree.functions.parts import Part, part_of, part_option, rows_of
 from kinetree.model import Frame, Model
-from kinetree.spatial import Motion, Subspace, Transform
+from kinetree.spatial import Transform
 
 __all__ = ["relative_jacobian", "relative_placement", "relative_velocity"]
 
@@ -36,41 +36,38 @@ def _placement(model: Model, q: Slots, *, frame: Frame, relative_to: Frame) -> S
 def _jacobian(
     model: Model, q: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, part: str
 ) -> list[Scalar]:
+    seen = _seen(model, q, frame, relative_to, expressed_in)
+    columns = algorithms.relative_jacobian(model.tree, q, frame.slot, relative_to.slot, seen)
     J = model.tree.columns(rows_of(part))
-    for j, columns in _columns(model, q, frame, relative_to, expressed_in).items():
-        J[j] = [part_of(m, part) for m in columns]
+    for j, _ in algorithms.joints_between(model.tree, frame.slot, relative_to.slot):
+        J[j] = [part_of(m, part) for m in columns[j]]
     return J.flat()
 
 
 def _velocity(
     model: Model, q: Slots, v: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str
 ) -> Sequence[Scalar]:
-    twist = Motion.zero()
-    for j, columns in _columns(model, q, frame, relative_to, expressed_in).items():
-        twist = twist + Subspace(columns) @ v[j]
-    return twist.linear_first()
+    seen = _seen(model, q, frame, relative_to, expressed_in)
+    return algorithms.relative_velocity(model.tree, q, v, frame.slot, relative_to.slot, seen).linear_first()
 
 
-def _columns(
-    model: Model, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str
-) -> dict[int, tuple[Motion, ...]]:
-    """Of the joints between the two, in the coordinates asked for."""
+def _seen(model: Model, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str) -> Sequence[Transform]:
+    """From the coordinates asked for to those of the bodies between the two."""
     tree = model.tree
     if expressed_in == "local":
-        seen = algorithms.seen_across(tree, q, frame.slot, frame.placement, relative_to.slot)
-    else:
-        seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
-    if expressed_in == "local_world_aligned":
-        origin = (frame.placement @ seen[frame.slot]).r
-        seen = {i: Transform(X.E, X.r - origin) for i, X in seen.items()}
-    return algorithms.relative_jacobian(tree, q, frame.slot, relative_to.slot, seen)
+        return algorithms.seen_across(tree, q, frame.slot, frame.placement, relative_to.slot)
+    seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    if expressed_in == "world":
+        return seen
+    origin = (frame.placement @ seen[frame.slot]).r
+    return algorithms.seen_about(tree, frame.slot, seen, origin, relative_to.slot)
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")
 _FRAMES = {"frame": frame_option, "relative_to": _relative_to_option}
-RELATIVE_PLACEMENT = Definition("relative_placement", (_Q,), (4, 4), _placement, _FRAMES, loops=False)
+RELATIVE_PLACEMENT = Definition("relative_placement", (_Q,), (4, 4), _placement, _FRAMES)
 RELATIVE_VELOCITY = Definition(
-    "relative_velocity", (_Q, _V), (6,), _velocity, {**_FRAMES, "expressed_in": expressed_in_option}, loops=False
+    "relative_velocity", (_Q, _V), (6,), _velocity, {**_FRAMES, "expressed_in": expressed_in_option}
 )
 RELATIVE_JACOBIAN = Definition(
     "relative_jacobian",
@@ -78,7 +75,6 @@ RELATIVE_JACOBIAN = Definition(
     lambda _, options: (rows_of(options["part"]), "nv"),
     _jacobian,
     {**_FRAMES, "expressed_in": expressed_in_option, "part": part_option},
-    loops=False,
 )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, ShapeError
 from kinetree.function import check_robot
-from kinetree.functions.regressors import driven_joints, drives_option
+from kinetree.functions.regressors import drives_option
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.model.changes.common import opened
@@ -50,7 +50,7 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
     for body in model.bodies.values():
         m, hx, hy, hz, xx, yy, zz, xy, xz, yz = ten(body.inertia)
         numbers += (m, hx, hy, hz, xx, xy, yy, xz, yz, zz)
-    for joint in driven_joints(model) if drives_option(model, drives) else ():
+    for joint in model.driven_joints if drives_option(model, drives) else ():
         for triple in zip(joint.armature, joint.damping, joint.friction, strict=True):
             numbers += triple
     return np.array(numbers, dtype=np.float64)
@@ -116,14 +116,14 @@ def parameter_names(model: Model, bodies: list[str], drives: bool) -> list[str]:
 
 
 def _driven(model: Model, drives: bool) -> list[Joint]:
-    return driven_joints(model) if drives else []
+    return model.driven_joints if drives else []
 
 
 def _numbers(model: Model, parameters: ArrayLike, drives: bool) -> NDArray[np.float64]:
     count = 10 * len(model.bodies)
     parts = f"ten for each of its {len(model.bodies)} bodies"
     if drives:
-        n = sum(joint.kind.nv for joint in driven_joints(model))
+        n = model.driven_nv
         count, parts = count + 3 * n, f"{parts}, and three for each of {n} degrees of freedom"
     array = real_array("parameters", parameters, f"({count},)")
     if array.shape != (count,):

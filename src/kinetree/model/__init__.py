@@ -31,7 +31,7 @@ from kinetree.model.joints import (
     Universal,
 )
 from kinetree.model.model import Model
-from kinetree.model.tree import JointBlocks, JointDiagonal, JointSquare, Tree
+from kinetree.model.tree import JointBlocks, JointDiagonal, JointSquare, JointSquares, Tree
 
 __all__ = [
     "Body",
@@ -56,6 +56,7 @@ __all__ = [
     "JointKind",
     "JointMotion",
     "JointSquare",
+    "JointSquares",
     "Limits",
     "Mimic",
     "Model",

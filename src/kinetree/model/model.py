@@ -121,9 +121,38 @@ class Model(Changes, Comparable, TextForm):
         """(k, body k), in the order of `bodies`."""
         return enumerate(self.bodies.values())
 
+    def bodies_behind(self, j: int, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
+        """(k, body k) for those of the named bodies that joint j carries; k is the place among the names."""
+        carried = {j, *(i for i, _ in self.tree.behind(j))}
+        for k, name in enumerate(names):
+            if self.bodies[name].slot in carried:
+                yield k, self.bodies[name]
+
+    @property
+    def driven_joints(self) -> list[Joint]:
+        """The joints that have drive parameters: all that move, followers too, but for a floating base's."""
+        return list(self.joints.values())[int(self.floating_base) :]
+
+    @property
+    def driven_nv(self) -> int:
+        """The number of their degrees of freedom."""
+        return sum(joint.kind.nv for joint in self.driven_joints)
+
+    @property
+    def numbered_drives(self) -> Iterator[tuple[int, int]]:
+        """(k, slot) for each of `driven_joints`; k is the place of its first degree of freedom among all of theirs."""
+        k = 0
+        for joint in self.driven_joints:
+            yield k, joint.slot
+            k += joint.kind.nv
+
     def rows(self) -> Rows:
         """An empty result with a row a body."""
         return Rows(len(self.bodies))
+
+    def body_columns(self) -> BodyColumns:
+        """An empty result with some columns a body."""
+        return BodyColumns(len(self.bodies))
 
     @property
     def parameter_names(self) -> list[str]:
@@ -261,6 +290,20 @@ class Rows:
     def flat(self) -> list[Scalar]:
         """All numbers, row by row."""
         return [x for row in self._rows for x in row]
+
+
+class BodyColumns:
+    """A result of some rows, with some columns a body: `columns[k]` are the rows of body k."""
+
+    def __init__(self, count: int) -> None:
+        self._bodies: list[Sequence[Sequence[Scalar]]] = [()] * count
+
+    def __setitem__(self, k: int, rows: Sequence[Sequence[Scalar]]) -> None:
+        self._bodies[k] = rows
+
+    def flat(self) -> list[Scalar]:
+        """All numbers, row by row."""
+        return [x for rows in zip(*self._bodies, strict=True) for row in rows for x in row]
 
 
 def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:

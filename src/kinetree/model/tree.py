@@ -16,7 +16,7 @@ from kinetree.model.elimination import SparseMatrix, elimination
 from kinetree.model.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 
-__all__ = ["SPACES", "JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "Tree"]
+__all__ = ["SPACES", "JointBlocks", "JointColumns", "JointDiagonal", "JointRows", "JointSquare", "JointSquares", "Tree"]
 
 T = TypeVar("T")
 SPACES = ("nq", "nv", "forces")
@@ -72,11 +72,30 @@ class Tree:
             i = self.parent[i]
         return path[::-1]
 
-    def toward_root(self, i: int) -> Iterator[tuple[int, int]]:
-        """(j, λ(j)) for each joint j on the way from body i to the root."""
-        while i != 0:
+    def meeting(self, i: int, j: int) -> int:
+        """The body where the ways from bodies i and j to the root meet."""
+        above = {0, *self.supports(j)}
+        while i not in above:
+            i = self.parent[i]
+        return i
+
+    def toward_root(self, i: int, end: int = 0) -> Iterator[tuple[int, int]]:
+        """(j, λ(j)) for each joint j on the way from body i to the root, or to the body `end` on that way."""
+        while i != end:
             yield i, self.parent[i]
             i = self.parent[i]
+
+    def toward_tip(self, start: int, i: int) -> Iterator[tuple[int, int]]:
+        """The same joints in the opposite order: from the body `start` to body i, which it carries."""
+        return reversed(list(self.toward_root(i, start)))
+
+    def behind(self, j: int) -> Iterator[tuple[int, int]]:
+        """(i, λ(i)) for each body i that body j carries, parents first."""
+        carried = {j}
+        for i, p in self.outward:
+            if p in carried:
+                carried.add(i)
+                yield i, p
 
     def blocks(self) -> JointBlocks:
         """A symmetric matrix of joints, zero at first."""
@@ -86,6 +105,10 @@ class Tree:
         """A matrix of joints with no symmetry, zero at first."""
         return JointSquare(self)
 
+    def squares(self, count: int) -> JointSquares:
+        """`count` matrices of joints with no symmetry, zero at first."""
+        return JointSquares(self, count)
+
     def diagonal(self) -> JointDiagonal:
         """A matrix with a block for each joint on its diagonal, zero elsewhere."""
         return JointDiagonal(self)
@@ -93,6 +116,10 @@ class Tree:
     def columns(self, rows: int) -> JointColumns:
         """A matrix with a column a degree of freedom, zero at first."""
         return JointColumns(self, rows)
+
+    def rows(self, columns: int) -> JointRows:
+        """A matrix with a row a degree of freedom, zero at first."""
+        return JointRows(self, columns)
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T | None]:
         """What an algorithm returned, from slot 1 on, as an array with slot 0."""
@@ -231,6 +258,21 @@ class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):
         return [list(row) for row in zip(*columns, strict=True)]
 
 
+class JointSquares:
+    """Several matrices of joints by their blocks: `squares[i, j]` has a number for each matrix in each place."""
+
+    def __init__(self, tree: Tree, count: int) -> None:
+        self._squares = [JointSquare(tree) for _ in range(count)]
+
+    def __setitem__(self, ij: tuple[int, int], block: Sequence[Sequence[Sequence[Scalar]]]) -> None:
+        for n, square in enumerate(self._squares):
+            square[ij] = [[numbers[n] for numbers in row] for row in block]
+
+    def flat(self) -> list[Scalar]:
+        """One matrix after the other, each row by row."""
+        return [x for square in self._squares for x in square.flat()]
+
+
 class JointDiagonal(dict[int, list[list[Scalar]]]):
     """A matrix from v to v that mixes no two joints, by its blocks, one a joint."""
 
@@ -282,3 +324,25 @@ class JointColumns:
             own = [column[row] for columns in self._columns for column in columns]
             numbers += own if shared is None else shared.gathered(own, "forces")
         return numbers
+
+
+class JointRows:
+    """A matrix whose rows are joint forces, some rows a joint: `rows[j, k]` is joint j's block from column k on."""
+
+    def __init__(self, tree: Tree, columns: int) -> None:
+        self._starts = tree.v_starts
+        self._rows: list[list[Scalar]] = [[0.0] * columns for _ in range(self._starts[-1])]
+        self._tree = tree
+
+    def __setitem__(self, jk: tuple[int, int], block: Sequence[Sequence[Scalar]]) -> None:
+        j, k = jk
+        for a, row in enumerate(block, self._starts[j]):
+            self._rows[a][k : k + len(row)] = row
+
+    def flat(self) -> list[Scalar]:
+        """Its numbers, row by row."""
+        shared = self._tree.coordinates
+        if shared is None:
+            return [x for row in self._rows for x in row]
+        columns = [shared.gathered(column, "forces") for column in zip(*self._rows, strict=True)]
+        return [x for row in zip(*columns, strict=True) for x in row]

@@ -194,12 +194,6 @@ def test_a_point_has_three_coordinates() -> None:
         kt.point_position(ARM, Q, ["x", "y", "z"], "tool")
 
 
-def test_what_cannot_loop_over_bodies_says_so() -> None:
-    for function in (kt.kinematic_hessian, kt.relative_jacobian):
-        with pytest.raises(kt.OptionError, match=f"{function.__name__} cannot loop over bodies"):
-            kt.compile(ARM, function, frame="tool", expressed_in="world", unroll=False)
-
-
 def test_not_a_number_stays_in_its_sample() -> None:
     q = np.stack([Q, Q])
     q[0, 2] = np.nan

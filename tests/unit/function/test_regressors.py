@@ -62,12 +62,6 @@ def test_wrong_names_are_answered_with_right_ones() -> None:
         kt.body_wrench_regressor(ARM, Q, V, QDD, "uper_rod")
 
 
-@pytest.mark.parametrize("function", [kt.joint_torque_regressor, kt.momentum_regressor])
-def test_a_regressor_of_all_bodies_is_always_written_out(function: Any) -> None:
-    with pytest.raises(kt.OptionError, match="cannot loop over bodies"):
-        kt.compile(ARM, function, unroll=False)
-
-
 # -- the vector
 
 

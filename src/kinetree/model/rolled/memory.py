@@ -26,6 +26,8 @@ class Slot:
     kinds: frozenset[int]
     child: Index | None = None
     """Of whom it is the parent, if the loop stands at that one."""
+    way: frozenset[tuple[frozenset[int], frozenset[int]]] | None = None
+    """The kinds that bodies and their parents may have from here to the root, if less is possible than elsewhere."""
 
 
 @dataclass(slots=True)

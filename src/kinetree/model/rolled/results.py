@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, is_zero
 from kinetree.model.rolled.memory import Bodies, Slot
 from kinetree.model.rolled.shared import SharedMemory
 from kinetree.model.rolled.source import Source
 from kinetree.model.rolled.tables import Columns, QuantityTable
 from kinetree.spatial import Transform
 
-__all__ = ["BodyRow", "JointBlocks", "JointColumns", "JointDiagonal", "JointSquare", "NamedBodies", "Rows"]
+__all__ = [
+    "BodyColumns",
+    "BodyRow",
+    "CarriedBodies",
+    "JointBlocks",
+    "JointColumns",
+    "JointDiagonal",
+    "JointRows",
+    "JointSquare",
+    "JointSquares",
+    "NamedBodies",
+    "Rows",
+]
 
 
 class _OfJoints:
@@ -26,7 +39,7 @@ class _OfJoints:
     def __init__(
         self, recorder: Recorder, bodies: Bodies, source: Source, shared: SharedMemory | None, rows: int | None = None
     ) -> None:
-        """`rows`: as many as there are columns, if None."""
+        """`rows`: as many as there are columns, if None; or the columns, of a matrix with some rows a joint."""
         self._n = sum(kind.nv for kind in source.tree.joint)
         (output,) = recorder.outputs
         self._rows = self._n if rows is None else rows
@@ -82,6 +95,30 @@ class JointSquare(_OfJoints):
             self._shared.projected_square(self._output, self._n, self._result)
 
 
+class JointSquares(_OfJoints):
+    """Several matrices of joints by their blocks: `squares[i, j]` has a number for each matrix in each place."""
+
+    def __init__(
+        self, recorder: Recorder, bodies: Bodies, source: Source, shared: SharedMemory | None, count: int
+    ) -> None:
+        super().__init__(recorder, bodies, source, shared, count * source.total("nv"))
+        self._count = count
+
+    def __setitem__(self, ij: tuple[Slot, Slot], block: Sequence[Sequence[Sequence[Scalar]]]) -> None:
+        start_i, start_j = map(self._start, ij)
+        for a, row in enumerate(block):
+            for b, numbers in enumerate(row):
+                place = (start_i + a) * self._n + (start_j + b)
+                for n, x in enumerate(numbers):
+                    if not is_zero(x):
+                        self._output[place + n * self._n**2] = x
+
+    def flat(self) -> None:
+        """They stand in the result, or are projected into it."""
+        if self._shared is not None:
+            self._shared.projected_squares(self._output, self._count, self._n, self._result)
+
+
 class JointDiagonal(_OfJoints):
     """A matrix from v to v that mixes no two joints, by its blocks, one a joint."""
 
@@ -95,6 +132,22 @@ class JointDiagonal(_OfJoints):
         """It stands in the result, or is mapped into it."""
         if self._shared is not None:
             self._shared.transformed(self._output, self._n, self._result)
+
+
+class JointRows(_OfJoints):
+    """A matrix whose rows are joint forces, some rows a joint: `rows[j, k]` is joint j's block from column k on."""
+
+    def __setitem__(self, jk: tuple[Slot, Index], block: Sequence[Sequence[Scalar]]) -> None:
+        start, column = self._start(jk[0]), jk[1]
+        for a, row in enumerate(block):
+            for b, x in enumerate(row):
+                if not is_zero(x):
+                    self._output[(start + a) * self._rows + (column + b)] = x
+
+    def flat(self) -> None:
+        """It stands in the result, or is projected into it."""
+        if self._shared is not None:
+            self._shared.projected_rows(self._output, self._rows, self._result)
 
 
 class JointColumns(_OfJoints):
@@ -135,6 +188,51 @@ class NamedBodies:
             row = Slot(k, frozenset((0,)))
             slot = Slot(self._recorder.look_up(self._slots, k), self._kinds)
             yield row, BodyRow(slot, self._table[row])
+
+
+class CarriedBodies:
+    """Some of the robot's named bodies, by the joints that carry them: those behind a joint are neighbours here."""
+
+    def __init__(self, recorder: Recorder, source: Source, slots: Sequence[int], placements: Sequence[Any]) -> None:
+        place, end = source.places
+        order = sorted(range(len(slots)), key=lambda k: place[slots[k]])
+        places = [place[slots[k]] for k in order]
+        self._recorder = recorder
+        self._source = source
+        self._numbers = order
+        self._slots = [slots[k] for k in order]
+        self._first = [bisect_left(places, at) for at in place]
+        self._end = [bisect_left(places, at) for at in end]
+        table = Columns([placements[k] for k in order])
+        self._table = QuantityTable(recorder, Bodies([0] * len(order)), table, record="carried")
+
+    def by(self, j: Slot) -> Iterator[tuple[Index, BodyRow]]:
+        """(k, body k) for those that joint j carries, with their numbers in the order in which they were given."""
+        carried = j.kinds | self._source.kinds_behind(j.kinds)
+        kinds = carried & {self._source.kind_of[slot] for slot in self._slots}
+        if not kinds:
+            return
+        look_up = self._recorder.look_up
+        with self._recorder.loop(Range(look_up(self._first, j.index, 1), look_up(self._end, j.index, 1))) as n:
+            placement = self._table[Slot(n, frozenset((0,)))]
+            yield look_up(self._numbers, n), BodyRow(Slot(look_up(self._slots, n), kinds), placement)
+
+
+class BodyColumns:
+    """A result of some rows, with some columns a body."""
+
+    def __init__(self, recorder: Recorder, bodies: int) -> None:
+        (self._output,) = recorder.outputs
+        self._bodies = bodies
+
+    def __setitem__(self, body: Slot, rows: Sequence[Sequence[Scalar]]) -> None:
+        for n, row in enumerate(rows):
+            start = (body.index + n * self._bodies) * len(row)
+            for k, x in enumerate(row):
+                self._output[start + k] = x
+
+    def flat(self) -> None:
+        """It stands in the result already."""
 
 
 class Rows:

@@ -75,9 +75,20 @@ class SharedMemory:
             for k in J.rounds(0, self.nv):
                 target[row * self.nv + k] = terms.sum(k, lambda at, row=row: J[row * n + at])  # type: ignore[misc]
 
+    def projected_rows(self, Y: Memory, columns: int, target: Memory) -> None:
+        """Gᵀ Y of a matrix of so many columns."""
+        self._product(self.forces, (Y, 0), columns, (target, 0))
+
     def projected_square(self, C: Memory, n: int, target: Memory) -> None:
         """Gᵀ C G of an n by n matrix from v to forces."""
         self._between(self.forces, C, n, target)
+
+    def projected_squares(self, C: Memory, count: int, n: int, target: Memory) -> None:
+        """Gᵀ C G of each of `count` n by n matrices."""
+        half = self._recorder.array("half_projected", count * n * self.nv)
+        self.projected_columns(C, count * n, n, half)
+        for matrix in C.rounds(0, count):
+            self._product(self.forces, (half, matrix * (n * self.nv)), self.nv, (target, matrix * self.nv**2))
 
     def transformed(self, M: Memory, n: int, target: Memory) -> None:
         """G⁻ M G of an n by n matrix from v to v, with the left inverse G⁻ that `gather` applies."""
@@ -87,10 +98,18 @@ class SharedMemory:
         """R M G, for a sparse R of these rows."""
         half = self._recorder.array("half_transformed", n * self.nv)
         self.projected_columns(M, n, n, half)
+        self._product(rows, (half, 0), self.nv, (target, 0))
+
+    def _product(
+        self, rows: Sequence[Row], M: tuple[Memory, Index | int], columns: int, target: tuple[Memory, Index | int]
+    ) -> None:
+        """R M, for a sparse R of these rows and a matrix of so many columns; both stand from a place on."""
+        (source, first), (result, start) = M, target
         terms = Terms(self._recorder, rows)
-        for k in M.rounds(0, self.nv):
-            for l in M.rounds(0, self.nv):
-                target[k * self.nv + l] = terms.sum(k, lambda at, l=l: half[at * self.nv + l])  # type: ignore[misc]
+        for k in source.rounds(0, len(rows)):
+            for l in source.rounds(0, columns):
+                x = terms.sum(k, lambda at, l=l: source[at * columns + l + first])  # type: ignore[misc]
+                result[k * columns + l + start] = x
 
 
 class Terms:

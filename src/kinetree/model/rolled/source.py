@@ -10,7 +10,7 @@ from kinetree.model.rolled.tables import Columns
 from kinetree.model.tree import Tree
 from kinetree.spatial import LDLT
 
-__all__ = ["Source"]
+__all__ = ["Case", "Source"]
 
 Case = tuple[frozenset[int], frozenset[int]]
 """The kinds of a body's joint, and of its parent's."""
@@ -84,6 +84,29 @@ class Source:
             return True
         return False
 
+    @cached_property
+    def places(self) -> tuple[list[int], list[int]]:
+        """Where each body stands if they are ordered depth first, and where what it carries ends there."""
+        size = [1] * self.size
+        for i in range(self.size - 1, 0, -1):
+            size[self.parent[i]] += size[i]
+        place, free = [0] * self.size, [1] * self.size
+        for i in range(1, self.size):
+            place[i] = free[self.parent[i]]
+            free[self.parent[i]] += size[i]
+            free[i] = place[i] + 1
+        return place, [at + n for at, n in zip(place, size, strict=True)]
+
+    def kinds_behind(self, kinds: frozenset[int]) -> frozenset[int]:
+        """The kinds that bodies carried by those of some kinds have."""
+        found: set[int] = set()
+        behind = [False] * self.size
+        for i, p in enumerate(self.parent[1:], 1):
+            behind[i] = behind[p] or self.kind_of[p] in kinds
+            if behind[i]:
+                found.add(self.kind_of[i])
+        return frozenset(found)
+
     def pairs_above(self, kinds: frozenset[int]) -> list[Case]:
         """The kinds of body and parent that can be met between one of these kinds and the root, nearest first."""
         found: list[Case] = []
@@ -92,6 +115,14 @@ class Source:
             found += new
             reached.update(*(parent for _, parent in new))
         return found
+
+    def path(self, i: int, end: int = 0) -> list[int]:
+        """The bodies from i toward the root, as far as `end`, which is not among them."""
+        path: list[int] = []
+        while i != end:
+            path.append(i)
+            i = self.parent[i]
+        return path
 
     def starts(self, space: str) -> Sequence[int]:
         """Where each body's piece of q ("nq"), q̇ ("rates"), v ("nv") or of a row of forces ("forces") begins."""

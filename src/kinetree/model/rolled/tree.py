@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk
@@ -15,9 +16,9 @@ from kinetree.model.clusters import Cluster
 from kinetree.model.elimination import Elimination, elimination
 from kinetree.model.joints import JointKind
 from kinetree.model.rolled.memory import Bodies, Knowledge, QuantityMemory, Slot
-from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal, JointSquare
+from kinetree.model.rolled.results import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
 from kinetree.model.rolled.shared import SharedMemory
-from kinetree.model.rolled.source import Source
+from kinetree.model.rolled.source import Case, Source
 from kinetree.model.rolled.sparse import SparseMatrix
 from kinetree.model.rolled.tables import QuantityTable
 from kinetree.spatial import Motion
@@ -50,20 +51,62 @@ class RolledTree:
 
     @property
     def outward(self) -> Iterator[tuple[Slot, Slot]]:
-        return self._all(Range(Index(1), Index(self._source.size)))
+        return self.outward_from(1)
 
     @property
     def inward(self) -> Iterator[tuple[Slot, Slot]]:
         return self._all(Range(Index(self._source.size - 1), Index(0), -1))
 
-    def toward_root(self, i: int | Slot) -> Iterator[tuple[Slot, Slot]]:
-        slot = self._bodies.slot(i)
-        if slot.kinds == {0}:
+    def meeting(self, i: int, j: int) -> int:
+        above = {*self._source.path(j), 0}
+        return next((k for k in self._source.path(i) if k in above), 0)
+
+    def toward_root(self, i: int | Slot, end: int = 0) -> Iterator[tuple[Slot, Slot]]:
+        """From where a loop stands it is always to the root."""
+        if isinstance(i, int):
+            return self._along(self._source.path(i, end), i)
+        if i.kinds == {0}:
             return iter(())
         parents = self._recorder.table(self._source.parent)
-        pairs = self._source.pairs_above(slot.kinds)
-        case_of = [pairs.index(pair) if pair in pairs else 0 for pair in self._source.pair_of]
-        return self._rounds(Walk(slot.index, parents), case_of, pairs)
+        pairs = [pair for pair in self._source.pairs_above(i.kinds) if i.way is None or pair in i.way]
+        return self._rounds(Walk(i.index, parents), self._cases(pairs), pairs, i.way)
+
+    def toward_tip(self, start: int, i: int) -> Iterator[tuple[Slot, Slot]]:
+        return self._along(self._source.path(i, start)[::-1], i)
+
+    def behind(self, j: Slot) -> Iterator[tuple[Slot, Slot]]:
+        """One loop for bodies of all kinds, which are not told apart in it."""
+        source, recorder = self._source, self._recorder
+        place, end = source.places
+        kinds = source.kinds_behind(j.kinds)
+        if not kinds:
+            return
+        order = sorted(range(source.size), key=place.__getitem__)
+        first = recorder.look_up([at + 1 for at in place], j.index, 1)
+        with recorder.loop(Range(first, recorder.look_up(end, j.index, 1))) as n:
+            i = recorder.look_up(order, n, 1)
+            p = recorder.look_up([source.parent[i] for i in order], n, 1)
+            self._bodies.distinct.add(frozenset((i, p)))
+            yield Slot(i, kinds), Slot(p, j.kinds | kinds)
+
+    def _along(self, path: Sequence[int], tip: int) -> Iterator[tuple[Slot, Slot]]:
+        """A loop over bodies that are known one by one, in this order: some of those that carry `tip`, and itself."""
+        if not path:
+            return iter(())
+        following = [0] * self._source.size
+        for here, there in pairwise(path):
+            following[here] = there
+        pairs = list(dict.fromkeys(self._source.pair_of[i] for i in path))
+        way = frozenset(self._source.pair_of[i] for i in self._source.path(tip))
+        return self._rounds(Walk(Index(path[0]), self._recorder.table(following)), self._cases(pairs), pairs, way)
+
+    def _cases(self, pairs: Sequence[Case]) -> list[int]:
+        """Of each body, which of the pairs its kind and its parent's are."""
+        return [pairs.index(pair) if pair in pairs else 0 for pair in self._source.pair_of]
+
+    def outward_from(self, first: int) -> Iterator[tuple[Slot, Slot]]:
+        """The bodies numbered from `first` on."""
+        return self._all(Range(Index(first), Index(self._source.size)))
 
     def _all(self, over: Range) -> Iterator[tuple[Slot, Slot]]:
         if over.start == over.stop:
@@ -74,7 +117,8 @@ class RolledTree:
         self,
         over: Range | Walk,
         case_of: Sequence[int],
-        cases: Sequence[tuple[frozenset[int], frozenset[int]]],
+        cases: Sequence[Case],
+        way: frozenset[Case] | None = None,
     ) -> Iterator[tuple[Slot, Slot]]:
         """The body of a loop once a case: the kinds of the body, and those of its parent."""
         recorder = self._recorder
@@ -83,12 +127,12 @@ class RolledTree:
             self._bodies.distinct.add(frozenset((i, p)))
             self._bodies.distinct.add(frozenset((i, Index(0))))
             if len(cases) == 1:
-                yield Slot(i, cases[0][0]), Slot(p, cases[0][1], i)
+                yield Slot(i, cases[0][0], way=way), Slot(p, cases[0][1], i, way)
                 return
             with recorder.switch(recorder.look_up(case_of, i, 1)) as case:
                 for own, parents in cases:
                     with case():
-                        yield Slot(i, own), Slot(p, parents, i)
+                        yield Slot(i, own, way=way), Slot(p, parents, i, way)
 
     def slots(self, count: int) -> list[Any]:
         return [QuantityMemory(self._recorder, self._bodies, self._knowledge) for _ in range(count)]
@@ -99,11 +143,17 @@ class RolledTree:
     def square(self) -> JointSquare:
         return JointSquare(self._recorder, self._bodies, self._source, self._shared)
 
+    def squares(self, count: int) -> JointSquares:
+        return JointSquares(self._recorder, self._bodies, self._source, self._shared, count)
+
     def diagonal(self) -> JointDiagonal:
         return JointDiagonal(self._recorder, self._bodies, self._source, self._shared)
 
     def columns(self, rows: int) -> JointColumns:
         return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows)
+
+    def rows(self, columns: int) -> JointRows:
+        return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
 
     def elimination(self, *, as_numbered: bool) -> Elimination:
         return elimination(self._source.tree, as_numbered=as_numbered)
