@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -70,6 +70,14 @@ class Definition:
     """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
+    loops_where_shared: bool = True
+    """The same, for robots whose joints share coordinates."""
+    told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
+    """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
+
+    def can_loop(self, model: Model) -> bool:
+        """Whether it loops over the bodies of this robot."""
+        return self.loops and (self.loops_where_shared or model.tree.coordinates is None)
 
     def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
         """How many numbers an input of this size has."""

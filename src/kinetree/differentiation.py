@@ -152,7 +152,7 @@ class DerivedSpecialization(Specialization):
     def _in_loops(self) -> Program | None:
         """The function as a program of loops, if it has one."""
         of = self._base.definition
-        if of.loops:
+        if of.can_loop(self.model):
             return self._base.looped()
         if of.when_large is None:
             return None

@@ -127,6 +127,11 @@ class Specialization:
             )
         if self.unroll is False and not definition.loops:
             raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
+        if self.unroll is False and not definition.can_loop(self.model):
+            raise OptionError(
+                f"{definition.name} cannot loop over the bodies of {self.model.name!r}, whose joints share "
+                "coordinates: it is written out for such robots; leave out unroll"
+            )
         if forces and not definition.takes_forces:
             raise OptionError(f"{definition.name} takes no external forces")
 
@@ -149,7 +154,7 @@ class Specialization:
     @property
     def _may_loop(self) -> bool:
         """Whether it is for us to choose loops over bodies."""
-        return self.unroll is None and self.definition.loops
+        return self.unroll is None and self.definition.can_loop(self.model)
 
     @property
     def _most(self) -> int:
@@ -162,7 +167,7 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, told before it is traced."""
-        if not self.definition.loops:
+        if not self.definition.can_loop(self.model):
             return False
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
         return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
@@ -202,7 +207,7 @@ class Specialization:
     def _recorded(self, *, rolled: bool) -> Program:
         """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
         knowledge = Knowledge()
-        source = RolledSource(self.model) if rolled and not self.parameters else None
+        source = self._rolled(self.model) if rolled and not self.parameters else None
         while True:
             recorder = Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
             knowledge.begin()
@@ -224,7 +229,7 @@ class Specialization:
         wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
         model: Model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
         if rolled:
-            model = cast(Model, RolledModel(source or RolledSource(model), recorder, knowledge))
+            model = cast(Model, RolledModel(source or self._rolled(model), recorder, knowledge))
         if self.definition.is_step:
             steps = Steps(recorder, model, self._own, self.steps, rolled=rolled)
             for arguments, dt in steps:
@@ -240,6 +245,11 @@ class Specialization:
         results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
+
+    def _rolled(self, model: Model) -> RolledSource:
+        """The robot for traces with loops."""
+        told_apart = self.definition.told_apart
+        return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
 
     def _options(self, model: Model, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
         """The options for a form of this model: frames are its own."""

@@ -31,7 +31,7 @@ def base_wrench(
     f_ext: Mapping[int, Force] | None = None,
 ) -> Force:
     """On the body in slot `base`, in its coordinates. What tau has for the joint of the base counts for nothing."""
-    f_ext = f_ext or {}
+    f_ext, bases = f_ext or {}, tree.some({base})
     X, S, G, v, c, IA, pA, g = tree.slots(8)
 
     X[0], v[0] = Transform.identity(), Motion.zero()
@@ -52,7 +52,7 @@ def base_wrench(
 
     # Pass 2, inward to the base: articulated-body inertias and bias forces.
     for i, p in tree.inward:
-        if i == base:
+        if i in bases:
             continue
         IS = S[i].carried_by(IA[i])
         SU = S[i].inertia(IS, tree.armature[i])

@@ -32,7 +32,7 @@ def hybrid_dynamics(
     f_ext: Mapping[int, Force] | None = None,
 ) -> tuple[list[Sequence[Scalar]], list[Sequence[Scalar]]]:
     """Accelerations and joint forces of all joints: of those in `prescribed` qdd is given, of the others tau."""
-    f_ext = f_ext or {}
+    f_ext, prescribed = f_ext or {}, tree.some(prescribed)
     X, S, G, v, c, IA, pA, g, a, U, UD, D, u, qdd_all, tau_all = tree.slots(15)
 
     v[0], a[0] = Motion.zero(), -tree.gravity
@@ -125,7 +125,7 @@ def floating_inverse_dynamics(
     f_ext: Mapping[int, Force] | None = None,
 ) -> tuple[list[Sequence[Scalar]], list[Sequence[Scalar]]]:
     """Accelerations and joint forces of all joints, where joint `base` feels tau_base and the others have their qdd."""
-    f_ext = f_ext or {}
+    f_ext, floating = f_ext or {}, tree.some({base})
     X, S, G, v, a, f, g, Ic, rotor = tree.slots(9)
     da, qdd_all, tau_all = tree.slots(3)
     no_motion: Any = [0.0] * tree.joint[base].nv
@@ -134,7 +134,7 @@ def floating_inverse_dynamics(
 
     # Pass 1, outward: as in inverse dynamics (Table 5.1), with the base's own coordinates unaccelerated.
     for i, p in tree.outward:
-        x = no_motion if i == base else qdd[i]
+        x = no_motion if i in floating else qdd[i]
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
         v[i] = X[i] @ v[p] + v_J
@@ -161,7 +161,7 @@ def floating_inverse_dynamics(
 
     # Pass 3, outward: all move along with it.
     for i, p in tree.outward:
-        if i == base:
+        if i in floating:
             continue
         da[i] = X[i] @ da[p]
         own = zip(S[i].project(f[i] + Ic[i] @ da[i]), rotor[i], G[i].dot(da[i]), strict=True)

@@ -20,7 +20,7 @@ from kinetree.expr import Scalar, Symbol
 from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import ExpressedIn, expressed_in_option
-from kinetree.model import Coupling, Joint, Model, regrouped
+from kinetree.model import Coupling, Joint, Model, Tree, regrouped
 from kinetree.model.singularity import singular_slots
 from kinetree.spatial import Force, Motion, Vec3
 
@@ -92,6 +92,12 @@ def _base_joint(model: Model) -> Joint | None:
     return joint if joint.has_coordinates else None
 
 
+def _base(robot: Model, _options: object = None) -> set[int]:
+    """The slot of the base, alone: that of the joint by which it floats, or the root's."""
+    joint = _base_joint(robot)
+    return {0 if joint is None else joint.slot}
+
+
 def _needs_inertia(model: Model, held: Collection[int], function: str) -> None:
     """Raise if a joint that is not held moves nothing that has inertia; slots of joints that are held."""
     if not model.singular_joints:
@@ -131,26 +137,52 @@ def _hybrid_dynamics(
     prescribed: Sequence[str],
     passive: Sequence[str],
     f_ext: Forces,
-) -> list[Scalar]:
-    owners = [_owner(model, name) for name in prescribed]
-    held = {joint.slot for joint in model.joints.values() if _moves_with(model, joint, owners)}
-    own = {k for owner in owners for k in range(owner.v_slice.start, owner.v_slice.stop)}
-    _needs_inertia(model, held, HYBRID)
+) -> list[Scalar] | None:
+    robot = model.one_by_one
+    held = _held(robot, prescribed)
+    _needs_inertia(robot, held, HYBRID)
     tree = regrouped(model.tree)
     acting = algorithms.driven(tree, q, v, tau, passive, limits=False)
-    found: Sequence[Sequence[Scalar]]
-    forces: Sequence[Sequence[Scalar]]
     try:
-        if tree.coordinates is None:
-            found, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, held, f_ext)
-        else:
-            found, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
+        if tree.coordinates is not None:
+            return _of_system(robot, tree, q, v, tau, acting, qdd, prescribed, passive, f_ext)
+        slots = {model.frames[joint.child].slot for joint in robot.joints.values() if joint.slot in held}
+        found, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, slots, f_ext)
     except ZeroDivisionError:  # whatever the values of inertia that are given with the call
-        free = [name for name in model.joints if model.joints[name].slot not in held]
-        raise _undefined(model, next((x for x in free if x in model.singular_joints), free[0]), HYBRID) from None
+        free = [name for name in robot.joints if robot.joints[name].slot not in held]
+        raise _undefined(robot, next((x for x in free if x in robot.singular_joints), free[0]), HYBRID) from None
+    taken = tree.in_slots(algorithms.undriven(tree, q, v, forces, passive))
+    some, (left,) = tree.some(slots), tree.slots(1)
+    for i, _ in tree.outward:
+        left[i] = taken[i] if i in some else tau[i]
+    return tree.stacked((found, "nv"), (left[1:], "forces"))
+
+
+def _of_system(
+    robot: Model,
+    tree: Tree,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    acting: Slots,
+    qdd: Slots,
+    prescribed: Sequence[str],
+    passive: Sequence[str],
+    f_ext: Forces,
+) -> list[Scalar]:
+    """Where joints share coordinates: degrees of freedom are prescribed, of which several joints may be moved."""
+    owners = [_owner(robot, name) for name in prescribed]
+    own = {k for owner in owners for k in range(owner.v_slice.start, owner.v_slice.stop)}
+    found, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
     given = tree.joined(tau[1:], "forces")
     taken = tree.joined(algorithms.undriven(tree, q, v, forces, passive), "forces")
     return [*tree.joined(found, "nv"), *(taken[k] if k in own else t for k, t in enumerate(given))]
+
+
+def _held(robot: Model, prescribed: Sequence[str]) -> set[int]:
+    """The slots of all joints that are prescribed."""
+    owners = [_owner(robot, name) for name in prescribed]
+    return {joint.slot for joint in robot.joints.values() if _moves_with(robot, joint, owners)}
 
 
 def _moves_with(model: Model, joint: Joint, owners: Sequence[Joint | Coupling]) -> bool:
@@ -166,21 +198,22 @@ def _moves_with(model: Model, joint: Joint, owners: Sequence[Joint | Coupling]) 
 def _floating_inverse_dynamics(
     model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces
 ) -> list[Scalar]:
-    base = _base_joint(model)
+    robot = model.one_by_one
+    base = _base_joint(robot)
     if base is None:
         raise ModelError(
             f"floating_inverse_dynamics: the base of {model.name!r} does not float, so nothing is left to be found "
             "beside the joint forces; use kt.rnea, or load the robot with floating_base=True"
         )
-    _needs_inertia(model, {joint.slot for joint in model.joints.values()} - {base.slot}, "floating_inverse_dynamics")
-    tree = regrouped(model.tree)
-    free: Sequence[Scalar] = [0.0] * 6
+    _needs_inertia(robot, {joint.slot for joint in robot.joints.values()} - {base.slot}, "floating_inverse_dynamics")
+    tree, slot = regrouped(model.tree), model.frames[base.child].slot
+    free: list[Scalar] = [0.0] * 6
     if passive:
-        free = algorithms.passive_forces(tree, q, v, passive)[base.slot]
-    found, forces = algorithms.floating_inverse_dynamics(tree, q, v, qdd, base.slot, free, f_ext)
-    left = list(tree.joined(algorithms.undriven(tree, q, v, forces, passive), "forces"))
-    left[base.v_slice] = [0.0] * 6
-    return [*tree.joined(found, "nv"), *left]
+        free = algorithms.passive_forces(tree, q, v, passive)[slot]
+    found, forces = algorithms.floating_inverse_dynamics(tree, q, v, qdd, slot, free, f_ext)
+    left: Any = tree.in_slots(algorithms.undriven(tree, q, v, forces, passive))
+    left[slot] = [0.0] * 6
+    return tree.stacked((found, "nv"), (left[1:], "forces"))
 
 
 def _base_wrench(
@@ -195,10 +228,11 @@ def _base_wrench(
     limits: bool,
     f_ext: Forces,
 ) -> Sequence[Scalar]:
-    joint = _base_joint(model)
-    slot = 0 if joint is None else joint.slot
-    frame = model.frames[model.root if joint is None else joint.child]
-    _needs_inertia(model, {slot}, "base_wrench")
+    robot = model.one_by_one
+    joint = _base_joint(robot)
+    frame = model.frames[robot.root if joint is None else joint.child]
+    slot = frame.slot
+    _needs_inertia(robot, _base(robot), "base_wrench")
     tree = regrouped(model.tree)
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
     acceleration: Motion = frame.placement.back(Motion(Vec3(*base_acceleration[3:]), Vec3(*base_acceleration[:3])))
@@ -206,9 +240,9 @@ def _base_wrench(
     try:
         f: Force = of(tree, q, v, acting, slot, acceleration, f_ext)
     except ZeroDivisionError:  # whatever the values of inertia that are given with the call
-        behind = [name for name in model.joints if model.joints[name].slot != slot]
-        name = next((x for x in behind if x in model.singular_joints), behind[0])
-        raise _undefined(model, name, "base_wrench") from None
+        behind = [name for name in robot.joints if joint is None or name != joint.name]
+        name = next((x for x in behind if x in robot.singular_joints), behind[0])
+        raise _undefined(robot, name, "base_wrench") from None
     if expressed_in == "local":
         return frame.placement.inverse.back(f).linear_first()
     X_0 = algorithms.placements(tree, q)[slot]
@@ -221,19 +255,19 @@ def _base_wrench(
 
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 _PASSIVE = {"passive": passive_option}
-# Loops over bodies do not know one joint of a kind from another, as these functions must: they are written out.
 HYBRID_DYNAMICS = Definition(
     HYBRID, (_Q, _V, _TAU, _QDD), (2, "nv"), _hybrid_dynamics,
-    {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, loops=False,
+    {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, loops_where_shared=False,
+    told_apart=lambda robot, options: _held(robot, options["prescribed"]),
 )  # fmt: skip
 FLOATING_INVERSE_DYNAMICS = Definition(
     "floating_inverse_dynamics", (_Q, _V, _QDD), (2, "nv"), _floating_inverse_dynamics, _PASSIVE,
-    takes_forces=True, loops=False,
+    takes_forces=True, told_apart=_base,
 )  # fmt: skip
 BASE_WRENCH = Definition(
     "base_wrench", (_Q, _V, _TAU, ("base_acceleration", 6)), (6,), _base_wrench,
     {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, optional=("base_acceleration",),
-    takes_forces=True, loops=False,
+    takes_forces=True, loops_where_shared=False, told_apart=_base,
 )  # fmt: skip
 
 
@@ -255,8 +289,8 @@ def hybrid_dynamics(
     """Hybrid dynamics: some joints are given their accelerations, the others their forces; the rest is found.
 
     With no joint prescribed this is `aba`, at its cost; each joint that is prescribed costs less, as it is not
-    eliminated; with all of them it is `rnea`, which is cheaper. It is always written out, also for robots of more than
-    150 degrees of freedom, which then take long to compile.
+    eliminated; with all of them it is `rnea`, which is cheaper. Robots whose joints share coordinates are always
+    written out, which takes long to compile if they have more than 150 degrees of freedom.
 
     Args:
         robot: the robot.

@@ -86,6 +86,11 @@ class Model(Changes, Comparable, TextForm):
         return list(found.values())
 
     @property
+    def one_by_one(self) -> Model:
+        """The robot whose joints and bodies can be asked about one by one, also while a trace loops over them."""
+        return self
+
+    @property
     def mass(self) -> float:
         """Total mass, kg; a fixed base's own is part of it."""
         # Masses that are inputs are symbols in a trace.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -132,6 +132,14 @@ class Tree:
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002
         """Values that some bodies have; `zero` is the one of the others, for trees that cannot leave them out."""
         return values
+
+    def some(self, slots: Collection[int]) -> Collection[int]:
+        """Slots that an algorithm treats in another way than the rest; `i in` it tells which they are."""
+        return slots
+
+    def stacked(self, *rows: tuple[Sequence[Sequence[Scalar]], str]) -> list[Scalar]:
+        """Pieces from slot 1 on, each with its space, as rows one after the other."""
+        return [x for pieces, space in rows for x in self.joined(pieces, space)]
 
     def rebuilt(self, change: Callable[[Tree], Tree]) -> Tree:
         """The tree with something about its constants changed."""

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.differentiation import DerivedSpecialization, derived
+from kinetree.expr import interpret
 from kinetree.spatial import Sym3, Vec3
+from kinetree.specialization import Specialization
 from tests.robots import every_joint
+
+from .test_unroll import chain
 
 ARM = kt.zoo.load("arm6")
 REST = np.zeros(6)
@@ -178,7 +183,78 @@ def test_masses_that_are_given_with_the_call_leave_a_prescribed_joint_prescribed
         kt.hybrid_dynamics(idle, rest, rest, rest, rest, ["to one"], parameters=parameters)
 
 
-def test_they_are_always_written_out() -> None:
-    for function in (kt.hybrid_dynamics, kt.floating_inverse_dynamics, kt.euler_lagrange, kt.euler_lagrange_matrices):
-        with pytest.raises(kt.OptionError, match="cannot loop over bodies, it is always written out"):
-            kt.compile(kt.zoo.load("quadruped"), function, unroll=False)
+def in_loops(function: Any, options: dict[str, Any], arrays: list[np.ndarray], mode: str = "") -> list[np.ndarray]:
+    """The function's value, or its derivative by everything, written out and in loops."""
+    robot, names = kt.zoo.load("quadruped"), tuple(name for name, _ in function.definition.inputs)
+    resolved = {name: check(robot, options.get(name)) for name, check in function.definition.options.items()}
+    definition = derived(function.definition, mode, names) if mode else function.definition
+    made = DerivedSpecialization if mode else Specialization
+    programs = [made(definition, robot, resolved, (), (), unroll).program() for unroll in (True, False)]
+    assert programs[0].is_straight
+    assert not programs[1].is_straight
+    return [np.array(interpret(program, *(x.tolist() for x in arrays))[0]) for program in programs]
+
+
+QUADRUPED = [owner.name for owner in kt.zoo.load("quadruped").owners]
+LOOPING = [
+    pytest.param(kt.hybrid_dynamics, {"prescribed": []}, id="nothing prescribed"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED[2::3], "passive": True}, id="one joint of a leg"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED[:1]}, id="the base"),
+    pytest.param(kt.hybrid_dynamics, {"prescribed": QUADRUPED}, id="everything"),
+    pytest.param(kt.floating_inverse_dynamics, {"passive": True}, id="a floating base"),
+    pytest.param(kt.base_wrench, {"expressed_in": "local_world_aligned", "limits": True}, id="the wrench on it"),
+]
+
+
+def state(function: Any) -> list[np.ndarray]:
+    robot, rng = kt.zoo.load("quadruped"), np.random.default_rng(12)
+    widths = [function.definition.width(size, robot, {}) for _, size in function.definition.inputs[1:]]
+    return [robot.random(rng), *(rng.normal(size=n) for n in widths)]
+
+
+@pytest.mark.parametrize(("function", "options"), LOOPING)
+def test_loops_tell_the_joints_that_are_prescribed_from_others_of_their_kind(function: Any, options: Any) -> None:
+    straight, rolled = in_loops(function, options, state(function))
+    np.testing.assert_allclose(rolled, straight, rtol=0.0, atol=1e-13 * np.abs(straight).max())
+
+
+@pytest.mark.parametrize("mode", ["jvp", "vjp"])
+@pytest.mark.parametrize(("function", "options"), [LOOPING[1], LOOPING[4], LOOPING[5]])
+def test_their_derivatives_are_the_same_in_loops(function: Any, options: Any, mode: str) -> None:
+    arrays, rng = state(function), np.random.default_rng(13)
+    robot = kt.zoo.load("quadruped")
+    if mode == "jvp":
+        arrays += [rng.normal(size=robot.nv), *arrays[1:]]
+    else:
+        arrays.append(rng.normal(size=function.definition.shape(robot, {})).ravel())
+    straight, rolled = in_loops(function, options, arrays, mode)
+    np.testing.assert_allclose(rolled, straight, rtol=0.0, atol=1e-12 * np.abs(straight).max())
+
+
+def test_a_fixed_base_is_known_in_loops_too() -> None:
+    rng = np.random.default_rng(5)
+    q, (v, tau, a) = ARM.random(rng), rng.normal(size=(3, 6))
+    rolled = kt.compile(ARM, kt.base_wrench, unroll=False, f_ext=[ARM.root])
+    force = rng.normal(size=6)
+    expected = kt.base_wrench(ARM, q, v, tau, a, f_ext={ARM.root: force})
+    np.testing.assert_allclose(rolled(q, v, tau, a, force), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_a_long_robot_loops_by_itself() -> None:
+    robot = chain(160)
+    rng = np.random.default_rng(6)
+    q, v, qdd = rng.normal(size=(3, 160))
+    names = list(robot.joints)
+    compiled = kt.compile(robot, kt.hybrid_dynamics, prescribed=names[::3])
+    assert not compiled.__self__.program.is_straight  # type: ignore[attr-defined]
+    tau = kt.rnea(robot, q, v, qdd)
+    found = kt.hybrid_dynamics(robot, q, v, tau, qdd, names[::3])
+    np.testing.assert_allclose(found.qdd, qdd, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(found.tau, tau, rtol=0.0, atol=1e-7 * np.abs(tau).max())
+
+
+def test_robots_whose_joints_share_coordinates_are_written_out() -> None:
+    robot = every_joint()
+    for function in (kt.hybrid_dynamics, kt.base_wrench):
+        with pytest.raises(kt.OptionError, match=r"cannot loop over the bodies of .*, whose joints share coordinates"):
+            kt.compile(robot, function, unroll=False)

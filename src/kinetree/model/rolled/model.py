@@ -21,9 +21,11 @@ __all__ = ["RolledModel", "RolledSource"]
 class RolledSource:
     """A robot's constants for traces with loops, made once."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, told_apart: frozenset[int] = frozenset()) -> None:
+        """`told_apart`: slots that an algorithm treats in another way than the rest."""
         turned = aligned(model)
-        self.tree = Source(turned.tree)
+        self.model = model
+        self.tree = Source(turned.tree, told_apart)
         bodies = list(turned.bodies.values())
         self.slots = [self.tree.number[body.slot] for body in bodies]
         self.placements = Columns([body.placement for body in bodies])
@@ -49,6 +51,7 @@ class RolledModel:
         self.driven_nv = source.driven_nv
         self.frames: Named[Frame] = source.frames
         self._carried: dict[tuple[str, ...], CarriedBodies] = {}
+        self.one_by_one = source.model
 
     def rows(self) -> Rows:
         return Rows(self._recorder)

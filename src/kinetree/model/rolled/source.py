@@ -17,19 +17,26 @@ Case = tuple[frozenset[int], frozenset[int]]
 
 
 class Source:
-    """Bodies are numbered in the order of `tree.outward`: each parent before its children, the root 0."""
+    """Bodies are numbered in the order of `tree.outward`: each parent before its children, the root 0.
 
-    def __init__(self, tree: Tree) -> None:
+    A loop treats bodies of one kind alike. The slots in `told_apart` have kinds of their own: their joint is of the
+    same kind as others, but an algorithm can ask which of the two they are.
+    """
+
+    def __init__(self, tree: Tree, told_apart: frozenset[int] = frozenset()) -> None:
         self.tree = tree
+        self._told_apart = told_apart
         order = [0, *(i for i, _ in tree.outward)]
         self.number = {slot: n for n, slot in enumerate(order)}
         """A slot's number here."""
         self._order = order
         self.size = len(order)
         self.parent = [0] + [self.number[tree.parent[i]] for i in order[1:]]
-        kinds: dict[JointKind | None, int] = {None: 0}  # the root is a kind of its own
-        self.kind_of = [0] + [kinds.setdefault(tree.joint[i], len(kinds)) for i in order[1:]]
-        self.kinds: list[JointKind] = [tree.joint[0], *(kind for kind in kinds if kind is not None)]
+        kinds: dict[tuple[JointKind, bool], int] = {}
+        own_kind = [kinds.setdefault((tree.joint[i], i in told_apart), len(kinds) + 1) for i in order[1:]]
+        self.kind_of = [0, *own_kind]  # the root is a kind of its own
+        self.kinds: list[JointKind] = [tree.joint[0], *(joint for joint, _ in kinds)]
+        self.told_apart = frozenset(self.number[slot] for slot in told_apart)
         self.gravity = tree.gravity
         self._changed: dict[Callable[[Tree], Tree], Source] = {}
 
@@ -146,7 +153,7 @@ class Source:
     def changed(self, change: Callable[[Tree], Tree]) -> Source:
         """Of another tree; made once."""
         if change not in self._changed:
-            source = self._changed[change] = Source(change(self.tree))
+            source = self._changed[change] = Source(change(self.tree), self._told_apart)
             if source.tree.X_T is self.tree.X_T:
                 source.X_T = self.X_T
             if source.tree.armature is self.tree.armature:

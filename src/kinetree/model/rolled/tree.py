@@ -6,7 +6,7 @@ inside a loop; `i` and `p` are where the loop stands, and memory and tables are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import pairwise
 from typing import Any
@@ -196,11 +196,24 @@ class RolledTree:
         if not values:
             return {}
         (memory,) = self.slots(1)
+        memory[0] = zero
         for i, _ in self.outward:
             memory[i] = zero
         for slot, value in values.items():
             memory[slot] = value
         return _Everywhere(memory)
+
+    def some(self, slots: Collection[int]) -> Any:
+        """Slots that the definition has told apart (`Definition.told_apart`)."""
+        if frozenset(slots) != self._source.told_apart:
+            raise ValueError(f"{sorted(slots)} are not the slots whose bodies are told apart")
+        return _Some(self._bodies, slots)
+
+    def stacked(self, *rows: tuple[Any, str]) -> None:
+        """Write pieces into the result, one row after the other."""
+        (output,) = self._recorder.outputs
+        for n, (pieces, space) in enumerate(rows):
+            self.write(pieces, space, (output, n * (output.size // len(rows))))
 
     def start(self, space: str, i: int | Slot) -> Index:
         """Where a joint's piece of q or v begins."""
@@ -242,6 +255,20 @@ class _Kinds:
         return self._kinds[kind]
 
 
+class _Some:
+    """Bodies whose kinds are theirs alone, as a set of slots."""
+
+    def __init__(self, bodies: Bodies, slots: Collection[int]) -> None:
+        self._bodies = bodies
+        self._kinds = frozenset(bodies.kind_of[slot] for slot in slots)
+
+    def __contains__(self, i: int | Slot) -> bool:
+        kinds = self._bodies.slot(i).kinds
+        if kinds & self._kinds and not kinds <= self._kinds:
+            raise ValueError("the loop stands at bodies of which some are among these and some are not")
+        return kinds <= self._kinds
+
+
 class _Rest:
     """A v of zeros."""
 
@@ -280,4 +307,7 @@ class _Everywhere:
         return True
 
     def __getitem__(self, i: int | Slot) -> Any:
+        return self._memory[i]
+
+    def get(self, i: int | Slot, default: object) -> Any:  # noqa: ARG002
         return self._memory[i]
