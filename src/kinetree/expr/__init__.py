@@ -17,6 +17,7 @@ from kinetree.expr.functions import (
     sqrt,
     tanh,
 )
+from kinetree.expr.grid import Grid
 from kinetree.expr.interpret import interpret
 from kinetree.expr.lower import lower
 from kinetree.expr.ops import OPS, Op
@@ -50,6 +51,7 @@ __all__ = [
     "Block",
     "Call",
     "Graph",
+    "Grid",
     "Index",
     "Instruction",
     "Load",
