@@ -47,6 +47,8 @@ class Definition:
     """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
+    in_single: Mapping[str, Hashable] = field(default_factory=dict)
+    """What options that are not given are in float32, where that is something else than in float64."""
     sizes: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
     """Of inputs whose size depends on the options, by its name."""
     optional: tuple[str, ...] = ()
@@ -66,8 +68,9 @@ class Definition:
     """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
     when_large: Definition | None = None
     """What gives the same for robots that are too large to be written out."""
-    is_dense: bool = False
-    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many."""
+    is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
+    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
+    that depends on the options, what tells whether it is to be done in loops."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
     loops_where_shared: bool = True

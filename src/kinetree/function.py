@@ -478,6 +478,8 @@ def _checked(
         known = ", ".join(definition.options) or "none"
         raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
     resolved = {name: check(model, options.get(name)) for name, check in definition.options.items()}
+    if dtype == "float32":
+        resolved |= {name: x for name, x in definition.in_single.items() if options.get(name) is None}
     frames = tuple(model.frames[name] for name in forced)
     # By the names that were given; what resolves to nothing, a switch that is off, is as if it were not there.
     asked = tuple(

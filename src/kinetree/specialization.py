@@ -139,9 +139,7 @@ class Specialization:
         """Run the algorithm on symbols."""
         if self.unroll is False or (self.unroll is None and self._is_large()):
             return self.looped()
-        is_looped = self.definition.is_step or (
-            self.definition.is_dense and self.unroll is None and self.model.nv >= _DENSE_FROM
-        )
+        is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
         try:
             straight = self._recorded(rolled=False) if is_looped else self._straight()
         except TraceTooLongError:
@@ -171,6 +169,11 @@ class Specialization:
             return False
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
         return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
+
+    def _is_dense(self) -> bool:
+        """Whether its linear algebra is done in loops."""
+        dense = self.definition.is_dense
+        return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
 
     def _announce(self, program: Program) -> None:
         """Say so if compiling will take long; a loop's body counts by itself."""

@@ -420,6 +420,39 @@ def test_two_beads_on_a_rod_turn_about_their_common_centre() -> None:
         close(result, [24.0, 0, 0, -8.0, 0, 0, -0.75 * 16.0 * 2.0])
 
 
+@pytest.mark.parametrize("distance", [1.0, 2.0, 3.5])
+def test_the_row_of_a_rod_is_the_distance_at_any_distance(distance: float) -> None:
+    """Away from its length, too, the error is in metres, the force is the tension, and bias and row are its rates."""
+    beads, (rod,) = two_beads(2.0)
+    direction = np.array([0.6, 0.0, 0.8])
+    q = np.concatenate([np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3]) + distance * direction])
+    spin = np.array([0.0, 2.0, 0.0])
+    v = np.concatenate([np.zeros(3), spin])
+    close(reference(kt.constraint_errors, beads, q, constraints=[rod]), [distance - 2.0])
+    close(reference(kt.constraint_jacobian, beads, q, constraints=[rod]), [[*-direction, *direction]])
+    close(reference(kt.constraint_bias, beads, q, v, constraints=[rod]), [4.0 / distance])
+    forces = reference(kt.constraint_forces, beads, q, v, np.zeros(6), constraints=[rod])
+    close(forces, [-0.75 * 4.0 / distance])  # μ v² / r pulls
+
+
+@pytest.mark.parametrize("place", [[0.0, 0.0, 0.0], [0.3, -0.1, 0.7]], ids=["at the origin", "elsewhere"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_rod_whose_ends_meet_holds_nothing(place: Sequence[float], method: str) -> None:
+    """It has no direction there. Rows beside it are held as ever, and derivatives are finite."""
+    beads, (rod,) = two_beads(2.0)
+    both: Constraints = [rod, kt.Contact("one", [0, 0, 1])]
+    q, v = np.array([*place, *place]), np.array([0.0, 1.0, 0.5, 1.0, -1.0, 0.2])
+    assert reference(kt.constraint_errors, beads, q, constraints=[rod]).tolist() == [-2.0]
+    assert (reference(kt.constraint_jacobian, beads, q, constraints=[rod]) == 0.0).all()
+    assert reference(kt.constraint_bias, beads, q, v, constraints=[rod]).tolist() == [0.0]
+    tau = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    result = reference(kt.constrained_dynamics, beads, q, v, tau, constraints=both, method=method)
+    close(result, [1.0, 2.0, 0.0, 4.0 / 3.0, 5.0 / 3.0, 2.0, 0.0, -3.0])
+    value, along = kt.jvp(beads, kt.constrained_dynamics, (q, v, tau), {"q": v}, constraints=both, method=method)
+    close(value, result)
+    assert np.isfinite(along).all()
+
+
 # -- closed loops in motion
 
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
-from kinetree.algorithms.constraints import HeldMotion, constraint_error
+from kinetree.algorithms.constraints import constraint_error
+from kinetree.algorithms.dependent_rows import DependentRows
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions
-from kinetree.algorithms.operational_space import inverse_operational_inertia
-from kinetree.algorithms.semidefinite import SemidefiniteLDLT
+from kinetree.algorithms.operational_space import JointParts
 from kinetree.expr import Scalar
 from kinetree.model import Tree
 from kinetree.model.constraints import Hold
@@ -51,19 +51,8 @@ class ConstraintRule:
 
     @property
     def looks(self) -> bool:
-        """Whether rows may be left out."""
+        """Whether rows may depend on each other."""
         return self.tolerance > 0.0 and self.damping == 0.0
-
-    def factored(self, inverse: Sequence[Sequence[Scalar]]) -> LDLT | SemidefiniteLDLT:
-        """Of Λ⁻¹."""
-        if self.looks:
-            return SemidefiniteLDLT(inverse, self.tolerance)
-        return LDLT([[x + self.damping if r == s else x for s, x in enumerate(row)] for r, row in enumerate(inverse)])
-
-    def solved(self, inverse: Sequence[Sequence[Scalar]], missing: Sequence[Scalar]) -> list[Scalar]:
-        """The forces λ that give what is missing: Λ⁻¹ λ."""
-        factors = self.factored(inverse)
-        return factors.refined(missing) if isinstance(factors, SemidefiniteLDLT) else factors.solve(missing)
 
 
 class Constrained(NamedTuple):
@@ -90,85 +79,89 @@ def constrained_dynamics(
     rule: ConstraintRule,
 ) -> Constrained:
     """The accelerations q̈ and the forces λ that joint forces tau give; a* has the given acceleration besides gains'."""
-    rows = held_rows(tree, holds, q, qd, rule.tolerance if rule.looks else 0.0)
-    if _goes_by_bodies(tree, rule):
+    rows = _rows(tree, holds, q, qd, rule)
+    wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
+    halves, Y = _halves(tree, rows, q, rule)
+    if isinstance(halves, JointParts):
         free = forward_dynamics(tree, q, qd, tau, f_ext)
         moved = constraint_motion(tree, holds, q, qd, tree.in_slots(free))  # type: ignore[arg-type]
-        wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
         missing = [a - x for a, x in zip(wanted, (x for m in moved for x in m.acceleration), strict=True)]
-        forces = rule.solved(_inverse_by_bodies(tree, rows, q), missing)
-        acting = dict(f_ext or {})
-        for motion, x in zip(rows.motions, _split(rows.motions, forces), strict=True):
-            for i, f in motion.wrench(x).on:
-                acting[i] = acting[i] + f if i in acting else f
-        qdd = forward_dynamics(tree, q, qd, tau, acting)
-        return Constrained(tree.joined(qdd, "nv"), forces)
+        forces, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
+        change = halves.rest(total)
+        return Constrained([a + b for a, b in zip(tree.joined(free, "nv"), change, strict=True)], forces)
     u = unbalanced(tree, q, qd, tau, f_ext)
-    factors = HalfSolutions(tree, q)
-    y = factors.half(tree.joined(u[1:], "forces"))
-    Y = [factors.half(row) for row in rows.J]
+    y = halves.half(tree.joined(u[1:], "forces"))
     bias = [x for m in rows.motions for x in m.acceleration]
-    wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
-    missing = [a - b - factors.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
-    forces = rule.solved(factors.gram(Y), missing)
-    return Constrained(factors.rest(_plus(y, Y, forces)), forces)
+    missing = [a - b - halves.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
+    forces, total = _solved(tree, rows, halves, Y, missing, rule, y)
+    return Constrained(halves.rest(total), forces)
 
 
 def impact(
     tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, restitution: Sequence[Scalar], rule: ConstraintRule
 ) -> Constrained:
     """The velocities after M (v⁺ - v⁻) = Jᵀ ι, J v⁺ = -e J v⁻, and the impulses ι along the rows."""
-    rows = held_rows(tree, holds, q, qd, rule.tolerance if rule.looks else 0.0)
+    rows = _rows(tree, holds, q, qd, rule)
     before = [x for m in rows.motions for x in m.velocity]
     missing = [-(1.0 + e) * x for e, x in zip(restitution, before, strict=True)]
-    factors = HalfSolutions(tree, q)
-    Y = [factors.half(row) for row in rows.J]
-    inverse = _inverse_by_bodies(tree, rows, q) if _goes_by_bodies(tree, rule) else factors.gram(Y)
-    impulses = rule.solved(inverse, missing)
-    jump = factors.rest(_plus(factors.nothing(), Y, impulses))
+    halves, Y = _halves(tree, rows, q, rule)
+    impulses, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
     v = tree.joined(qd[1:], "nv")
-    return Constrained([a + b for a, b in zip(v, jump, strict=True)], impulses)
+    return Constrained([a + b for a, b in zip(v, halves.rest(total), strict=True)], impulses)
 
 
 def operational_space_inertia(tree: Tree, holds: Sequence[Hold], q: Pieces, rule: ConstraintRule) -> list[Scalar]:
     """Λ = (J M⁻¹ Jᵀ)⁺, row by row."""
-    rows = held_rows(tree, holds, q, tree.at_rest(), rule.tolerance if rule.looks else 0.0)
-    if _goes_by_bodies(tree, rule):
-        inverse = _inverse_by_bodies(tree, rows, q)
-    else:
-        factors = HalfSolutions(tree, q)
-        inverse = factors.gram([factors.half(row) for row in rows.J])
-    solver, m = rule.factored(inverse), len(inverse)
+    rows = _rows(tree, holds, q, tree.at_rest(), rule)
+    halves, Y = _halves(tree, rows, q, rule)
+    if rule.looks:
+        return _decomposed(tree, rows, halves, Y, rule).inverse()
+    solver, m = _factored(halves, Y, rule), len(Y)
     columns = [solver.solve([float(r == s) for r in range(m)]) for s in range(m)]
     return [columns[min(r, s)][max(r, s)] for r in range(m) for s in range(m)]
 
 
-def _plus(y: list[Scalar], Y: Sequence[Sequence[Scalar]], weights: Sequence[Scalar]) -> list[Scalar]:
-    """y + Yᵀ w."""
-    total = list(y)
-    for row, w in zip(Y, weights, strict=True):
-        total = [a + w * b for a, b in zip(total, row, strict=True)]
-    return total
+def _rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, rule: ConstraintRule) -> HeldRows:
+    return held_rows(tree, holds, q, qd, rule.tolerance if rule.looks else 0.0)
 
 
-def _goes_by_bodies(tree: Tree, rule: ConstraintRule) -> bool:
-    """Joints that share coordinates have no articulated bodies of their own; M has the same answer."""
-    return rule.method == "operational_space" and tree.coordinates is None
+def _halves(
+    tree: Tree, rows: HeldRows, q: Pieces, rule: ConstraintRule
+) -> tuple[HalfSolutions | JointParts, list[list[Scalar]]]:
+    """The halves of unit forces along the rows, and what solves the rest."""
+    if rule.method == "operational_space" and tree.coordinates is None:
+        parts = JointParts(tree, q)
+        return parts, [parts.half(wrench) for wrench in rows.wrenches()]
+    solutions = HalfSolutions(tree, q)  # joints that share coordinates have no articulated bodies of their own
+    return solutions, [solutions.half(row) for row in rows.J]
 
 
-def _inverse_by_bodies(tree: Tree, rows: HeldRows, q: Pieces) -> list[list[Scalar]]:
-    kept = iter(rows.kept)
-    wrenches = [
-        motion.wrench([next(kept) if r == s else 0.0 for s in range(motion.size)])
-        for motion in rows.motions
-        for r in range(motion.size)
-    ]
-    return inverse_operational_inertia(tree, q, wrenches)
+def _solved(
+    tree: Tree,
+    rows: HeldRows,
+    halves: HalfSolutions | JointParts,
+    Y: Pieces,
+    missing: Sequence[Scalar],
+    rule: ConstraintRule,
+    y: Sequence[Scalar],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The forces λ that give what is missing, Λ⁻¹ λ, and the half y with that of Jᵀ λ."""
+    if rule.looks:
+        forces, part = _decomposed(tree, rows, halves, Y, rule).solve(missing)
+        return forces, [a + b for a, b in zip(y, halves.unrooted(part), strict=True)]
+    forces, total = _factored(halves, Y, rule).solve(missing), list(y)
+    for row, x in zip(Y, forces, strict=True):
+        total = [a + x * b for a, b in zip(total, row, strict=True)]
+    return forces, total
 
 
-def _split(motions: Sequence[HeldMotion], x: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-    pieces, first = [], 0
-    for motion in motions:
-        pieces.append(x[first : first + motion.size])
-        first += motion.size
-    return pieces
+def _decomposed(
+    tree: Tree, rows: HeldRows, halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule
+) -> DependentRows:
+    return DependentRows(halves.rooted(Y), rows.kept, rule.tolerance, tree.recorder)
+
+
+def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:
+    """Λ⁻¹, damped."""
+    inverse = halves.gram(Y)
+    return LDLT([[x + rule.damping if r == s else x for s, x in enumerate(row)] for r, row in enumerate(inverse)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetree.algorithms.constraints import HeldMotion, constraint_columns, held_motion
+from kinetree.algorithms.constraints import HeldMotion, Wrench, constraint_columns, held_motion
 from kinetree.expr import Scalar, less
 from kinetree.model import Tree
 from kinetree.model.constraints import Hold
@@ -18,8 +18,8 @@ __all__ = ["HeldRows", "constraint_jacobian", "constraint_motion", "held_rows"]
 Pieces = Sequence[Sequence[Scalar]]
 _ALL = 6
 """Directions in which a body can move."""
-_ROUNDING = 1e-26
-"""The square of what is left where the terms of a sum cancel, beside that of the terms."""
+_LEVER = 1e-3
+"""Of the tolerance: the part, in squares, of the terms of a sum that a point is to move by, or they cancel."""
 
 
 class HeldRows(NamedTuple):
@@ -30,6 +30,15 @@ class HeldRows(NamedTuple):
     """Of the robot's degrees of freedom, with zeros for rows that hold what cannot move."""
     kept: list[Scalar]
     """1 for a row that is there, 0 for one of those."""
+
+    def wrenches(self) -> list[Wrench]:
+        """Of a unit force along each row."""
+        kept = iter(self.kept)
+        return [
+            motion.wrench([next(kept) if r == s else 0.0 for s in range(motion.size)])
+            for motion in self.motions
+            for r in range(motion.size)
+        ]
 
 
 def constraint_motion(
@@ -76,10 +85,11 @@ def _movable(motion: HeldMotion, tolerance: float) -> list[Scalar]:
     """Whether joints can move what a row holds, a number a row: 1 where they can, 0 where they cannot.
 
     They cannot if of all that they do to the point (to the orientation) a row sees less than its part `tolerance`, in
-    squares, or if all that they do is what rounding leaves of a sum that is zero.
+    squares, or if all that they do is so little that it may be what rounding leaves of a sum that is zero. A rod whose
+    ends meet has no direction, and its row is zero.
     """
     if any(len(columns) == _ALL for side in motion.sides for columns in side.columns.values()):
-        return [1.0] * motion.size  # one joint moves the body in any way
+        return [less(0.5, d.dot(d)) for d in motion.linear] + [1.0] * (3 * motion.turns)  # in any way, by one joint
     seen: list[Scalar] = [0.0] * motion.size
     point: Scalar = 0.0
     turning: Scalar = 0.0
@@ -93,7 +103,7 @@ def _movable(motion: HeldMotion, tolerance: float) -> list[Scalar]:
             point, turning = point + w.dot(w), turning + turn
             terms = terms + m.linear.dot(m.linear) + turn * (p2 + r.dot(r))
             seen = [s + x * x for s, x in zip(seen, motion.rows(m.angular, w), strict=True)]
-    linear, there = len(motion.linear), less(_ROUNDING * terms, point)
+    linear, there = len(motion.linear), less(_LEVER * tolerance * terms, point)
     return [there * less(tolerance * point, s) for s in seen[:linear]] + [
         less(tolerance * turning, s) for s in seen[linear:]
     ]

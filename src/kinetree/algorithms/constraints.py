@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.model import Frame, Tree
 from kinetree.model.constraints import Hold
 from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
@@ -107,14 +107,16 @@ def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> H
     u = v.linear + v.angular.cross(p)
     u_rate = a.linear + a.angular.cross(p) + v.angular.cross(p_rate)
     directions = hold.directions
-    if hold.length is not None:  # |r|² / (2 length) with r between the origins; its rate is r . u / length
-        r, per_length = p - carrier.X.r, 1.0 / hold.length
-        E, directions = Mat3.identity(), (r * per_length,)
+    if hold.length is not None:
+        r = p - carrier.X.r
+        _, per_distance = _distance(r)
+        E, directions = Mat3.identity(), (r * per_distance,)
     moving = HeldMotion(tuple(sides), p, E, directions, hold.turns, [], [], [])
     velocity = moving.rows(v.angular, u)
-    if hold.length is not None:
+    if hold.length is not None:  # d/dt (r . u / |r|), where r . u = r . r_rate
         r_rate = u + carrier.v.angular.cross(r)
-        acceleration = [moving.rows(a.angular, u_rate)[0] + r_rate.dot(u) * per_length]
+        (rate,) = velocity
+        acceleration = [moving.rows(a.angular, u_rate)[0] + (r_rate.dot(u) - rate * rate) * per_distance]
     else:  # the rates of numbers along the axes of E, which spin
         acceleration = moving.rows(a.angular - spin.cross(v.angular), u_rate - spin.cross(u))
     wanted: list[Scalar] = [-hold.velocity_gain * x for x in velocity] if hold.velocity_gain else [0.0] * len(velocity)
@@ -139,8 +141,8 @@ def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
     """How far the frame is off: along the linear rows, and by a rotation vector; zero where it has no place to be."""
     held, *carriers = motion.sides
     if hold.length is not None:
-        r = motion.p - carriers[0].X.r
-        return [0.5 * (r.dot(r) * (1.0 / hold.length) - hold.length)]
+        distance, _ = _distance(motion.p - carriers[0].X.r)
+        return [distance - hold.length]
     if carriers:
         origin, R = carriers[0].X.r, carriers[0].X.E.times(held.X.E.T)
     elif hold.at is None:
@@ -152,6 +154,14 @@ def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
     off = motion.E @ (motion.p - origin)
     error = [d.dot(off) for d in hold.directions]
     return [*error, *rotation_log(R).components()] if hold.turns else error
+
+
+def _distance(r: Vec3) -> tuple[Scalar, Scalar]:
+    """|r| and 1 / |r|; both are zero where r is zero."""
+    square = r.dot(r)
+    is_apart = less(0.0, square)
+    distance = sqrt(select(is_apart, square, 1.0))
+    return select(is_apart, distance, 0.0), select(is_apart, 1.0 / distance, 0.0)
 
 
 def _meeting(tree: Tree, a: int, b: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, sqrt
 from kinetree.model import Tree
 
 __all__ = ["HalfSolutions"]
@@ -36,6 +36,15 @@ class HalfSolutions:
         for a, d, b in zip(x, self._inverse_D, y, strict=True):
             total = total + a * d * b
         return total
+
+    def rooted(self, Y: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+        """B = Y D^-½ with J H⁻¹ Jᵀ = B Bᵀ, for the halves of the rows of J."""
+        roots = [sqrt(d) for d in self._inverse_D[1:]]
+        return [[a * root for a, root in zip(y[1:], roots, strict=True)] for y in Y]
+
+    def unrooted(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """The half D^½ y of the force Jᵀ λ, for y = Bᵀ λ."""
+        return [0.0, *(a * (self._L[k, k] * sqrt(self._inverse_D[k])) for k, a in enumerate(y, 1))]
 
     def gram(self, Y: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         """J H⁻¹ Jᵀ, for the halves of the rows of J."""

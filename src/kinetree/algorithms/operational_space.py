@@ -1,53 +1,88 @@
-"""Inverse operational-space inertia Λ⁻¹ = J M⁻¹ Jᵀ by articulated bodies: M is never formed.
+"""Forces, and what they do to a robot, by articulated bodies: J M⁻¹ Jᵀ and M⁻¹ Jᵀ λ without forming M.
 
 A force f on a body is handed inward as in the articulated-body algorithm: joint i takes u_i = S_iᵀ f of it, and the
-parent feels ⁱX_λᵀ (f - U D⁻¹ u_i). Two forces meet in Σ u_i D_i⁻¹ u_i' over the joints that both pass.
+parent feels ⁱX_λᵀ (f - U D⁻¹ u_i). Two forces meet in Σ u_i D_i⁻¹ u_i' over the joints that both pass, and outward
+the parts u_i give the accelerations.
 
-Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, passes 1 and 2; Kreutz-Delgado, Jain and
+Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, passes 2 and 3; Kreutz-Delgado, Jain and
 Rodriguez, "Recursive formulation of operational space control", Int. J. Robotics Research 11 (1992).
 Names here <-> table: those of aba.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.constraints import Wrench
 from kinetree.expr import Scalar
 from kinetree.model import Tree
+from kinetree.spatial import Motion
 
-__all__ = ["inverse_operational_inertia"]
+__all__ = ["JointParts"]
+
+Parts = Sequence[Scalar]
+"""What the joints take of a force, joint after joint: its half."""
 
 
-def inverse_operational_inertia(
-    tree: Tree, q: Sequence[Sequence[Scalar]], wrenches: Sequence[Wrench]
-) -> list[list[Scalar]]:
-    """Λ⁻¹ for unit forces along the rows, each a force on one body, or two; no joints may share coordinates."""
-    X, S, UD, D = articulated(tree, q)
+class JointParts:
+    """The articulated bodies at one configuration; no joints may share coordinates."""
 
-    taken: list[dict[int, list[Scalar]]] = []
-    for wrench in wrenches:
+    def __init__(self, tree: Tree, q: Sequence[Sequence[Scalar]]) -> None:
+        self._tree = tree
+        self._X, self._S, self._UD, self._D = articulated(tree, q)
+
+    def half(self, wrench: Wrench) -> list[Scalar]:
+        """Of a force on one body, or on two."""
+        (u,) = self._tree.slots(1)
         f: dict[int, Any] = {}
-        u: dict[int, list[Scalar]] = {}
         for i, force in wrench.on:
             f[i] = f[i] + force if i in f else force
-        for i, p in tree.inward:
+        for i, p in self._tree.inward:
+            u[i] = [0.0] * self._tree.joint[i].nv
             if i in f:
-                u[i] = S[i].project(f[i])
-                handed = X[i].back(f[i] - UD[i] @ u[i])
+                u[i] = self._S[i].project(f[i])
+                handed = self._X[i].back(f[i] - self._UD[i] @ u[i])
                 f[p] = f[p] + handed if p in f else handed
-        taken.append(u)
+        return [x for part in u[1:] for x in part]
 
-    n = len(wrenches)
-    inverse: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    for s, u in enumerate(taken):
-        weighted = {i: D[i].solve(u_i) for i, u_i in u.items()}
-        for r in range(s, n):
-            for i, u_i in taken[r].items():
-                if i in weighted:
-                    for a, b in zip(u_i, weighted[i], strict=True):
-                        inverse[r][s] = inverse[r][s] + a * b
-            inverse[s][r] = inverse[r][s]
-    return inverse
+    def rooted(self, Y: Sequence[Parts]) -> list[list[Scalar]]:
+        """B with J M⁻¹ Jᵀ = B Bᵀ, for the halves of unit forces along the rows."""
+        return [[x for i, part in self._joints(y) for x in self._D[i].rooted(part)] for y in Y]
+
+    def unrooted(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """The half of the force Jᵀ λ, for y = Bᵀ λ."""
+        return [x for i, part in self._joints(y) for x in self._D[i].unrooted(part)]
+
+    def gram(self, Y: Sequence[Parts]) -> list[list[Scalar]]:
+        """J M⁻¹ Jᵀ, for the halves of unit forces along the rows."""
+        found: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
+        for s, y in enumerate(Y):
+            weighted = [x for i, part in self._joints(y) for x in self._D[i].solve(part)]
+            for r in range(s, len(Y)):
+                for a, b in zip(Y[r], weighted, strict=True):
+                    found[r][s] = found[r][s] + a * b
+                found[s][r] = found[r][s]
+        return found
+
+    def rest(self, y: Parts) -> list[Scalar]:
+        """M⁻¹ f, for the half of f."""
+        a, qdd = self._tree.slots(2)
+        a[0] = Motion.zero()
+        parts = dict(self._joints(y))
+        for i, p in self._tree.outward:
+            a_p = self._X[i] @ a[p]
+            felt = self._UD[i].dot(a_p)
+            qdd[i] = [u - s for u, s in zip(self._D[i].solve(parts[i]), felt, strict=True)]
+            a[i] = a_p + self._S[i] @ qdd[i]
+        return self._tree.joined(qdd[1:], "nv")
+
+    def nothing(self) -> list[Scalar]:
+        """The half of no force."""
+        return [0.0] * self._tree.v_starts[-1]
+
+    def _joints(self, y: Parts) -> Iterator[tuple[int, Parts]]:
+        starts = self._tree.v_starts
+        for i in range(1, self._tree.size):
+            yield i, y[starts[i] : starts[i + 1]]

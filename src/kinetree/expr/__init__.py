@@ -17,6 +17,7 @@ from kinetree.expr.functions import (
     sqrt,
     tanh,
 )
+from kinetree.expr.grid import Grid
 from kinetree.expr.interpret import interpret
 from kinetree.expr.joined import Joined, Place
 from kinetree.expr.lower import lower
@@ -51,6 +52,7 @@ __all__ = [
     "Block",
     "Call",
     "Graph",
+    "Grid",
     "Index",
     "Instruction",
     "Joined",

@@ -213,12 +213,23 @@ def _motion_and_rows(model: Model, options: Mapping[str, Any]) -> tuple[int | st
     return (model.nv + _rows(options["constraints"]),)
 
 
+_TOLERANCE, _IN_SINGLE = 1e-10, {"tolerance": 1e-7}
+_WRITTEN_OUT = 6000
+"""Rows times columns times steps, above which the decomposition of the rows is done in loops over rows."""
+
+
+def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
+    rows = _rows(options["constraints"])
+    looks = options["tolerance"] > 0.0 and options["damping"] == 0.0
+    return looks and rows * model.nv * min(rows, model.nv) > _WRITTEN_OUT
+
+
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
 _HELD = {"constraints": _constraints_option}
 _RULE: dict[str, Callable[[Model, Any], Hashable]] = {
     "method": _method_option,
     "damping": _number_option("damping", math.inf, 0.0),
-    "tolerance": _number_option("tolerance", 1.0, 1e-10),
+    "tolerance": _number_option("tolerance", 1.0, _TOLERANCE),
 }
 _DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
     **_HELD, **_RULE, "passive": passive_option, "limits": limits_option,
@@ -228,18 +239,22 @@ _ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
 CONSTRAINED_DYNAMICS = Definition(
     "constrained_dynamics", (_Q, _V, _TAU, _ACCELERATION), _motion_and_rows, _constrained_dynamics, _DYNAMICS,
     sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
+    is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 CONSTRAINT_FORCES = Definition(
     "constraint_forces", (_Q, _V, _TAU, _ACCELERATION), _a_row_each, _constraint_forces, _DYNAMICS,
     sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
+    is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 IMPACT = Definition(
     "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**_HELD, **_RULE},
     sizes=_SIZES, optional=("restitution",), divides_by_inertia=True, loops=False,
+    is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 OPERATIONAL_SPACE_INERTIA = Definition(
     "operational_space_inertia", (_Q,), lambda _, options: (_rows(options["constraints"]),) * 2, _inertia,
     {"constraints": _frame_or_constraints_option, **_RULE}, divides_by_inertia=True, loops=False,
+    is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
     "constraint_jacobian", (_Q,), lambda _, options: (_rows(options["constraints"]), "nv"), _jacobian, _HELD,
@@ -261,7 +276,7 @@ def constrained_dynamics(
     acceleration: ArrayLike | None = None,
     method: str = "kkt",
     damping: float = 0.0,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
     passive: Passive = False,
     limits: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -289,8 +304,9 @@ def constrained_dynamics(
         method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies, without forming H;
             the numbers are the same, the cost is not.
         damping: added to the diagonal of J H⁻¹ Jᵀ: rows then yield, J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
-        tolerance: a row that can move by less than this part of what it could, once the rows before it are held, is
-            left out and shares the forces of these; 0 takes all rows to be independent, which is cheaper.
+        tolerance: a row depends on others, and shares their forces, if the square of what it can still move once they
+            are held is no more than this part of the square of what it could move alone. By default 1e-10 in float64
+            and 1e-7 in float32; 0 takes all rows to be independent, which is cheaper.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motors give at most their limits, as for `aba`.
         parameters: other numbers for some of the robot's parameters, such as
@@ -339,7 +355,7 @@ def constraint_forces(
     acceleration: ArrayLike | None = None,
     method: str = "kkt",
     damping: float = 0.0,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
     passive: Passive = False,
     limits: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -394,7 +410,7 @@ def impact(
     restitution: ArrayLike = 0.0,
     method: str = "kkt",
     damping: float = 0.0,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -449,7 +465,7 @@ def operational_space_inertia(
     *,
     method: str = "kkt",
     damping: float = 0.0,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -594,9 +610,9 @@ def constraint_errors(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Errors (…, m); m along linear rows, and for a fixed frame the three components of the rotation vector that is
-        left, rad. Zero for a contact that has no place (`at`). To first order a small displacement changes them by
-        `constraint_jacobian` times it.
+        Errors (…, m); m along linear rows, for a rod its distance less its length, and for a fixed frame the three
+        components of the rotation vector that is left, rad. Zero for a contact that has no place (`at`). To first
+        order a small displacement changes them by `constraint_jacobian` times it.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `constraint_jacobian`.

@@ -91,7 +91,9 @@ class Loop:
         directions: "point" holds the two origins together (3 rows), "fixed" the orientations as well (6 rows, the
             linear ones first); one direction (3,) or two (2, 3), at right angles, in the axes of `frame_a`, hold the
             origins together along these only: the origin of `frame_b` stays in a plane or on a line of `frame_a`.
-            "distance" keeps the origins `length` apart, as a massless rod does (1 row, along the rod).
+            "distance" keeps the origins `length` apart, as a massless rod does (1 row, the unit vector from the origin
+            of `frame_a` to that of `frame_b`, at any distance). Where the two origins meet, a rod has no direction:
+            its row, its bias and its force are zero.
         length: of the rod, m.
         position_gain: the acceleration that a position error asks for, 1/s² (Baumgarte's β²).
         velocity_gain: the acceleration that a velocity error asks for, 1/s (Baumgarte's 2 α).

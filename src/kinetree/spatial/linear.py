@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.expr import Scalar, Symbol
+from kinetree.expr import Scalar, Symbol, sqrt
 
 __all__ = ["LDLT"]
 
@@ -42,6 +42,19 @@ class LDLT:
             for j in range(i + 1, n):
                 x[i] = x[i] - self._L[j][i] * x[j]
         return x
+
+    def rooted(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """C⁻¹ b, where A = C Cᵀ with C = L d^½."""
+        x = list(b)
+        for i in range(len(x)):
+            for j in range(i):
+                x[i] = x[i] - self._L[i][j] * x[j]
+        return [a * sqrt(d) for a, d in zip(x, self._d_inverse, strict=True)]
+
+    def unrooted(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """C y."""
+        x = [a * (d * sqrt(e)) for a, d, e in zip(y, self._d, self._d_inverse, strict=True)]
+        return [sum((self._L[i][j] * x[j] for j in range(i)), start=x[i]) for i in range(len(x))]
 
     def _over(self, x: Scalar, k: int) -> Scalar:
         """x / d_k. Numbers are divided, so that d / d is exactly one; symbols share one reciprocal."""

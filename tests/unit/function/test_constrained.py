@@ -247,7 +247,7 @@ def test_nothing_that_is_not_finite_leaves_its_sample(robot: kt.Model) -> None:
 
 
 def test_single_precision_answers_to_its_rounding() -> None:
-    """Redundant rows, too, with a tolerance above that rounding."""
+    """Redundant rows, too: the default tolerance is above that rounding."""
     robot = kt.zoo.load("quadruped")
     rng = np.random.default_rng(2)
     feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
@@ -255,10 +255,34 @@ def test_single_precision_answers_to_its_rounding() -> None:
     single = [x.astype(np.float32) for x in (q, v, tau)]
     for constraints in (feet, [*feet, feet[0]]):
         expected = kt.constrained_dynamics(robot, q, v, tau, constraints)
-        result = kt.constrained_dynamics(robot, *single, constraints, tolerance=1e-5)
+        result = kt.constrained_dynamics(robot, *single, constraints)
         assert result.qdd.dtype == np.float32
         np.testing.assert_allclose(result.qdd, expected.qdd, atol=2e-4 * np.abs(expected.qdd).max())
         np.testing.assert_allclose(result.forces, expected.forces, atol=2e-4 * np.abs(expected.forces).max())
+
+
+def test_the_default_tolerance_goes_by_the_dtype(robot: kt.Model) -> None:
+    """1e-10 in float64 and 1e-7 in float32, for derivatives as well; one that is given is the same in both."""
+    both = [kt.Contact("tip", [1, 0, 0]), kt.Contact("tip", [0, 0, 1])]
+    bend = 1e-4  # rad from stretched: the second row moves 1e-4 times as far as it would alone, 1e-8 in squares
+    q, single = np.array([0.3, bend]), np.array([0.3, bend], dtype=np.float32)
+
+    def is_kept(at: Any, **options: Any) -> bool:
+        return bool(np.abs(kt.operational_space_inertia(robot, at, both, **options)).max() > 1e4)
+
+    assert is_kept(q)
+    assert is_kept(q, tolerance=1e-10)
+    assert not is_kept(q, tolerance=1e-7)
+    assert not is_kept(single)
+    assert is_kept(single, tolerance=1e-10)
+    assert (
+        kt.compile(robot, kt.impact, constraints=both, dtype="float32").__self__._specialization.options["tolerance"]
+        == 1e-7
+    )
+    inertia, change = kt.jvp(robot, kt.operational_space_inertia, (single,), {"q": single}, constraints=both)
+    assert inertia.dtype == np.float32
+    np.testing.assert_allclose(inertia, kt.operational_space_inertia(robot, single, both), rtol=1e-5)
+    assert np.isfinite(change).all()
 
 
 def test_parameters_and_forces_are_inputs(robot: kt.Model) -> None:

@@ -1,0 +1,82 @@
+"""A matrix that is gone through row by row: written out, or in loops of a program.
+
+Without a recorder its numbers are in a list, and each round is written out, so that what is known to be zero vanishes.
+With one they are in the memory of its trace, and `rounds` is a loop over rows: however many rows there are, they take
+the statements of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from kinetree.expr.functions import select
+from kinetree.expr.program import Index, Range
+from kinetree.expr.recording import Memory, Recorder
+from kinetree.expr.symbol import Scalar
+
+__all__ = ["Grid"]
+
+
+class Grid:
+    """Numbers `grid[i, j]`, zero at first; j is an int, and i is one too or comes from `rounds`."""
+
+    __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
+
+    def __init__(self, rows: int, columns: int, recorder: Recorder | None = None) -> None:
+        size = rows * columns
+        self._recorder = recorder
+        self._columns = columns
+        self._memory: Memory | None = None
+        self._numbers: list[Scalar] = []
+        if recorder is None:
+            self._numbers = [0.0] * size
+        else:
+            self._memory = recorder.array("grid", size, clear=True)
+
+    def __getitem__(self, at: tuple[Index | int, int]) -> Scalar:
+        place = at[0] * self._columns + at[1]
+        if self._memory is not None:
+            return self._memory[place]
+        assert isinstance(place, int)
+        return self._numbers[place]
+
+    def __setitem__(self, at: tuple[Index | int, int], x: Scalar) -> None:
+        place = at[0] * self._columns + at[1]
+        if self._memory is not None:
+            self._memory[place] = x
+        else:
+            assert isinstance(place, int)
+            self._numbers[place] = x
+
+    def rounds(self, start: int, stop: int) -> Iterator[Any]:
+        """Rows from `start` on, up or down to the last one before `stop`: ints, or the counter of a loop."""
+        step = 1 if start <= stop else -1
+        if self._memory is None:
+            yield from range(start, stop, step)
+        elif start != stop:
+            yield from self._memory.rounds(start, stop, step)
+
+    def fold(
+        self,
+        start: int,
+        stop: int,
+        state: Sequence[Scalar],
+        step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]],
+    ) -> Sequence[Scalar]:
+        """The same, with values that are carried from row to row: `step(i, values)` gives the next ones."""
+        if self._recorder is not None and start < stop:
+            return self._recorder.fold(Range(Index(start), Index(stop)), state, step)
+        for i in range(start, stop):
+            state = step(i, state)
+        return state
+
+    def row(self, i: Index | int, columns: Iterable[int]) -> list[Scalar]:
+        """Some numbers of one row."""
+        return [self[i, j] for j in columns]
+
+    def exchange(self, i: Index | int, k: Index | int, condition: Scalar) -> None:
+        """Let rows i and k change places where the condition is not zero."""
+        for j in range(self._columns):
+            a, b = self[i, j], self[k, j]
+            self[i, j], self[k, j] = select(condition, b, a), select(condition, a, b)
