@@ -40,7 +40,8 @@ _STRAIGHT = 12_000
 @cache
 def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> Definition:
     """The definition of a derivative: one object for equal requests, as kernels are kept by it."""
-    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along))
+    large = None if of.when_large is None else derived(of.when_large, mode, wrt, along)
+    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), when_large=large)
 
 
 def input_names(definition: Definition, forces: Sequence[str], parameters: Sequence[str]) -> list[str]:
@@ -57,7 +58,8 @@ class DerivedSpecialization(Specialization):
     def _base(self) -> Specialization:
         derivative = self.definition.derivative
         assert derivative is not None
-        return Specialization(derivative.of, self.model, self.options, self.frames, self.parameters, self.unroll)
+        made = Specialization if derivative.of.derivative is None else DerivedSpecialization
+        return made(derivative.of, self.model, self.options, self.frames, self.parameters, self.unroll)
 
     @cached_property
     def _names(self) -> list[str]:

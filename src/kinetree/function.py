@@ -404,7 +404,7 @@ def _specialized(
     unroll: bool | None,
 ) -> Specialization:
     large = definition.when_large
-    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model)):
+    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model, definition)):
         rest = {name: check(model, None) for name, check in large.options.items() if name not in options}
         definition, options = large, {**options, **rest}
     made = Specialization if definition.derivative is None else DerivedSpecialization
