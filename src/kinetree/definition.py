@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
-from kinetree.model import Model
+from kinetree.model import Model, Tree
 
 __all__ = ["Array", "Definition", "Derivative", "Slots", "defined_by"]
 
@@ -68,11 +68,16 @@ class Definition:
     """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
     when_large: Definition | None = None
     """What gives the same for robots that are too large to be written out."""
+    effort: Callable[[Tree], float] | None = None
+    """What makes it slow to compile where it is written out, if there is such a `when_large`: about how many operations
+    it has, times the bodies on the longest path, as what is computed for all of these is needed until the end."""
     is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
     """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
     that depends on the options, what tells whether it is to be done in loops."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
+    always_loops: bool = False
+    """Whether it loops over bodies unless it must be written out, however short it is."""
     loops_where_shared: bool = True
     """The same, for robots whose joints share coordinates."""
     told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None

@@ -51,7 +51,7 @@ def specialized(
     made = Specialization if definition.derivative is None else DerivedSpecialization
     whole = made(definition, model, options, frames, parameters, unroll)
     large = definition.when_large
-    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model)):
+    if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model, definition)):
         return _with_loops(large, whole)
     return whole
 
@@ -66,7 +66,8 @@ def _with_loops(definition: Definition, like: Specialization) -> Specialization:
 @cache
 def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> Definition:
     """The definition of a derivative: one object for equal requests, as kernels are kept by it."""
-    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), when_large=None)
+    large = None if of.when_large is None else derived(of.when_large, mode, wrt, along)
+    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), when_large=large)
 
 
 def input_names(definition: Definition, forces: Sequence[str], parameters: Sequence[str]) -> list[str]:

@@ -32,6 +32,9 @@ _STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
+_MOST_EFFORT = 200_000.0  # see `Definition.effort`; LLVM takes about five seconds, which grow with the power 1.5
+_EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
+"""What a derivative takes, as a multiple."""
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
 _log = logging.getLogger("kinetree")
@@ -167,6 +170,8 @@ class Specialization:
         """Whether a straight line would be too long, told before it is traced."""
         if not self.definition.can_loop(self.model):
             return False
+        if self.definition.always_loops:
+            return True
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
         return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
 
@@ -267,9 +272,14 @@ class Specialization:
         return options
 
 
-def too_large_to_write_out(model: Model) -> bool:
-    """Whether a straight line of all its bodies is not even traced."""
-    return model.nv > _STRAIGHT_JOINTS
+def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:
+    """Whether a straight line of all its bodies is not even traced, or not that of a definition."""
+    if model.nv > _STRAIGHT_JOINTS:
+        return True
+    if definition is None or definition.effort is None:
+        return False
+    times = 1.0 if definition.derivative is None else _EFFORT_OF[definition.derivative.mode]
+    return times * definition.effort(model.tree) > _MOST_EFFORT
 
 
 def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:

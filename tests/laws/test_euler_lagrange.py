@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.expr import interpret
+from kinetree.model import Rotor
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.specialization import Specialization
 from strategies import State, law, moving_trees, wrenches
 from tests.robots import every_joint
 
@@ -80,6 +83,45 @@ def test_shared_coordinates_are_projected(case: tuple[Case, State]) -> None:
     close(C, c.G.T @ C_all @ c.G, scale=float(np.abs(C_all).max(initial=0.0)))
 
 
+def composite(robot: kt.Model, q: Array, v: Array, *, unroll: bool) -> Array:
+    """M and C as robots have them that are too large for sums over links."""
+    large = kt.euler_lagrange_matrices.definition.when_large  # type: ignore[attr-defined]
+    program = Specialization(large, robot, {}, (), (), unroll).program()
+    (numbers,) = interpret(program, q.tolist(), v.tolist())
+    return np.reshape(numbers, (2, robot.nv, robot.nv))
+
+
+@law(20)
+@given(case=moving_trees(max_joints=5))
+def test_composite_bodies_give_the_very_same_matrices(case: tuple[kt.Model, State]) -> None:
+    robot, s = case
+    expected = reference(kt.euler_lagrange_matrices, robot, s.q, s.v)
+    close(composite(robot, s.q, s.v, unroll=True), expected, scale=float(np.abs(expected).max(initial=0.0)))
+
+
+def geared() -> kt.Model:
+    """Four joints with geared rotors, the last of which follows the first."""
+    builder = kt.ModelBuilder("geared")
+    builder.add_body("base")
+    for k, axis in enumerate(([0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])):
+        solid = kt.solids.box(0.1, 0.2, 0.3, mass=1.0 + k, placement=kt.placement([0.1, 0.05, 0.2]))
+        builder.add_body(f"link{k}", solid)
+        mimic = kt.Mimic("joint0", -1.5, 0.2) if k == 3 else None
+        parent, place = f"link{k - 1}" if k else "base", kt.placement([0.1, 0.2, 0.3])
+        rotor = Rotor(0.01, 20.0)
+        builder.add_joint(f"joint{k}", kt.Revolute(axis), parent, f"link{k}", place, mimic=mimic, rotor=rotor)
+    return builder.build()
+
+
+@pytest.mark.parametrize("unroll", [True, False])
+def test_they_do_so_with_rotors_and_shared_coordinates_in_loops_too(unroll: bool) -> None:
+    robot, rng = geared(), np.random.default_rng(14)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    expected = reference(kt.euler_lagrange_matrices, robot, q, v)
+    assert np.abs(expected[1] - reference(kt.coriolis_matrix, robot, q, v)).max() > 1e-3  # C is not unique
+    close(composite(robot, q, v, unroll=unroll), expected, scale=float(np.abs(expected).max()))
+
+
 def test_compiled_it_is_the_same_and_both_matrices_are_views_of_one_array() -> None:
     robot = kt.zoo.load("arm6")
     rng = np.random.default_rng(1)
@@ -95,7 +137,7 @@ def test_compiled_it_is_the_same_and_both_matrices_are_views_of_one_array() -> N
     close(np.einsum("nij,nj->ni", found.C, v), kt.coriolis_forces(robot, q, v))
 
 
-def test_a_body_without_mass_counts_with_its_inertia_only() -> None:
+def wheel() -> kt.Model:
     builder = kt.ModelBuilder("wheel", gravity=(0.0, 0.0, 0.0))
     builder.add_body("base")
     builder.add_body("arm", kt.solids.box(0.5, 0.1, 0.1, mass=2.0, placement=kt.placement([0.25, 0, 0])))
@@ -103,9 +145,15 @@ def test_a_body_without_mass_counts_with_its_inertia_only() -> None:
     builder.add_joint("swing", kt.Revolute([0, 0, 1]), "base", "arm")
     builder.add_joint("spin", kt.Revolute([0, 1, 0]), "arm", "disc", kt.placement([0.5, 0, 0]))
     with pytest.warns(kt.ModelWarning, match="inertia but no mass"):
-        robot = builder.build()
-    q, v, tau = [0.3, 0.4], [1.0, 2.0], [0.5, 0.6]
+        return builder.build()
+
+
+def test_a_body_without_mass_counts_with_its_inertia_only() -> None:
+    robot, q, v, tau = wheel(), np.array([0.3, 0.4]), np.array([1.0, 2.0]), np.array([0.5, 0.6])
     close(reference(kt.euler_lagrange, robot, q, v, tau), reference(kt.aba, robot, q, v, tau))
+    expected = reference(kt.euler_lagrange_matrices, robot, q, v)
+    for unroll in (True, False):
+        close(composite(robot, q, v, unroll=unroll), expected)
 
 
 # -- the tutorial's joints and calls

@@ -32,7 +32,7 @@ from kinetree.algorithms.constrained_dynamics import (
     operational_space_inertia,
 )
 from kinetree.algorithms.constraint_rows import constraint_jacobian, constraint_motion
-from kinetree.algorithms.coriolis_matrix import coriolis_matrix
+from kinetree.algorithms.coriolis_matrix import coriolis_matrix, coriolis_matrix_of_links
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.drives import (
     BRAKES,
@@ -99,6 +99,7 @@ __all__ = [
     "constraint_motion",
     "coordinate_rates",
     "coriolis_matrix",
+    "coriolis_matrix_of_links",
     "crba",
     "difference",
     "difference_jacobian",

@@ -4,24 +4,43 @@ Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix
 systems", J. Comput. Nonlinear Dyn. 16 (2021), algorithm 1, in the bodies' own coordinates.
 Names here <-> paper:  Ic, Bc <-> Iᶜ, Bᶜ,  Sd <-> Ṡ,  the rate of S as the joint moves (S̊) and is carried along at v,
 F_B, F_I, F <-> the forces whose products with S_j and Ṡ_j are a row of C, and with S_j a column.
-G is the momentum of geared rotors at unit rates (RBDA section 9.6), fixed in the parent. Its rate v_p x* G is halved
-between the column of the rotor's joint and the columns that carry the parent, as B does with a body's momentum.
+G is the momentum of geared rotors at unit rates (RBDA section 9.6), fixed in the parent. Its rate Gd = v_p x* G is
+halved between the column of the rotor's joint and the columns that carry the parent, as B does with a body's momentum.
+
+C is not unique. With another B of each body, the same recursion gives the matrix that the Jacobians of links add up to
+(euler_lagrange.py), in O(n d) instead of O(n d²) for paths of length d; Gd then belongs to the rotor's column alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kinetree.expr import Scalar
 from kinetree.model import JointSquare, Tree
 from kinetree.model.joints.derivatives import subspace_rate
-from kinetree.spatial import CoriolisInertia, ForceBasis, Motion, Subspace
+from kinetree.spatial import CoriolisInertia, ForceBasis, Inertia, Motion, Subspace
 
-__all__ = ["coriolis_matrix"]
+__all__ = ["coriolis_matrix", "coriolis_matrix_of_links"]
 
 
 def coriolis_matrix(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> JointSquare:
     """The blocks C[i, j] and C[j, i] for each j on the path from joint i to the root; the others are zero."""
+    return _recursion(tree, q, qd, CoriolisInertia.of, 0.5)
+
+
+def coriolis_matrix_of_links(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> JointSquare:
+    """The same blocks of the C of `euler_lagrange_matrices`; no inertias may be regrouped, as it depends on each."""
+    return _recursion(tree, q, qd, CoriolisInertia.about_center, 1.0)
+
+
+def _recursion(
+    tree: Tree,
+    q: Sequence[Sequence[Scalar]],
+    qd: Sequence[Sequence[Scalar]],
+    B: Callable[[Inertia, Motion], CoriolisInertia],
+    part: float,
+) -> JointSquare:
+    """With the B of each body, and the part of Gd that belongs to the rotor's column."""
     X, S, Sd, G, Gd, h, v, Ic, Bc = tree.slots(9)
     C = tree.square()
 
@@ -36,9 +55,9 @@ def coriolis_matrix(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequ
         v[i] = v_p + v_J
         Sd[i] = subspace_rate(tree.joint[i], q[i], qd[i]) + S[i].crossed_by(v[i])  # S̊ + v x S
         G[i] = ForceBasis.couples(tree.rotor[i], X_J)
-        Gd[i] = ForceBasis(tuple(v_p.cross(n) * 0.5 for n in G[i].columns))
-        h[i] = G[i] @ qd[i] * 0.5
-        Ic[i], Bc[i] = tree.I[i], CoriolisInertia.of(tree.I[i], v[i])
+        Gd[i] = ForceBasis(tuple(v_p.cross(n) for n in G[i].columns))
+        h[i] = G[i] @ qd[i] * (1.0 - part)
+        Ic[i], Bc[i] = tree.I[i], B(tree.I[i], v[i])
 
     for i, p in tree.inward:
         Ic[p] = Ic[p] + X[i].back(Ic[i])
@@ -48,7 +67,8 @@ def coriolis_matrix(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequ
         BS = ForceBasis(tuple(Bc[i].transposed_times(s) for s in S[i].columns))
         forces = S[i].carried_by(Bc[i]) + Sd[i].carried_by(Ic[i])
         C[i, i] = S[i].inertia(forces)
-        F_B[i], F_I[i], F[i] = BS + Gd[i], IS + G[i], forces + Gd[i]
+        rows, columns = (ForceBasis(tuple(n * x for n in Gd[i].columns)) for x in (1.0 - part, part))
+        F_B[i], F_I[i], F[i] = BS + rows, IS + G[i], forces + columns
         for j, k in tree.toward_root(i):
             F_B[k], F_I[k], F[k] = (f[j].taken_back(X[j]) for f in (F_B, F_I, F))
             C[k, i] = S[k].inertia(F[k])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.dynamics import ABA, RNEA
-from kinetree.model import Model, regrouped
+from kinetree.model import Model, Tree, regrouped
 from kinetree.spatial import Force
 
 __all__ = ["AbaDerivatives", "RneaDerivatives", "aba_derivatives", "rnea_derivatives"]
@@ -54,6 +55,15 @@ def _rnea_derivatives(
     return [*(d.by_q - by_q).flat(), *(d.by_v - by_v).flat(), *d.H.flat()]
 
 
+def _effort(tree: Tree) -> float:
+    """Each degree of freedom meets the bodies between it and the root. The solution of `aba_derivatives` is shorter."""
+    bodies, operations = [0] * tree.size, 0.0
+    for i, p in tree.outward:
+        bodies[i] = bodies[p] + 1
+        operations += tree.joint[i].nv * (108.0 + 56.5 * bodies[i])
+    return operations * max(bodies)
+
+
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 _PASSIVE = {"passive": passive_option}
 _THREE = (3, "nv", "nv")
@@ -67,7 +77,8 @@ ABA_DERIVATIVES = Definition(
     divides_by_inertia=True,
     is_dense=True,
     loops=False,
-    when_large=derived(ABA, "jacobian", ("q", "v", "tau")),
+    effort=_effort,
+    when_large=derived(replace(ABA, always_loops=True), "jacobian", ("q", "v", "tau")),
 )
 RNEA_DERIVATIVES = Definition(
     "rnea_derivatives",
@@ -77,7 +88,8 @@ RNEA_DERIVATIVES = Definition(
     _PASSIVE,
     takes_forces=True,
     loops=False,
-    when_large=derived(RNEA, "jacobian", ("q", "v", "qdd")),
+    effort=_effort,
+    when_large=derived(replace(RNEA, always_loops=True), "jacobian", ("q", "v", "qdd")),
 )
 
 

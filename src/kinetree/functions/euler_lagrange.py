@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from numpy.typing import ArrayLike
@@ -11,7 +12,8 @@ from kinetree import algorithms
 from kinetree.expr import Scalar
 from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.model import Model
+from kinetree.functions.dynamics import ABA
+from kinetree.model import Model, Tree, regrouped
 from kinetree.spatial import Force
 
 __all__ = ["EulerLagrangeMatrices", "euler_lagrange", "euler_lagrange_matrices"]
@@ -35,17 +37,36 @@ def _euler_lagrange(
 
 def _matrices(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     M, C = algorithms.euler_lagrange_matrices(model.tree, q, v)
-    return [*M.flat(), *C.flat()]
+    return model.tree.stacked_matrices(M, C)
+
+
+def _matrices_by_recursion(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+    """The same M and C from composite bodies."""
+    M = algorithms.crba(regrouped(model.tree), q)
+    C = algorithms.coriolis_matrix_of_links(model.tree, q, v)
+    return model.tree.stacked_matrices(M, C)
+
+
+def _effort(tree: Tree) -> float:
+    """Every pair of joints on the path of every link is met."""
+    bodies, columns = [0] * tree.size, [0] * tree.size
+    for i, p in tree.outward:
+        bodies[i], columns[i] = bodies[p] + 1, columns[p] + tree.joint[i].nv
+    return sum(46.0 * n + 11.2 * n * n for n in columns) * max(bodies)
 
 
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
-# Every pair of joints on every body's path is met: no loop over bodies does that.
+# No loop over bodies meets every pair of joints on the path of every body: large robots go another way.
 EULER_LAGRANGE = Definition(
     "euler_lagrange", (_Q, _V, _TAU), ("nv",), _euler_lagrange, {"passive": passive_option, "limits": limits_option},
     takes_forces=True, divides_by_inertia=True, loops=False,
+    when_large=replace(ABA, name="euler_lagrange"), effort=_effort,
 )  # fmt: skip
 EULER_LAGRANGE_MATRICES = Definition(
-    "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices, loops=False
+    "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices, loops=False,
+    when_large=Definition(
+        "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices_by_recursion, always_loops=True
+    ), effort=_effort,
 )  # fmt: skip
 
 
@@ -66,7 +87,9 @@ def euler_lagrange(
     """Forward dynamics by the Jacobian form of the equations of motion and a dense solution: what `aba` gives.
 
     It shares nothing with the recursive algorithms but the Jacobians of links, and costs far more: for tests and for
-    teaching. Many times as long to compile as `aba`, it suits robots of up to some twenty degrees of freedom.
+    teaching. Its cost grows with the third power of a chain's length, so it is compiled for robots of up to some twenty
+    degrees of freedom (chains of up to 13 joints, ANYmal on its floating base). Larger robots, and derivatives that
+    would be as long, go by the articulated-body algorithm of `aba`, which gives the same accelerations.
 
     Args:
         robot: the robot.
@@ -115,7 +138,7 @@ def euler_lagrange_matrices(
     """The mass matrix M = Σ JᵀM_cJ and the Coriolis matrix C = Σ Jᵀ(M_cJ̇ + [ω̃]M_cJ), link by link.
 
     M is that of `crba`. C v is `coriolis_forces`, and Ṁ - 2 C is skew-symmetric, though other matrices do both as
-    well.
+    well. Where robots are too large for `euler_lagrange`, the same two matrices come from composite bodies, in loops.
 
     Args:
         robot: the robot.

@@ -141,6 +141,10 @@ class Tree:
         """Pieces from slot 1 on, each with its space, as rows one after the other."""
         return [x for pieces, space in rows for x in self.joined(pieces, space)]
 
+    def stacked_matrices(self, *matrices: JointBlocks | JointSquare) -> list[Scalar]:
+        """Row by row, one after the other."""
+        return [x for matrix in matrices for x in matrix.flat()]
+
     def rebuilt(self, change: Callable[[Tree], Tree]) -> Tree:
         """The tree with something about its constants changed."""
         return change(self)

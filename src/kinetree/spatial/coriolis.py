@@ -11,12 +11,21 @@ Written out in angular and linear parts, half of it is zero, for any symmetric r
 
 Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
 systems", J. Comput. Nonlinear Dyn. 16 (2021), eq. 11.
+
+There are other maps B for which it vanishes. Newton's and Euler's equations about the centre of mass, with the inertia
+Ī_c there, give [ω̃] Ī_c for the turning (Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59). Seen
+from the origin of the body's frame it has the same p, and
+
+    A = ω x (Ī - (h . h / m) 1) - h x v x,
+
+which is ½ tr(Ī_c) (ω x) more than above.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.expr import less, select
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
@@ -38,11 +47,14 @@ class CoriolisInertia:
     @staticmethod
     def of(inertia: Inertia, velocity: Motion) -> CoriolisInertia:
         """Of a rigid body that moves."""
-        w, v, h, I = velocity.angular, velocity.linear, inertia.h, inertia.I
-        J = I - Sym3.scalar((I.xx + I.yy + I.zz) * 0.5)
-        x, y, z = (w.cross(column) for column in (J.full.x, J.full.y, J.full.z))
-        A = Mat3(x, y, z).T - v.outer(h) + Sym3.scalar(h.dot(v)).full  # h x v x = v hᵀ - (h . v) 1
-        return CoriolisInertia(A, v * inertia.mass + w.cross(h))
+        I = inertia.I
+        return _of(inertia, velocity, I - Sym3.scalar((I.xx + I.yy + I.zz) * 0.5))
+
+    @staticmethod
+    def about_center(inertia: Inertia, velocity: Motion) -> CoriolisInertia:
+        """Of a rigid body that moves, by Euler's equations about its centre of mass; a body without mass has h = 0."""
+        h, m = inertia.h, inertia.mass
+        return _of(inertia, velocity, inertia.I - Sym3.scalar(h.dot(h) * (1.0 / select(less(0.0, m), m, 1.0))))
 
     @staticmethod
     def spinning(momentum: Force) -> CoriolisInertia:
@@ -62,3 +74,11 @@ class CoriolisInertia:
     def transposed_times(self, m: Motion) -> Force:
         """Bᵀ m, a pure couple."""
         return Force(self.A.T @ m.angular + self.p.cross(m.linear), Vec3.zero())
+
+
+def _of(inertia: Inertia, velocity: Motion, J: Sym3) -> CoriolisInertia:
+    """With A = ω x J - h x v x."""
+    w, v, h = velocity.angular, velocity.linear, inertia.h
+    x, y, z = (w.cross(column) for column in (J.full.x, J.full.y, J.full.z))
+    A = Mat3(x, y, z).T - v.outer(h) + Sym3.scalar(h.dot(v)).full  # h x v x = v hᵀ - (h . v) 1
+    return CoriolisInertia(A, v * inertia.mass + w.cross(h))

@@ -9,7 +9,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.differentiation import DerivedSpecialization, derived
-from kinetree.expr import interpret
+from kinetree.expr import Recorder, interpret
+from kinetree.model.rolled import Knowledge, RolledModel, RolledSource
 from kinetree.spatial import Sym3, Vec3
 from kinetree.specialization import Specialization
 from tests.robots import every_joint
@@ -258,3 +259,18 @@ def test_robots_whose_joints_share_coordinates_are_written_out() -> None:
     for function in (kt.hybrid_dynamics, kt.base_wrench):
         with pytest.raises(kt.OptionError, match=r"cannot loop over the bodies of .*, whose joints share coordinates"):
             kt.compile(robot, function, unroll=False)
+
+
+def test_only_bodies_that_are_told_apart_can_be_asked_about_in_loops() -> None:
+    def traced(wanted: set[int]) -> None:
+        source = RolledSource(ARM, frozenset({2}))
+        tree: Any = RolledModel(source, Recorder((), ()), Knowledge()).tree
+        some = tree.some(wanted)
+        for i, p in tree.outward:
+            assert (i in some) in (True, False)
+            assert p in some
+
+    with pytest.raises(ValueError, match=r"\[3\] are not the slots whose bodies are told apart"):
+        traced({3})
+    with pytest.raises(ValueError, match="some are among these and some are not"):
+        traced({2})

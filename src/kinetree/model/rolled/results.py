@@ -94,6 +94,14 @@ class JointSquare(_OfJoints):
         if self._shared is not None:
             self._shared.projected_square(self._output, self._n, self._result)
 
+    def whole(self) -> Memory:
+        """The matrix of the robot's degrees of freedom in memory, row by row."""
+        if self._shared is None:
+            return self._output
+        C = self._recorder.array("projected", self._shared.nv**2)
+        self._shared.projected_square(self._output, self._n, C)
+        return C
+
 
 class JointSquares(_OfJoints):
     """Several matrices of joints by their blocks: `squares[i, j]` has a number for each matrix in each place."""

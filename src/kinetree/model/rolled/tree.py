@@ -215,6 +215,15 @@ class RolledTree:
         for n, (pieces, space) in enumerate(rows):
             self.write(pieces, space, (output, n * (output.size // len(rows))))
 
+    def stacked_matrices(self, *matrices: JointBlocks | JointSquare) -> None:
+        """Write them into the result, one after the other."""
+        (output,) = self._recorder.outputs
+        size = output.size // len(matrices)
+        for n, matrix in enumerate(matrices):
+            whole = matrix.whole()
+            for k in whole.rounds(0, size):
+                output[k + n * size] = whole[k]
+
     def start(self, space: str, i: int | Slot) -> Index:
         """Where a joint's piece of q or v begins."""
         return self._bodies.look_up(self._recorder, self._source.starts(space), i)
