@@ -144,23 +144,14 @@ class DerivedSpecialization(Specialization):
     def program(self) -> Program:
         """Of the function written out, or, where that takes long to compile, of its loops."""
         base = self._base.program()
-        if self._is_long(base):
-            base = self._in_loops() or base
+        if self._base.definition.can_loop(self.model) and self._is_long(base):
+            base = self._base.looped()
         program = self._of(base)
         self._announce(program)
         return program
 
-    def _in_loops(self) -> Program | None:
-        """The function as a program of loops, if it has one."""
-        of = self._base.definition
-        if of.can_loop(self.model):
-            return self._base.looped()
-        if of.when_large is None:
-            return None
-        return _with_loops(of.when_large, self._base).program()
-
     def _is_long(self, base: Program) -> bool:
-        """Whether the derivative of a program that need not be written out would take long to compile."""
+        """Whether the derivative of a program would take long to compile, though nobody asked for it written out."""
         statements = sum(1 for _ in base.body.all_statements())
         return self.unroll is None and _TIMES_AS_LONG * statements > _LONG
 

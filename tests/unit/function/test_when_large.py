@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.differentiation import derived
+from kinetree.differentiation import derived, specialized
 from kinetree.expr import interpret
-from kinetree.function import _specialized
 from kinetree.specialization import Specialization, too_large_to_write_out
 from tests.robots import every_joint
 
@@ -82,7 +81,7 @@ def test_derivatives_are_those_of_what_large_robots_take(function: Any, mode: st
     options = {name: check(robot, None) for name, check in definition.options.items()}
     found = []
     for unroll in (True, False):
-        program = _specialized(derived(definition, mode, names), robot, options, (), (), unroll).program()
+        program = specialized(derived(definition, mode, names), robot, options, (), (), unroll).program()
         assert program.is_straight is unroll
         found.append(np.array(interpret(program, *(x.tolist() for x in [*arrays, *more]))[0]))
     np.testing.assert_allclose(found[1], found[0], rtol=0.0, atol=1e-10 * np.abs(found[0]).max())
