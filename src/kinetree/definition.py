@@ -68,6 +68,9 @@ class Definition:
     """What gives the same for robots that are too large to be written out."""
     is_dense: bool = False
     """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many."""
+    least: Callable[[Model, Mapping[str, Any]], int] | None = None
+    """About how many operations a straight line takes at least, for results with a block for each pair of joints; it
+    spares the trace of one that would be far too long."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
 

@@ -134,7 +134,8 @@ class Specialization:
         if not self.definition.loops:
             return False
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
-        return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
+        least = self.definition.least(self.model, self.options) if self.definition.least is not None else 0
+        return too_large_to_write_out(self.model) or max(solved, least) > _STRAIGHT_OPERATIONS
 
     def _announce(self, program: Program) -> None:
         """Say so if compiling will take long; a loop's body counts by itself."""

@@ -4,6 +4,7 @@ arrays."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -48,6 +49,11 @@ def _hessian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list
     return algorithms.kinematic_hessian(model.tree, q, frame.slot, seen, expressed_in).flat()
 
 
+def _least_of_hessian(model: Model, options: Mapping[str, Any]) -> int:
+    """A third of the results that can be other than zero."""
+    return 2 * sum(model.tree.joint[j].nv for j, _ in model.tree.toward_root(options["frame"].slot)) ** 2
+
+
 _Q, _V = ("q", "nq"), ("v", "nv")
 _FRAME = {"frame": frame_option, "expressed_in": expressed_in_option}
 FRAME_JACOBIAN = Definition(
@@ -67,7 +73,7 @@ FRAME_JACOBIAN_RATE = Definition(
 FRAME_BIAS_ACCELERATION = Definition(
     "frame_bias_acceleration", (_Q, _V), (6,), _bias_acceleration, {**_FRAME, "kind": kind_option}
 )
-KINEMATIC_HESSIAN = Definition("kinematic_hessian", (_Q,), (6, "nv", "nv"), _hessian, _FRAME)
+KINEMATIC_HESSIAN = Definition("kinematic_hessian", (_Q,), (6, "nv", "nv"), _hessian, _FRAME, least=_least_of_hessian)
 
 
 @defined_by(FRAME_JACOBIAN)

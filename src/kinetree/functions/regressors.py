@@ -103,6 +103,14 @@ def _six_rows(model: Model, _: Mapping[str, Any]) -> tuple[int | str, ...]:
     return (6, 10 * len(model.bodies))
 
 
+def _least_of_torque(model: Model, options: Mapping[str, Any]) -> int:
+    """The results that can be other than zero."""
+    tree, moving = model.tree, [0] * model.tree.size  # degrees of freedom between a body and the root
+    for i, p in tree.outward:
+        moving[i] = moving[p] + tree.joint[i].nv
+    return sum(10 * moving[model.bodies[name].slot] for name in options["bodies"])
+
+
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
 JOINT_TORQUE_REGRESSOR = Definition(
     "joint_torque_regressor",
@@ -110,6 +118,7 @@ JOINT_TORQUE_REGRESSOR = Definition(
     _torque_shape,
     _joint_torque,
     {"bodies": bodies_option, "drives": drives_option},
+    least=_least_of_torque,
 )
 MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum)
 KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)

@@ -11,6 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.expr import Block, Loop, Switch
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+from kinetree.specialization import Specialization
 from tests import functions
 
 ROBOT = kt.zoo.load("quadruped")
@@ -95,6 +96,17 @@ def test_the_size_of_the_robot_decides_where_nothing_is_said() -> None:
     q, v, a = RNG.normal(size=(3, 4, 170))
     tau = kt.rnea(large, q, v, a)
     np.testing.assert_allclose(kt.aba(large, q, v, tau), a, rtol=1e-5, atol=1e-5 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("function", [kt.joint_torque_regressor, kt.kinematic_hessian], ids=lambda f: f.__name__)
+def test_what_would_be_far_too_long_is_not_traced_as_a_straight_line(function: Any, monkeypatch: Any) -> None:
+    """A block for each pair of joints: a chain of 100 has 50,000 results that are not zero."""
+    monkeypatch.setattr(Specialization, "_straight", lambda _: pytest.fail("a straight line was traced"))
+    robot = chain(100)
+    options = functions.options_of(function, "body100")
+    resolved = {name: check(robot, options.get(name)) for name, check in function.definition.options.items()}
+    program = Specialization(function.definition, robot, resolved, (), ()).program()
+    assert any(isinstance(s, Loop) for s in program.body.statements)
 
 
 def test_a_large_robot_has_no_longer_a_program_than_one_half_its_size() -> None:
