@@ -74,6 +74,8 @@ class Definition:
     is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
     """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
     that depends on the options, what tells whether it is to be done in loops."""
+    longest: int = 15_000
+    """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
     always_loops: bool = False

@@ -28,7 +28,6 @@ __all__ = ["Specialization", "too_large_to_write_out"]
 
 _STATE = ("q", "v")  # the first inputs of a step
 _MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
-_STRAIGHT_OPERATIONS = 15_000  # LLVM takes two to three seconds for them
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
@@ -147,7 +146,7 @@ class Specialization:
             straight = self._recorded(rolled=False) if is_looped else self._straight()
         except TraceTooLongError:
             return self.looped()
-        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > _STRAIGHT_OPERATIONS:
+        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.longest:
             return self.looped()
         self._announce(straight)
         return straight
@@ -160,7 +159,7 @@ class Specialization:
     @property
     def _most(self) -> int:
         """How much a trace may record before the line that comes of it is certain to be too long."""
-        return _TRACED * _STRAIGHT_OPERATIONS if self._may_loop else sys.maxsize
+        return _TRACED * self.definition.longest if self._may_loop else sys.maxsize
 
     def looped(self) -> Program:
         """The program that loops over bodies, however small the robot is."""
@@ -173,7 +172,7 @@ class Specialization:
         if self.definition.always_loops:
             return True
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
-        return too_large_to_write_out(self.model) or solved > _STRAIGHT_OPERATIONS
+        return too_large_to_write_out(self.model) or solved > self.definition.longest
 
     def _is_dense(self) -> bool:
         """Whether its linear algebra is done in loops."""

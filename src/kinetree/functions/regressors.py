@@ -110,6 +110,7 @@ JOINT_TORQUE_REGRESSOR = Definition(
     _torque_shape,
     _joint_torque,
     {"bodies": bodies_option, "drives": drives_option},
+    longest=20_000,  # a batch of a humanoid's takes five times as long in loops
 )
 MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum)
 KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)

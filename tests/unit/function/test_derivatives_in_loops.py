@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import kinetree as kt
 from kinetree.differentiation import DerivedSpecialization, derived, specialized
 from kinetree.expr import Program, TraceTooLongError, interpret, trace
 from kinetree.expr.program import Port
+from kinetree.specialization import Specialization
 from tests import functions
 
 RNG = np.random.default_rng(2)
@@ -86,13 +88,12 @@ def test_a_trace_that_will_be_too_long_is_given_up() -> None:
 
 
 def test_a_robot_that_is_too_large_is_not_written_out_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.specialization._STRAIGHT_OPERATIONS", 200)
-
     def lower(*_: object) -> None:
         raise AssertionError("the straight line was traced to its end")
 
     monkeypatch.setattr(sys.modules["kinetree.expr.trace"], "lower", lower)
-    assert not derivative(hinges(12), kt.crba, "jvp", None)._base.program().is_straight
+    short = replace(kt.crba.definition, longest=200)  # type: ignore[attr-defined]
+    assert not Specialization(short, hinges(12), {}, (), ()).program().is_straight
 
 
 @pytest.mark.parametrize("function", [kt.aba_derivatives, kt.rnea_derivatives])

@@ -98,7 +98,32 @@ def constant_until_late(model: Any, q: Any) -> Any:
     return tree.joined(n[1:], "nv")
 
 
-@pytest.mark.parametrize("compute", [handed_around, summed_at_the_root, constant_until_late], ids=lambda f: f.__name__)
+def handed_to_all_behind(model: Any, q: Any) -> Any:
+    """From each joint outward to the bodies that it carries, and along the ways between two bodies."""
+    tree = model.tree
+    m, n = tree.slots(2)
+    first, last = (model.frames[name].slot for name in (list(model.frames)[1], list(model.frames)[-1]))
+    for i, _ in tree.outward:
+        m[i] = [0.0]
+    for j, _ in tree.outward:
+        n[j] = [q[j][0]]
+        for i, p in tree.behind(j):
+            n[i] = [0.5 * n[p][0] + 1.0]
+            m[j] = [m[j][0] + n[i][0]]
+    meeting = tree.meeting(first, last)
+    for end in (first, last):
+        for i, _ in tree.toward_root(end, meeting):
+            m[i] = [m[i][0] + 0.25 * q[i][0]]
+        n[meeting] = [3.0]
+        for i, p in tree.toward_tip(meeting, end):
+            n[i] = [n[p][0] * q[i][0]]
+            m[i] = [m[i][0] + n[i][0]]
+    return tree.joined(m[1:], "nv")
+
+
+@pytest.mark.parametrize(
+    "compute", [handed_around, summed_at_the_root, constant_until_late, handed_to_all_behind], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("shape", TREES)
 @pytest.mark.parametrize("seed", range(3))
 def test_memory_is_a_list_also_where_bodies_may_be_the_same(compute: Any, shape: str, seed: int) -> None:
