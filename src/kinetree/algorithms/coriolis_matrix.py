@@ -40,8 +40,8 @@ def _recursion(
     B: Callable[[Inertia, Motion], CoriolisInertia],
     part: float,
 ) -> JointSquare:
-    """With the B of each body, and the part of Gd that belongs to the rotor's column."""
-    X, S, Sd, G, Gd, h, v, Ic, Bc = tree.slots(9)
+    """With the B of each body, and the part of Gd that belongs to the rotor's column; the rest belongs to its row."""
+    X, S, Sd, G, by_row, by_column, h, v, Ic, Bc = tree.slots(10)
     C = tree.square()
 
     v[0] = Motion.zero()
@@ -55,7 +55,8 @@ def _recursion(
         v[i] = v_p + v_J
         Sd[i] = subspace_rate(tree.joint[i], q[i], qd[i]) + S[i].crossed_by(v[i])  # S̊ + v x S
         G[i] = ForceBasis.couples(tree.rotor[i], X_J)
-        Gd[i] = ForceBasis(tuple(v_p.cross(n) for n in G[i].columns))
+        turned = [v_p.cross(n) for n in G[i].columns]
+        by_row[i], by_column[i] = (ForceBasis(tuple(n * x for n in turned)) for x in (1.0 - part, part))
         h[i] = G[i] @ qd[i] * (1.0 - part)
         Ic[i], Bc[i] = tree.I[i], B(tree.I[i], v[i])
 
@@ -67,8 +68,7 @@ def _recursion(
         BS = ForceBasis(tuple(Bc[i].transposed_times(s) for s in S[i].columns))
         forces = S[i].carried_by(Bc[i]) + Sd[i].carried_by(Ic[i])
         C[i, i] = S[i].inertia(forces)
-        rows, columns = (ForceBasis(tuple(n * x for n in Gd[i].columns)) for x in (1.0 - part, part))
-        F_B[i], F_I[i], F[i] = BS + rows, IS + G[i], forces + columns
+        F_B[i], F_I[i], F[i] = BS + by_row[i], IS + G[i], forces + by_column[i]
         for j, k in tree.toward_root(i):
             F_B[k], F_I[k], F[k] = (f[j].taken_back(X[j]) for f in (F_B, F_I, F))
             C[k, i] = S[k].inertia(F[k])
