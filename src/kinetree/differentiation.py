@@ -33,8 +33,6 @@ __all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 T = TypeVar("T")
 _STRAIGHT = 12_000
 """Operations that a matrix of derivatives may take if it is to be written out column by column."""
-_LONG = 20_000
-"""Statements in one line that take about eight seconds from the function to machine code."""
 _TIMES_AS_LONG = 2.6
 """Statements of a derivative for each one of the function, forward or backward."""
 
@@ -153,7 +151,7 @@ class DerivedSpecialization(Specialization):
     def _is_long(self, base: Program) -> bool:
         """Whether the derivative of a program would take long to compile, though nobody asked for it written out."""
         statements = sum(1 for _ in base.body.all_statements())
-        return self.unroll is None and _TIMES_AS_LONG * statements > _LONG
+        return self.unroll is None and _TIMES_AS_LONG * statements > self.definition.longest
 
     def _of(self, base: Program) -> Program:
         """The derivative of a program of the function."""
