@@ -10,6 +10,7 @@ Chains turn about x, y and z in turn; in trees each body hangs on a random earli
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import resource
 import subprocess
@@ -53,8 +54,12 @@ def measure(name: str, mode: str, shape: str, joints: int) -> float:
     values["constraints"] = [kt.Contact(last)]  # type: ignore[assignment]
     values["argument"] = definition.inputs[-1][0]
     options = {option: values[option] for option in definition.options if option in values}
+    named = inspect.signature(function).parameters
+    resolved = {
+        name: check(robot, options.get(name, named[name].default)) for name, check in definition.options.items()
+    }
     rng = np.random.default_rng(0)
-    sizes = [definition.width(size, robot, options) for _, size in definition.inputs]
+    sizes = [definition.width(size, robot, resolved) for _, size in definition.inputs]
     arguments = [0.3 * rng.normal(size=n) for n in sizes]
     names = [name for name, _ in definition.inputs]
     start = time.process_time()
@@ -63,8 +68,7 @@ def measure(name: str, mode: str, shape: str, joints: int) -> float:
     elif mode == "jvp":
         kt.jvp(robot, function, arguments, dict(zip(names, arguments, strict=True)), **options)
     elif mode == "vjp":
-        shape_of = definition.shape(robot, {**dict.fromkeys(definition.options), **options})
-        kt.vjp(robot, function, arguments, np.ones(shape_of), **options)
+        kt.vjp(robot, function, arguments, np.ones(definition.shape(robot, resolved)), **options)
     else:
         kt.jacobian(robot, function, arguments, wrt=names[0], **options)
     return time.process_time() - start
