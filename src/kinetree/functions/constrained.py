@@ -258,10 +258,9 @@ OPERATIONAL_SPACE_INERTIA = Definition(
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
     "constraint_jacobian", (_Q,), lambda _, options: (_rows(options["constraints"]), "nv"), _jacobian, _HELD,
-    loops=False,
 )  # fmt: skip
-CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD, loops=False)
-CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD, loops=False)
+CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD)
+CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD)
 
 
 @defined_by(CONSTRAINED_DYNAMICS)

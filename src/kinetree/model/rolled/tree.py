@@ -149,8 +149,8 @@ class RolledTree:
     def diagonal(self) -> JointDiagonal:
         return JointDiagonal(self._recorder, self._bodies, self._source, self._shared)
 
-    def columns(self, rows: int) -> JointColumns:
-        return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows)
+    def columns(self, rows: int, *, apart: bool = False) -> JointColumns:
+        return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows, apart=apart)
 
     def rows(self, columns: int) -> JointRows:
         return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
