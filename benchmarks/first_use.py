@@ -64,7 +64,8 @@ def measure(name: str, mode: str, shape: str, joints: int) -> float:
     names = [name for name, _ in definition.inputs]
     start = time.process_time()
     if mode == "value":
-        function(robot, *arguments, **options)
+        needed = arguments[: len(names) - len(definition.optional)]
+        function(robot, *needed, **options)
     elif mode == "jvp":
         kt.jvp(robot, function, arguments, dict(zip(names, arguments, strict=True)), **options)
     elif mode == "vjp":

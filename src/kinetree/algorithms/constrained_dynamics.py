@@ -90,7 +90,7 @@ def constrained_dynamics(
         change = halves.rest(total)
         return Constrained([a + b for a, b in zip(tree.joined(free, "nv"), change, strict=True)], forces)
     u = unbalanced(tree, q, qd, tau, f_ext)
-    y = halves.half(tree.joined(u[1:], "forces"))
+    y = halves.half(tree.numbers(u[1:], "forces"))
     bias = [x for m in rows.motions for x in m.acceleration]
     missing = [a - b - halves.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
     forces, total = _solved(tree, rows, halves, Y, missing, rule, y)
@@ -106,7 +106,7 @@ def impact(
     missing = [-(1.0 + e) * x for e, x in zip(restitution, before, strict=True)]
     halves, Y = _halves(tree, rows, q, rule)
     impulses, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
-    v = tree.joined(qd[1:], "nv")
+    v = tree.numbers(qd[1:], "nv")
     return Constrained([a + b for a, b in zip(v, halves.rest(total), strict=True)], impulses)
 
 
@@ -129,7 +129,7 @@ def _halves(
     tree: Tree, rows: HeldRows, q: Pieces, rule: ConstraintRule
 ) -> tuple[HalfSolutions | JointParts, list[list[Scalar]]]:
     """The halves of unit forces along the rows, and what solves the rest."""
-    if rule.method == "operational_space" and tree.coordinates is None:
+    if rule.method == "operational_space" and tree.coordinates is None and not tree.is_one_system:
         parts = JointParts(tree, q)
         return parts, [parts.half(wrench) for wrench in rows.wrenches()]
     solutions = HalfSolutions(tree, q)  # joints that share coordinates have no articulated bodies of their own

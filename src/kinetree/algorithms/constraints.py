@@ -11,36 +11,46 @@ carrier, w the relative angular velocity, E leads to the axes in which the rows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.model import Frame, Tree
 from kinetree.model.constraints import Hold
+from kinetree.model.tree import JointColumns
 from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
 from kinetree.spatial.rotation_log import rotation_log
 
 __all__ = ["HeldMotion", "Side", "Wrench", "constraint_columns", "constraint_error", "held_motion"]
 
 Pieces = Sequence[Sequence[Scalar]]
+_ALL = 6
+"""Directions in which a body can move."""
 
 
 class Side(NamedTuple):
     """A frame, and the joints that move it, in the coordinates of the body where the two sides meet."""
 
     sign: float
+    base: int
+    """The body where the two sides meet."""
     slot: int
+    """The body of the frame."""
     X: Transform
     """To the frame's coordinates."""
-    X_body: Transform
-    """To those of its body."""
-    columns: dict[int, tuple[Motion, ...]]
-    """The motion of the body at a unit rate of each degree of freedom."""
-    origins: dict[int, Vec3]
-    """Where the bodies of these joints have their origins."""
+    seen: Sequence[Transform]
+    """To the coordinates of each body between the two, a place a slot."""
+    columns: Sequence[tuple[Motion, ...]]
+    """The motion of the frame's body at a unit rate of each degree of freedom, a place a slot."""
+    is_free: bool
+    """Whether one of the joints lets the body move in any way."""
     v: Motion
     a: Motion
+
+    def joints(self, tree: Tree) -> Iterator[tuple[int, int]]:
+        """(j, λ(j)) for each joint j that moves the frame."""
+        return tree.toward_tip(self.base, self.slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +97,12 @@ class HeldMotion:
         couple = Vec3(*forces[len(self.linear) :]) if self.turns else Vec3.zero()
         f = self.E.T @ along
         total = Force(self.p.cross(f) + self.E.T @ couple, f)
-        return Wrench(tuple((side.slot, side.X_body.inverse.back(total * side.sign)) for side in self.sides))
+        return Wrench(tuple((side.slot, side.seen[side.slot].inverse.back(total * side.sign)) for side in self.sides))
 
 
 def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> HeldMotion:
     """How a constraint moves: its velocity and acceleration, and what its rows are made of."""
-    meeting = 0 if hold.carrier is None else _meeting(tree, hold.carrier.slot, hold.frame.slot)
+    meeting = 0 if hold.carrier is None else tree.meeting(hold.carrier.slot, hold.frame.slot)
     held = _side(tree, 1.0, hold.frame, meeting, q, qd, qdd)
     p, v, a = held.X.r, held.v, held.a
     p_rate = v.linear + v.angular.cross(p)
@@ -126,15 +136,14 @@ def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> H
     return HeldMotion(tuple(sides), p, E, directions, hold.turns, velocity, acceleration, wanted)
 
 
-def constraint_columns(motion: HeldMotion) -> dict[int, list[list[Scalar]]]:
-    """The columns of J, a list a joint that has some."""
-    columns: dict[int, list[list[Scalar]]] = {}
+def constraint_columns(tree: Tree, motion: HeldMotion, J: JointColumns, first: int) -> None:
+    """Write a constraint's rows into J, from row `first` on."""
     for side in motion.sides:
-        for j, ms in side.columns.items():
-            columns[j] = [
-                motion.rows(m.angular * side.sign, (m.linear + m.angular.cross(motion.p)) * side.sign) for m in ms
+        for j, _ in side.joints(tree):
+            J[j, first] = [
+                motion.rows(m.angular * side.sign, (m.linear + m.angular.cross(motion.p)) * side.sign)
+                for m in side.columns[j]
             ]
-    return columns
 
 
 def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
@@ -164,27 +173,18 @@ def _distance(r: Vec3) -> tuple[Scalar, Scalar]:
     return select(is_apart, distance, 0.0), select(is_apart, 1.0 / distance, 0.0)
 
 
-def _meeting(tree: Tree, a: int, b: int) -> int:
-    """The body where the ways from a and b to the root meet."""
-    meeting = 0
-    for i, j in zip(tree.supports(a), tree.supports(b), strict=False):
-        if i != j:
-            break
-        meeting = i
-    return meeting
-
-
 def _side(tree: Tree, sign: float, frame: Frame, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
     """The outward pass of RBDA Table 5.1 from `base` to the frame; each motion then in the coordinates of `base`."""
-    path = tree.supports(frame.slot)
-    X, v, a = Transform.identity(), Motion.zero(), Motion.zero()
-    columns: dict[int, tuple[Motion, ...]] = {}
-    origins: dict[int, Vec3] = {}
-    for i in path[path.index(base) + 1 if base else 0 :]:
+    X, v, a, columns = tree.slots(4)
+    X[base], v[base], a[base] = Transform.identity(), Motion.zero(), Motion.zero()
+    end, is_free = frame.slot, False
+    for i, p in tree.toward_tip(base, end):
         X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X_i = X_J @ tree.X_T[i]
-        X, v, a = X_i @ X, X_i @ v, X_i @ a
-        v = v + v_J
-        a = a + S @ qdd[i] + c_J + v.cross(v_J)
-        columns[i], origins[i] = tuple(X.back(s) for s in S.columns), X.r
-    return Side(sign, frame.slot, frame.placement @ X, X, columns, origins, X.back(v), X.back(a))
+        X[i] = X_i @ X[p]
+        v[i] = X_i @ v[p] + v_J
+        a[i] = X_i @ a[p] + S @ qdd[i] + c_J + v[i].cross(v_J)
+        columns[i] = tuple(X[i].back(s) for s in S.columns)
+        is_free = is_free or tree.joint[i].nv == _ALL
+    X_end = X[end]
+    return Side(sign, base, end, frame.placement @ X_end, X, columns, is_free, X_end.back(v[end]), X_end.back(a[end]))

@@ -22,13 +22,15 @@ class HalfSolutions:
     def __init__(self, tree: Tree, q: Sequence[Sequence[Scalar]]) -> None:
         self._L: Any = crba(tree, q).sparse()
         ltdl(self._L)
-        self._inverse_D: list[Scalar] = [0.0, *(1.0 / self._L[k, k] for k in self._L.outward)]
+        self._D: list[Scalar] = self._L.diagonal()
+        self._inverse_D: list[Scalar] = [1.0 / d for d in self._D]
 
     def half(self, force: Sequence[Scalar]) -> list[Scalar]:
         """L⁻ᵀ f, of a force as it stands in τ."""
-        x: list[Scalar] = self._L.column(force)
+        x = self._L.column(force)
         ltdl_half(self._L, x)
-        return x
+        half: list[Scalar] = self._L.numbers(x)
+        return half
 
     def dot(self, x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
         """fᵀ H⁻¹ g, for the halves of f and g."""
@@ -39,12 +41,12 @@ class HalfSolutions:
 
     def rooted(self, Y: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         """B = Y D^-½ with J H⁻¹ Jᵀ = B Bᵀ, for the halves of the rows of J."""
-        roots = [sqrt(d) for d in self._inverse_D[1:]]
-        return [[a * root for a, root in zip(y[1:], roots, strict=True)] for y in Y]
+        roots = [sqrt(d) for d in self._inverse_D]
+        return [[a * root for a, root in zip(y, roots, strict=True)] for y in Y]
 
     def unrooted(self, y: Sequence[Scalar]) -> list[Scalar]:
         """The half D^½ y of the force Jᵀ λ, for y = Bᵀ λ."""
-        return [0.0, *(a * (self._L[k, k] * sqrt(self._inverse_D[k])) for k, a in enumerate(y, 1))]
+        return [a * (d * sqrt(inverse)) for a, d, inverse in zip(y, self._D, self._inverse_D, strict=True)]
 
     def gram(self, Y: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
         """J H⁻¹ Jᵀ, for the halves of the rows of J."""
@@ -59,9 +61,9 @@ class HalfSolutions:
 
     def rest(self, y: Sequence[Scalar]) -> list[Scalar]:
         """H⁻¹ f, as it stands in v, for the half of f."""
-        x = list(y)
+        x = self._L.vector_of(y)
         ltdl_rest(self._L, x)
-        accelerations: list[Scalar] = self._L.as_in_v(x)
+        accelerations: list[Scalar] = self._L.as_in_v(self._L.numbers(x))
         return accelerations
 
     def nothing(self) -> list[Scalar]:

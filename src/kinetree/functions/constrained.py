@@ -238,30 +238,29 @@ _SIZES = {"rows": lambda options: _rows(options["constraints"])}
 _ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
 CONSTRAINED_DYNAMICS = Definition(
     "constrained_dynamics", (_Q, _V, _TAU, _ACCELERATION), _motion_and_rows, _constrained_dynamics, _DYNAMICS,
-    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
+    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
     is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 CONSTRAINT_FORCES = Definition(
     "constraint_forces", (_Q, _V, _TAU, _ACCELERATION), _a_row_each, _constraint_forces, _DYNAMICS,
-    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True, loops=False,
+    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
     is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 IMPACT = Definition(
     "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**_HELD, **_RULE},
-    sizes=_SIZES, optional=("restitution",), divides_by_inertia=True, loops=False,
+    sizes=_SIZES, optional=("restitution",), divides_by_inertia=True,
     is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 OPERATIONAL_SPACE_INERTIA = Definition(
     "operational_space_inertia", (_Q,), lambda _, options: (_rows(options["constraints"]),) * 2, _inertia,
-    {"constraints": _frame_or_constraints_option, **_RULE}, divides_by_inertia=True, loops=False,
+    {"constraints": _frame_or_constraints_option, **_RULE}, divides_by_inertia=True,
     is_dense=_has_many_rows, in_single=_IN_SINGLE,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
     "constraint_jacobian", (_Q,), lambda _, options: (_rows(options["constraints"]), "nv"), _jacobian, _HELD,
-    loops=False,
 )  # fmt: skip
-CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD, loops=False)
-CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD, loops=False)
+CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD)
+CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD)
 
 
 @defined_by(CONSTRAINED_DYNAMICS)

@@ -32,6 +32,17 @@ class Elimination:
     def n(self) -> int:
         return len(self.order) - 1
 
+    def eliminated(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Numbers in the order of v, put in the order of the elimination."""
+        return [x[place] for place in self.order[1:]]
+
+    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """The opposite of `eliminated`."""
+        result: list[Scalar] = [0.0] * self.n
+        for place, x_k in zip(self.order[1:], x, strict=True):
+            result[place] = x_k
+        return result
+
 
 def elimination(tree: Tree, *, as_numbered: bool = False) -> Elimination:
     """Tips first, which fills nothing where joints share no coordinates; or in the reverse order of v."""
@@ -122,16 +133,25 @@ class SparseMatrix:
         """Joint forces, which come a piece a slot, with a place a degree of freedom."""
         return self.column(self._tree.joined(pieces[1:], "forces"))
 
-    def column(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """A row of joint forces as they stand in v, with a place a degree of freedom."""
-        return [0.0, *(x[place] for place in self._elimination.order[1:])]
+    def column(self, x: Sequence[Scalar]) -> Any:
+        """A row of joint forces in the order of v, with a place a degree of freedom."""
+        return self.vector_of(self._elimination.eliminated(x))
+
+    def vector_of(self, x: Sequence[Scalar]) -> Any:
+        """Numbers in the order of the elimination, with a place a degree of freedom."""
+        return [0.0, *x]
+
+    def numbers(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """The opposite of `vector_of`."""
+        return [*x[1:]]
 
     def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """The opposite of `column`."""
-        result: list[Scalar] = [0.0] * self._elimination.n
-        for place, x_k in zip(self._elimination.order[1:], x[1:], strict=True):
-            result[place] = x_k
-        return result
+        """Numbers in the order of the elimination, put in the order of v."""
+        return self._elimination.as_in_v(x)
+
+    def diagonal(self) -> list[Scalar]:
+        """The numbers on the diagonal, in the order of the elimination."""
+        return [self[k, k] for k in self.outward]
 
     def stored(self, recorder: Recorder) -> StoredFactors:
         """The factors in memory of a trace."""
@@ -141,7 +161,7 @@ class SparseMatrix:
 
     def pieces(self, x: Sequence[Scalar]) -> Any:
         """Accelerations with a place a degree of freedom, as pieces from slot 1 on."""
-        return self._tree.split(self.as_in_v(x), "nv")[1:]
+        return self._tree.split(self.as_in_v(self.numbers(x)), "nv")[1:]
 
     def factors(self) -> list[Scalar]:
         """L, row by row, with the ones, and D below it."""

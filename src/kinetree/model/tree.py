@@ -113,8 +113,8 @@ class Tree:
         """A matrix with a block for each joint on its diagonal, zero elsewhere."""
         return JointDiagonal(self)
 
-    def columns(self, rows: int) -> JointColumns:
-        """A matrix with a column a degree of freedom, zero at first."""
+    def columns(self, rows: int, *, apart: bool = False) -> JointColumns:  # noqa: ARG002
+        """A matrix with a column a degree of freedom, zero at first; `apart` if it is not what a function returns."""
         return JointColumns(self, rows)
 
     def rows(self, columns: int) -> JointRows:
@@ -181,6 +181,10 @@ class Tree:
         """Pieces from slot 1 on as one flat q ("nq"), q̇ ("rates"), v ("nv") or row of joint forces ("forces")."""
         flat = [x for piece in pieces for x in piece]
         return flat if self.coordinates is None else self.coordinates.gathered(flat, space)
+
+    def numbers(self, pieces: Sequence[Sequence[Scalar]], space: str) -> list[Scalar]:
+        """The same where it is not what a function returns."""
+        return self.joined(pieces, space)
 
     def split(self, x: Sequence[Scalar], space: str | int) -> Any:
         """The opposite of `joined`: a piece a slot; slot 0 is empty. What has no piece a joint stays as it is."""
@@ -318,17 +322,23 @@ class JointDiagonal(dict[int, list[list[Scalar]]]):
 
 
 class JointColumns:
-    """A matrix with some columns a joint: `columns[j]` are those of joint j."""
+    """A matrix with some columns a joint: `columns[j]` are those of joint j, `columns[j, k]` their rows from k on."""
 
     def __init__(self, tree: Tree, rows: int) -> None:
-        self._columns: list[Sequence[Sequence[Scalar]]] = [[[0.0] * rows] * kind.nv for kind in tree.joint]
+        self._columns: list[list[list[Scalar]]] = [[[0.0] * rows for _ in range(kind.nv)] for kind in tree.joint]
         self._rows = rows
         self._tree = tree
 
-    def __setitem__(self, j: int, columns: Sequence[Sequence[Scalar]]) -> None:
-        self._columns[j] = columns
+    def __setitem__(self, place: int | tuple[int, int], columns: Sequence[Sequence[Scalar]]) -> None:
+        j, first = place if isinstance(place, tuple) else (place, 0)
+        for column, numbers in zip(self._columns[j], columns, strict=True):
+            column[first : first + len(numbers)] = numbers
 
     def flat(self) -> list[Scalar]:
+        """The same, as a function returns it."""
+        return self.numbers()
+
+    def numbers(self) -> list[Scalar]:
         """Its numbers, row by row."""
         shared = self._tree.coordinates
         numbers: list[Scalar] = []

@@ -12,7 +12,6 @@ import pytest
 import kinetree as kt
 from kinetree.expr import forward_derivative, interpret, reverse_derivative
 from kinetree.model.fingerprint import digest
-from unit.model.bodies import ball
 
 TIP = kt.Contact("tip", [0, 0, 1])
 
@@ -321,14 +320,3 @@ def test_derivatives_pass_rows_that_are_left_out(robot: kt.Model) -> None:
         np.array(interpret(forward, q, v, tau, a, [float(j == k) for j in range(2)])[-1]).ravel() for k in range(2)
     ]
     np.testing.assert_allclose(gradient, [np.dot(weights, column) for column in columns], atol=1e-10)
-
-
-def test_large_robots_are_written_out() -> None:
-    builder = kt.ModelBuilder("chain")
-    builder.add_body("0")
-    for k in range(5):
-        builder.add_body(f"{k + 1}", ball(1.0))
-        builder.add_joint(f"joint{k}", kt.Revolute([0, 1, 0]), f"{k}", f"{k + 1}", kt.placement([0.1, 0, 0.5]))
-    chain = builder.build()
-    with pytest.raises(kt.OptionError, match="constrained_dynamics cannot loop over bodies"):
-        kt.compile(chain, kt.constrained_dynamics, constraints=[kt.Contact("5")], unroll=False)

@@ -37,14 +37,22 @@ class _OfJoints:
     """
 
     def __init__(
-        self, recorder: Recorder, bodies: Bodies, source: Source, shared: SharedMemory | None, rows: int | None = None
+        self,
+        recorder: Recorder,
+        bodies: Bodies,
+        source: Source,
+        shared: SharedMemory | None,
+        rows: int | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
-        """`rows`: as many as there are columns, if None; or the columns, of a matrix with some rows a joint."""
+        """`rows`: as many as there are columns, if None; or the columns, of a matrix with some rows a joint.
+        `apart`: whether it has memory of its own although it would fit into the result."""
         self._n = sum(kind.nv for kind in source.tree.joint)
         (output,) = recorder.outputs
         self._rows = self._n if rows is None else rows
         self._result = output
-        is_result = shared is None and output.size == self._rows * self._n
+        is_result = not apart and shared is None and output.size == self._rows * self._n
         self._output = output if is_result else recorder.array("of_joints", self._rows * self._n, clear=True)
         self._recorder = recorder
         self._bodies = bodies
@@ -159,18 +167,27 @@ class JointRows(_OfJoints):
 
 
 class JointColumns(_OfJoints):
-    """A matrix of some rows, column by column."""
+    """A matrix of some rows: `columns[j]` are the columns of joint j, `columns[j, k]` their rows from k on."""
 
-    def __setitem__(self, j: Slot, columns: Sequence[Sequence[Scalar]]) -> None:
+    def __setitem__(self, place: Slot | tuple[Slot, int], columns: Sequence[Sequence[Scalar]]) -> None:
+        j, first = place if isinstance(place, tuple) else (place, 0)
         start = self._start(j)
         for k, column in enumerate(columns):
-            for row, x in enumerate(column):
+            for row, x in enumerate(column, first):
                 self._output[start + (row * self._n + k)] = x
 
     def flat(self) -> None:
         """It stands in the result, or is projected into it."""
         if self._shared is not None:
             self._shared.projected_columns(self._output, self._rows, self._n, self._result)
+
+    def numbers(self) -> list[Scalar]:
+        """The matrix of the robot's degrees of freedom, row by row."""
+        J = self._output
+        if self._shared is not None:
+            J = self._recorder.array("projected", self._rows * self._shared.nv)
+            self._shared.projected_columns(self._output, self._rows, self._n, J)
+        return [J[k] for k in range(J.size)]
 
 
 @dataclass(frozen=True, slots=True)

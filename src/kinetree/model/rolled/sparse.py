@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetree.expr import Index, Memory, Recorder, Scalar, Walk
@@ -65,6 +65,24 @@ class SparseMatrix:
         for k in self.outward:
             x[k] = flat[self._place(k)]
         return x
+
+    def column(self, x: Sequence[Scalar]) -> Memory:
+        return self.vector_of(self._elimination.eliminated(x))
+
+    def vector_of(self, x: Sequence[Scalar]) -> Memory:
+        memory = self._recorder.array("x", self._n + 1)
+        for k, x_k in enumerate(x, 1):
+            memory[k] = x_k
+        return memory
+
+    def numbers(self, x: Memory) -> list[Scalar]:
+        return [x[k] for k in range(1, self._n + 1)]
+
+    def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
+        return self._elimination.as_in_v(x)
+
+    def diagonal(self) -> list[Scalar]:
+        return [self._memory[k * self._n + k] for k in range(self._n)]
 
     def pieces(self, x: Memory) -> Any:
         flat = self._recorder.array("accelerations", self._n)

@@ -46,6 +46,7 @@ class RolledTree:
         self.gravity: Motion = source.gravity
 
     is_one_system = True
+    recorder: Recorder | None = None
     carrier = 0
     """The root: where bodies are looped over none is known by itself."""
 
@@ -149,8 +150,8 @@ class RolledTree:
     def diagonal(self) -> JointDiagonal:
         return JointDiagonal(self._recorder, self._bodies, self._source, self._shared)
 
-    def columns(self, rows: int) -> JointColumns:
-        return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows)
+    def columns(self, rows: int, *, apart: bool = False) -> JointColumns:
+        return JointColumns(self._recorder, self._bodies, self._source, self._shared, rows, apart=apart)
 
     def rows(self, columns: int) -> JointRows:
         return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
@@ -174,6 +175,12 @@ class RolledTree:
         """Write pieces into the result."""
         (output,) = self._recorder.outputs
         self.write(pieces, space, (output, 0))
+
+    def numbers(self, pieces: Any, space: str) -> list[Scalar]:
+        """Pieces as one flat v ("nv") or row of forces ("forces")."""
+        memory = self._recorder.array("numbers", self._source.total(space) if self._shared is None else self._shared.nv)
+        self.write(pieces, space, (memory, 0))
+        return [memory[k] for k in range(memory.size)]
 
     def write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces into memory, as one q, v or row of forces from each of the places on."""
@@ -297,7 +304,9 @@ class _Pieces:
         self._space = space
         self._first = first
 
-    def __getitem__(self, i: int | Slot) -> list[Scalar]:
+    def __getitem__(self, i: int | Slot | slice) -> Any:
+        if isinstance(i, slice):
+            return self  # [1:], as with a list of pieces: the root's place is never read
         start = self._tree.start(self._space, i) + self._first
         return [self._memory[start + k] for k in range(_width(self._tree.joint[i], self._space))]
 
