@@ -34,6 +34,7 @@ from kinetree.algorithms.constrained_dynamics import (
 from kinetree.algorithms.constraint_rows import constraint_jacobian, constraint_motion
 from kinetree.algorithms.coriolis_matrix import coriolis_matrix, coriolis_matrix_of_links
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.dependent_rows import are_many
 from kinetree.algorithms.drives import (
     BRAKES,
     PASSIVE,
@@ -77,6 +78,7 @@ __all__ = [
     "aba",
     "aba_derivatives",
     "accelerations",
+    "are_many",
     "base_wrench",
     "base_wrench_of_system",
     "bodies_seen",

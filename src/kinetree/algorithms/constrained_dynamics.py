@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import DependentRows
+from kinetree.algorithms.dependent_rows import DependentRows, are_many
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
-from kinetree.algorithms.half_solutions import HalfSolutions
+from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
 from kinetree.expr import Scalar
 from kinetree.model import Tree
@@ -90,7 +90,7 @@ def constrained_dynamics(
         change = halves.rest(total)
         return Constrained([a + b for a, b in zip(tree.joined(free, "nv"), change, strict=True)], forces)
     u = unbalanced(tree, q, qd, tau, f_ext)
-    y = halves.half(tree.numbers(u[1:], "forces"))
+    y = halves.half_of(u)
     bias = [x for m in rows.motions for x in m.acceleration]
     missing = [a - b - halves.dot(row, y) for a, b, row in zip(wanted, bias, Y, strict=True)]
     forces, total = _solved(tree, rows, halves, Y, missing, rule, y)
@@ -132,8 +132,10 @@ def _halves(
     if rule.method == "operational_space" and tree.coordinates is None and not tree.is_one_system:
         parts = JointParts(tree, q)
         return parts, [parts.half(wrench) for wrench in rows.wrenches()]
-    solutions = HalfSolutions(tree, q)  # joints that share coordinates have no articulated bodies of their own
-    return solutions, [solutions.half(row) for row in rows.J]
+    # Joints that share coordinates have no articulated bodies of their own.
+    scales = rule.looks and tree.is_one_system
+    solutions = RootedHalves(tree, q) if scales else HalfSolutions(tree, q)
+    return solutions, [solutions.half(row, kept) for row, kept in zip(rows.J, rows.kept, strict=True)]
 
 
 def _solved(
@@ -158,7 +160,9 @@ def _solved(
 def _decomposed(
     tree: Tree, rows: HeldRows, halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule
 ) -> DependentRows:
-    return DependentRows(halves.rooted(Y), rows.kept, rule.tolerance, tree.recorder)
+    B = halves.rooted(Y)
+    recorder = tree.recorder if are_many(len(B), len(B[0])) else None
+    return DependentRows(B, rows.kept, rule.tolerance, recorder)
 
 
 def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:

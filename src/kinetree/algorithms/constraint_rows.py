@@ -25,10 +25,10 @@ class HeldRows(NamedTuple):
     """All constraints at one state."""
 
     motions: list[HeldMotion]
-    J: list[list[Scalar]]
-    """Of the robot's degrees of freedom, with zeros for rows that hold what cannot move."""
+    J: Pieces
+    """Of the robot's degrees of freedom."""
     kept: list[Scalar]
-    """1 for a row that is there, 0 for one of those."""
+    """1 for a row that is there, 0 for one that holds what cannot move."""
 
     def wrenches(self) -> list[Wrench]:
         """Of a unit force along each row."""
@@ -56,14 +56,11 @@ def constraint_jacobian(tree: Tree, holds: Sequence[Hold], q: Pieces) -> list[Sc
 def held_rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, tolerance: float) -> HeldRows:
     """The rows at one state; a tolerance of zero takes all of them to hold what can move."""
     motions = constraint_motion(tree, holds, q, qd)
-    m = _count(motions)
-    flat = _written(tree, motions, tree.columns(m, apart=True)).numbers()
-    n = len(flat) // m
+    J = _written(tree, motions, tree.columns(_count(motions), apart=True))
     kept: list[Scalar] = []
     for motion in motions:
         kept += _movable(tree, motion, tolerance) if tolerance else [1.0] * motion.size
-    J = [[x if k == 1.0 else x * k for x in flat[r * n : (r + 1) * n]] for r, k in enumerate(kept)]
-    return HeldRows(motions, J, kept)
+    return HeldRows(motions, J.in_rows(), kept)
 
 
 def _count(motions: Sequence[HeldMotion]) -> int:

@@ -24,7 +24,15 @@ from typing import NamedTuple
 from kinetree.expr import Grid, Index, Recorder, Scalar, less, select, sqrt
 from kinetree.spatial import LDLT
 
-__all__ = ["DependentRows"]
+__all__ = ["DependentRows", "are_many"]
+
+_WRITTEN_OUT = 6000
+"""Rows times columns times steps, above which the decomposition is done in loops over rows."""
+
+
+def are_many(rows: int, columns: int) -> bool:
+    """Whether the rounds over rows are to be loops of the program."""
+    return rows * columns * min(rows, columns) > _WRITTEN_OUT
 
 
 class _Reflection(NamedTuple):

@@ -214,14 +214,11 @@ def _motion_and_rows(model: Model, options: Mapping[str, Any]) -> tuple[int | st
 
 
 _TOLERANCE, _IN_SINGLE = 1e-10, {"tolerance": 1e-7}
-_WRITTEN_OUT = 6000
-"""Rows times columns times steps, above which the decomposition of the rows is done in loops over rows."""
 
 
 def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
-    rows = _rows(options["constraints"])
     looks = options["tolerance"] > 0.0 and options["damping"] == 0.0
-    return looks and rows * model.nv * min(rows, model.nv) > _WRITTEN_OUT
+    return looks and algorithms.are_many(_rows(options["constraints"]), model.nv)
 
 
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")

@@ -32,12 +32,8 @@ class Elimination:
     def n(self) -> int:
         return len(self.order) - 1
 
-    def eliminated(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """Numbers in the order of v, put in the order of the elimination."""
-        return [x[place] for place in self.order[1:]]
-
     def as_in_v(self, x: Sequence[Scalar]) -> list[Scalar]:
-        """The opposite of `eliminated`."""
+        """Numbers in the order of the elimination, put in the order of v."""
         result: list[Scalar] = [0.0] * self.n
         for place, x_k in zip(self.order[1:], x, strict=True):
             result[place] = x_k
@@ -133,9 +129,10 @@ class SparseMatrix:
         """Joint forces, which come a piece a slot, with a place a degree of freedom."""
         return self.column(self._tree.joined(pieces[1:], "forces"))
 
-    def column(self, x: Sequence[Scalar]) -> Any:
-        """A row of joint forces in the order of v, with a place a degree of freedom."""
-        return self.vector_of(self._elimination.eliminated(x))
+    def column(self, x: Sequence[Scalar], factor: Scalar = 1.0) -> Any:
+        """A factor times a row of joint forces in the order of v, with a place a degree of freedom."""
+        eliminated = [x[place] for place in self._elimination.order[1:]]
+        return self.vector_of(eliminated if factor == 1.0 else [x_k * factor for x_k in eliminated])
 
     def vector_of(self, x: Sequence[Scalar]) -> Any:
         """Numbers in the order of the elimination, with a place a degree of freedom."""

@@ -335,17 +335,14 @@ class JointColumns:
             column[first : first + len(numbers)] = numbers
 
     def flat(self) -> list[Scalar]:
-        """The same, as a function returns it."""
-        return self.numbers()
-
-    def numbers(self) -> list[Scalar]:
         """Its numbers, row by row."""
+        return [x for row in self.in_rows() for x in row]
+
+    def in_rows(self) -> list[list[Scalar]]:
+        """The same, in its rows: of the robot's degrees of freedom, also where joints share some."""
         shared = self._tree.coordinates
-        numbers: list[Scalar] = []
-        for row in range(self._rows):
-            own = [column[row] for columns in self._columns for column in columns]
-            numbers += own if shared is None else shared.gathered(own, "forces")
-        return numbers
+        rows = [[column[r] for columns in self._columns for column in columns] for r in range(self._rows)]
+        return rows if shared is None else [shared.gathered(row, "forces") for row in rows]
 
 
 class JointRows:

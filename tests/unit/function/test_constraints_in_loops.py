@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.differentiation import derived, specialized
-from kinetree.expr import Program, interpret
+from kinetree.expr import Loop, Program, interpret
 from kinetree.specialization import Specialization
 from tests import functions
 
@@ -107,3 +107,15 @@ def test_a_matrix_of_the_size_of_the_result_does_not_mix_with_others() -> None:
     contacts = [kt.Contact("tip a"), kt.Contact("tip b", np.eye(3)[:2])]
     assert robot.nv == sum(contact.size for contact in contacts)
     loops_agree("operational_space_inertia", robot, constraints=contacts)
+
+
+def test_many_rows_are_decomposed_in_loops_as_well() -> None:
+    robot = robot_of(kt.Free(), links=6)
+    contacts = [kt.Contact(f"tip {side}", "fixed") for side in "ab"] * 2
+    looped = program_of("operational_space_inertia", robot, unroll=False, constraints=contacts)
+    assert any(isinstance(s, Loop) and s.carried for s in looped.body.statements)
+    (values,) = arguments_of(looped, robot, 1)
+    (found,) = interpret(looped, values)
+    J, H = kt.constraint_jacobian(robot, values, contacts), kt.crba(robot, values)
+    meant = np.linalg.pinv(J @ np.linalg.solve(H, J.T), rcond=1e-10)
+    np.testing.assert_allclose(found, meant.ravel(), atol=1e-8 * np.abs(meant).max())

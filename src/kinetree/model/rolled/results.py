@@ -25,6 +25,7 @@ __all__ = [
     "JointSquare",
     "JointSquares",
     "NamedBodies",
+    "Row",
     "Rows",
 ]
 
@@ -181,13 +182,24 @@ class JointColumns(_OfJoints):
         if self._shared is not None:
             self._shared.projected_columns(self._output, self._rows, self._n, self._result)
 
-    def numbers(self) -> list[Scalar]:
-        """The matrix of the robot's degrees of freedom, row by row."""
+    def in_rows(self) -> list[Row]:
+        """The rows of the matrix of the robot's degrees of freedom, in memory."""
         J = self._output
         if self._shared is not None:
             J = self._recorder.array("projected", self._rows * self._shared.nv)
             self._shared.projected_columns(self._output, self._rows, self._n, J)
-        return [J[k] for k in range(J.size)]
+        return [Row(J, r * (J.size // self._rows)) for r in range(self._rows)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Part of a memory, from a place on."""
+
+    memory: Memory
+    first: int
+
+    def __getitem__(self, k: Index) -> Scalar:
+        return self.memory[k + self.first]
 
 
 @dataclass(frozen=True, slots=True)

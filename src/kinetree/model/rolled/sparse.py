@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinetree.expr import Index, Memory, Recorder, Scalar, Walk
 from kinetree.model.elimination import Elimination
+from kinetree.model.rolled.results import Row
 
 if TYPE_CHECKING:
     from kinetree.model.rolled.tree import RolledTree
@@ -66,8 +67,11 @@ class SparseMatrix:
             x[k] = flat[self._place(k)]
         return x
 
-    def column(self, x: Sequence[Scalar]) -> Memory:
-        return self.vector_of(self._elimination.eliminated(x))
+    def column(self, x: Row, factor: Scalar = 1.0) -> Memory:
+        memory = self._recorder.array("x", self._n + 1)
+        for k in self.outward:
+            memory[k] = x[self._place(k)] * factor
+        return memory
 
     def vector_of(self, x: Sequence[Scalar]) -> Memory:
         memory = self._recorder.array("x", self._n + 1)

@@ -44,9 +44,9 @@ class RolledTree:
         self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
+        self.recorder: Recorder | None = recorder
 
     is_one_system = True
-    recorder: Recorder | None = None
     carrier = 0
     """The root: where bodies are looped over none is known by itself."""
 
