@@ -48,7 +48,7 @@ class Arguments:
 
     @property
     def numbers(self) -> int:
-        """Of one sample's arguments and result together."""
+        """How many numbers one sample's arguments and result have together."""
         return sum(port.size for port in self.ports) + math.prod(self.core)
 
     def prepared(self, arguments: Sequence[Any], out: Array | None) -> Sequence[Array]:

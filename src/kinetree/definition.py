@@ -78,10 +78,10 @@ class Definition:
     """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
     loops: bool = True
     """Whether its algorithm can loop over bodies at run time (`kinetree.model.rolled`); if not, it is written out."""
+    loops_where_shared: bool = True
+    """Whether it can do so for robots whose joints share coordinates."""
     always_loops: bool = False
     """Whether it loops over bodies unless it must be written out, however short it is."""
-    loops_where_shared: bool = True
-    """The same, for robots whose joints share coordinates."""
     told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
     """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
 

@@ -26,12 +26,12 @@ class HeldRows(NamedTuple):
 
     motions: list[HeldMotion]
     J: Pieces
-    """Of the robot's degrees of freedom."""
+    """The Jacobian by the robot's degrees of freedom."""
     kept: list[Scalar]
     """1 for a row that is there, 0 for one that holds what cannot move."""
 
     def wrenches(self) -> list[Wrench]:
-        """Of a unit force along each row."""
+        """The wrench of a unit force along each row."""
         kept = iter(self.kept)
         return [
             motion.wrench([next(kept) if r == s else 0.0 for s in range(motion.size)])
