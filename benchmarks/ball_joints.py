@@ -1,9 +1,9 @@
-"""Joints of three rotations, beside the same motion from three revolute joints, in one process and in turn.
+"""Joints with three rotations, compared with the same motion by three revolute joints, in one process and in turn.
 
     python benchmarks/ball_joints.py [--batch 4096] [--rounds 60]
 
-A chain of bodies on ball joints: by quaternion, by Euler angles, by rotation vector, and each ball as three revolute
-joints with massless bodies between. One thread, float64.
+A chain of bodies on ball joints: by quaternion, by Euler angles, by rotation vector, and with each ball as three
+revolute joints with massless bodies between. One thread, float64.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from timing import medians
 
 X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])

@@ -1,8 +1,8 @@
-"""Chains of many joints: time a body, time to compile, memory; and MuJoCo beside the one of 1,000.
+"""Chains of many joints: time per body, compile time, memory; and MuJoCo for comparison on the chain of 1,000.
 
     python benchmarks/chains.py [--joints 10 100 1000 10000]
 
-Each joint turns about an axis of its own; every number is a random one. Each chain is a process of its own, with the
+Each joint turns about an axis of its own; all numbers are random. Each chain runs in a process of its own, with the
 code cache off.
 """
 
@@ -40,7 +40,7 @@ def chain(joints: int) -> kt.Model:
 
 
 def mujoco_chain(joints: int):  # type: ignore[no-untyped-def]
-    """As many bodies and hinges in MuJoCo; its numbers do not matter to its speed."""
+    """The same number of bodies and hinges in MuJoCo; its speed does not depend on the numbers."""
     import mujoco
 
     spec = mujoco.MjSpec()

@@ -1,11 +1,11 @@
-"""Derivatives and matrices of dynamics beside Pinocchio's calls, and products with derivatives beside the functions.
+"""Derivatives and matrices of dynamics against Pinocchio's calls, and derivative products against the functions.
 
     python benchmarks/derivatives.py [--batch 4096] [--rounds 21] [--samples 400]
 
-One process, one thread, in turn, medians. Ours are batches, float64, into an array made before. Pinocchio has no
-batched calls of these: a Python loop makes one call after the other and leaves the results in its own memory, so that
-nothing is copied; its time a sample is that of a loop over `--samples` of them. One call of ours is the compiled
-function on one sample. First uses are processes of their own, without machine code on disk.
+One process, one thread, in turn, medians. Kinetree computes batches, float64, into an existing array. Pinocchio has no
+batched calls for these: a Python loop makes one call after the other and leaves the results in its own memory, so that
+nothing is copied; its time per sample is that of a loop over `--samples` of them. A single kinetree call is the
+compiled function on one sample. First uses run in processes of their own, without machine code on disk.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _goal(goals: dict[tuple[str, str], int], name: str, robot: Robot) -> str:
 
 
 def compare(robot: Robot, batch: int, rounds: int, samples: int) -> None:
-    """The four calls on one robot."""
+    """Measure the four calls on one robot."""
     model = robot.load()
     peer = pin.buildModelFromUrdf(robot.path, *([pin.JointModelFreeFlyer()] if robot.floating else []))
     data = peer.createData()
@@ -104,7 +104,7 @@ def compare(robot: Robot, batch: int, rounds: int, samples: int) -> None:
 
 
 def products(robot: Robot, batch: int, rounds: int) -> None:
-    """jvp and vjp by all arguments, in times of the function, batches on one thread."""
+    """Time jvp and vjp by all arguments relative to the function, batches on one thread."""
     model = robot.load()
     rng = np.random.default_rng(0)
     q = np.stack([model.random(rng) for _ in range(batch)])
@@ -127,7 +127,7 @@ def products(robot: Robot, batch: int, rounds: int) -> None:
 
 
 def first_use(robot: Robot, rounds: int) -> None:
-    """A new process that has never seen the robot: one sample, and a batch."""
+    """Time a new process that has never seen the robot: one sample, and a batch."""
     for samples in (1, 16):
         command = [sys.executable, "-c", _FIRST_USE, robot.path, str(robot.floating), str(samples)]
         environment = {**os.environ, "KINETREE_CACHE": "off"}

@@ -2,9 +2,9 @@
 
     python benchmarks/first_use.py [--joints 10 25 50 100 150 200] [--functions crba …] [--modes value jvp vjp jacobian]
 
-Seconds of this process's own time for one call whose machine code is not kept on disk yet: tracing, differentiating,
-compiling, running. Each is a process of its own. "jvp" and "vjp" are by all arguments, "jacobian" is by the first.
-Chains turn about x, y and z in turn; in trees each body hangs on a random earlier one.
+Seconds of this process's own time for one call whose machine code is not on disk yet: tracing, differentiating,
+compiling, running. Each call runs in a process of its own. "jvp" and "vjp" are by all arguments, "jacobian" is by the
+first. Chains turn about x, y and z in turn; in trees each body hangs on a random earlier one.
 """
 
 from __future__ import annotations

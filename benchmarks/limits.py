@@ -1,12 +1,12 @@
-"""How near the kernels are to what the processor can do.
+"""How close the kernels come to the processor's limits.
 
     python benchmarks/limits.py [--batch 2048] [--rounds 200]
 
 The limit is measured, not looked up: the time of a multiply-add in a loop of independent ones on full registers, and
 likewise of a division, a square root and a sine with its cosine; every other operation counts as a multiply-add. A
-kernel's limit is the sum over its operations, for one thread and float64: no data moved, nothing ever waited for.
-Its share is that limit over the median of its batched calls. Additions may run beside multiplications on some
-processors, so a share can be larger than one in principle.
+kernel's limit is the sum over its operations, for one thread and float64, without data movement or waiting. Its share
+is that limit over the median of its batched calls. Additions may run beside multiplications on some processors, so a
+share can in principle exceed one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from collections.abc import Callable
 import numpy as np
 
 import kinetree as kt
-from kinetree.codegen import F64, MachineCode, compile_module, host
-from kinetree.codegen.elementary import sincos
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.llvm.elementary import sincos
+from kinetree.codegen.llvm.precision import F64
+from kinetree.codegen.llvm.target import host
 from robots import ROBOTS, Robot
 
 CHAINS = 12
-"""Independent operations in a round: more than any processor has under way, and few enough for 16 registers."""
+"""Independent operations per round: more than any processor has in flight, and few enough for 16 registers."""
 REPEATS = 20_000
 LANES = host().lanes(F64)
 V = f"<{LANES} x double>"
@@ -64,7 +66,7 @@ end:
 
 
 def angles() -> str:
-    """A function that takes the sines and cosines of `CHAINS` registers of angles again and again."""
+    """A function that repeatedly takes the sines and cosines of `CHAINS` registers of angles."""
     width = LANES * F64.bytes
     return f"""
 {sincos(LANES, F64)}
@@ -87,7 +89,7 @@ end:
 
 
 def costs() -> dict[str, float]:
-    """Seconds that a register's worth of each operation takes when nothing holds it up."""
+    """Seconds per register of each operation when nothing holds it up."""
     names = {name: name.replace(" ", "_").replace("-", "_") for name in ONE_STEP}
     text = "\n".join(
         (
@@ -123,7 +125,7 @@ def seconds(call: Callable[[], object], rounds: int) -> list[float]:
 
 
 def limit(counts: dict[str, int], cost: dict[str, float]) -> float:
-    """Seconds a sample. A sine stands with its cosine: an angle's are computed together."""
+    """Seconds per sample. A sine counts together with its cosine: an angle's are computed together."""
     left = dict(counts)
     total = max(left.pop("sin", 0), left.pop("cos", 0)) * cost["sine and cosine"]
     total += left.pop("div", 0) * cost["division"] + left.pop("sqrt", 0) * cost["square root"]

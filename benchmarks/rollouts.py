@@ -1,4 +1,4 @@
-"""Rollouts of any number of steps, beside a kernel compiled for exactly that number.
+"""Rollouts of any number of steps, compared with a kernel compiled for exactly that number.
 
     python benchmarks/rollouts.py [--rounds 15]
 

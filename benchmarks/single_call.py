@@ -1,9 +1,9 @@
-"""One call from Python, beside Pinocchio's, in one process and in turn.
+"""One call from Python, compared with Pinocchio's, in one process and in turn.
 
     python benchmarks/single_call.py [--rounds 200]
 
-Ours are `kt.compile(robot, ...)`, with `out=` and without, and the public functions, which find the compiled one.
-Figures are medians of rounds of many calls; the one that counts is the ratio.
+The kinetree calls are `kt.compile(robot, ...)`, with `out=` and without, and the public functions, which look up the
+compiled one. Figures are medians of rounds of many calls; the ratio is what matters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import kinetree as kt
 from robots import ROBOTS, Robot
 from timing import medians
 
-CALLS = 200  # a round
+CALLS = 200  # per round
 
 GOALS = {
     ("Panda", "aba out="): 6, ("Talos", "aba out="): 3, ("Panda", "aba"): 4, ("Talos", "aba"): 2.5,

@@ -1,12 +1,12 @@
-"""How far float32 results are from float64 ones: the tables of docs/float32.md.
+"""Differences between float32 and float64 results: the tables of docs/float32.md.
 
     python benchmarks/single_precision.py [--states 10000]
 
-Both get the same random states, which are exact in float32: configurations as `robot.random` makes them, all else
+Both get the same random states, which are exact in float32: configurations from `robot.random`, everything else
 standard normal. The error of a sample is its largest difference, relative to the largest entry of its float64 result;
-for energies, which may be zero, to the largest of all samples. Printed are the median and the largest over the samples.
-Below ABA stand the entry of q̈ that is worst relative to its own root mean square, and the condition number of the mass
-matrix H: as it is, and in units that make its diagonal one.
+for energies, which may be zero, relative to the largest of all samples. Printed are the median and the largest over the
+samples. Below ABA are the entry of q̈ that is worst relative to its own root mean square, and the condition number of
+the mass matrix: as it is, and in units that make its diagonal one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def states(robot: kt.Model, function: Any, count: int) -> list[np.ndarray]:
 
 
 def results(robot: kt.Model, function: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """What a function gives in float32 and in float64, (count, entries) each."""
+    """Results of a function in float32 and in float64, (count, entries) each."""
     values = {"frame": [name for name, body in robot.bodies.items() if not body.is_fixed][-1], "expressed_in": "world"}
     options = {name: values[name] for name in function.definition.options if name in values}
     arrays = states(robot, function, count)

@@ -1,10 +1,10 @@
-"""Batches of a few samples, as the knots of a horizon, beside their arithmetic alone.
+"""Batches of a few samples, such as the knots of a horizon, compared with their arithmetic alone.
 
     python benchmarks/small_batches.py [--rounds 200]
 
 ABA of N samples in ordinary arrays, by the compiled function with `out=` and without, by `kt.aba`, and by the general
-way in that takes lists, strides and everything else. The arithmetic is that of whole groups of lanes, by what 256
-samples take more than 64. Medians of rounds, in turn.
+entry that accepts lists, strides and everything else. The arithmetic is that of whole groups of lanes, from the extra
+time of 256 samples over 64. Medians of rounds, in turn.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import argparse
 import numpy as np
 
 import kinetree as kt
-from kinetree.codegen import F64, host
+from kinetree.codegen.llvm.precision import F64
+from kinetree.codegen.llvm.target import host
 from robots import ROBOTS, Robot
 from timing import medians
 
 SIZES = (1, 2, 4, 8, 16, 64, 256)
-CALLS = 20  # a round
+CALLS = 20  # per round
 
 
 def measure(robot: Robot, rounds: int) -> None:

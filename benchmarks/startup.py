@@ -1,12 +1,12 @@
-"""How long a new process waits: importing kinetree, and the first call of forward dynamics.
+"""Waiting time of a new process: importing kinetree, and the first call of forward dynamics.
 
-The first call is measured without machine code on disk, and with it: for one sample and for a batch, which are modules
-of their own. Without it, LLVM is imported and compiles; with it, LLVM is not even imported, where our own loader can do
-without. The memory is what the process holds after the call (Linux only).
+The first call is measured without machine code on disk, and with it: for one sample and for a batch, which are separate
+modules. Without it, LLVM is imported and compiles; with it, LLVM is not even imported if kinetree's own loader
+suffices. The memory is what the process holds after the call (Linux only).
 
     python benchmarks/startup.py [--rounds 7]
 
-Each round is a process of its own, with Python's bytecode at hand, as after an installation; the medians are printed.
+Each round is a process of its own, with Python's bytecode available, as after an installation; medians are printed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kinetree.codegen.loader import has_loader
+from kinetree.codegen.cpu.loader import has_loader
 from robots import ROBOTS, Robot
 
 _IMPORT = "import time; t = time.perf_counter(); import kinetree; print(time.perf_counter() - t)"
@@ -46,7 +46,7 @@ except OSError:
 
 
 def medians(rounds: int, environment: Mapping[str, str], code: str, *arguments: str) -> list[float]:
-    """Of each number that `code` prints, each time in a new process, after one that nobody counts."""
+    """Medians of the numbers that `code` prints, each time in a new process, after one warm-up run."""
     command = [sys.executable, "-c", code, *arguments]
 
     def numbers() -> list[float]:
@@ -59,13 +59,13 @@ def medians(rounds: int, environment: Mapping[str, str], code: str, *arguments: 
 
 @contextmanager
 def bytecode() -> Iterator[dict[str, str]]:
-    """An environment in which Python finds what it compiled before, whatever the user's own says."""
+    """An environment in which Python finds what it compiled before, whatever the user's own settings."""
     with tempfile.TemporaryDirectory() as folder:
         yield {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
 
 
 def first_use(robot: Robot, samples: int, rounds: int, environment: Mapping[str, str]) -> None:
-    """Print a line on a new process that calls aba of this robot with so many samples."""
+    """Print a line about a new process that calls aba of this robot with this many samples."""
     what = (robot.path, str(robot.floating), str(samples))
     name = f"first use of aba, {robot.name}, {'one sample' if samples == 1 else f'{samples} samples'}"
     cold, with_llvm = medians(rounds, {**environment, "KINETREE_CACHE": "off"}, _FIRST_USE, *what, "")

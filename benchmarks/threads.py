@@ -2,9 +2,9 @@
 
     python benchmarks/threads.py [--batch 65536] [--threads 2] [--rounds 40]
 
-Beside the call on several threads stands the best that could be had: as many Python threads, each with its own part of
-the batch, started together and timed to the end of the last. What both miss to the number of threads is the machine's:
-cores that other processes use, and memory that they share. The goal is 1.8 on two free cores.
+For comparison with the call on several threads, the best possible: as many Python threads, each with its own part of
+the batch, started together and timed to the end of the last. What both lose against the number of threads is due to
+the machine: cores used by other processes, and shared memory. The goal is 1.8 on two free cores.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import kinetree as kt
-from kinetree.codegen import batch_function
-from kinetree.threads import call_in_pieces
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.compiler.threads import call_in_pieces
 from robots import ROBOTS, Robot
 
 
 class ByHand:
-    """A batch divided once and for all over threads of our own."""
+    """A batch divided once over a fixed set of threads."""
 
     def __init__(self, kernel: Callable[..., object], arrays: Sequence[np.ndarray], out: np.ndarray, threads: int):
         self.start, self.end = threading.Barrier(threads), threading.Barrier(threads)

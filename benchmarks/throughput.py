@@ -1,11 +1,10 @@
-"""Samples a second from Python, beside Pinocchio's batched calls, in one process and in turn.
+"""Samples per second from Python, compared with Pinocchio's batched calls, in one process and in turn.
 
     python benchmarks/throughput.py [--batch 4096] [--rounds 60]
 
-Both get ordinary arrays in their own natural order, (N, n) row by row here and one column a sample there, float64,
-one thread, results written into an array made before. Pinocchio has no batched mass matrix: a Python loop calls it and
-keeps each result. The figure that counts is the ratio of the medians; absolute times depend on the machine and on who
-else uses it.
+Both get ordinary arrays in their own natural order, (N, n) row by row here and one column per sample there, float64,
+one thread, results written into an existing array. Pinocchio has no batched mass matrix: a Python loop calls it and
+stores each result. The ratio of the medians is what matters; absolute times depend on the machine and its load.
 """
 
 from __future__ import annotations

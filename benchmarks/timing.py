@@ -1,4 +1,4 @@
-"""Seconds of calls that are compared: they take turns, because a shared machine's speed drifts meanwhile."""
+"""Timing of calls to compare: they take turns, because a shared machine's speed drifts in the meantime."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["medians"]
 
 
 def medians(calls: Mapping[str, Callable[[], object]], rounds: int, repeat: int = 1) -> dict[str, float]:
-    """Median seconds of one call each; in a round each call is made `repeat` times."""
+    """Median seconds per call; in each round every call is made `repeat` times."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():

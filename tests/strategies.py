@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import Coupling, JointKind
+from kinetree.joints import JointKind
+from kinetree.model import Coupling
 from kinetree.spatial import Force, Inertia, Mat3, Motion, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 

@@ -4,6 +4,7 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 """
 
 from kinetree import solids, zoo
+from kinetree.compiler.calls import compile_function as compile
 from kinetree.errors import (
     ConfigurationError,
     DTypeError,
@@ -20,7 +21,6 @@ from kinetree.errors import (
     StiffFrictionError,
     TrajectoryFileError,
 )
-from kinetree.function import compile_function as compile
 from kinetree.functions.center_of_mass import (
     center_of_mass_acceleration,
     center_of_mass_jacobian,
@@ -99,9 +99,8 @@ from kinetree.identification import (
     log_cholesky,
     with_inertial_parameters,
 )
-from kinetree.io import load
-from kinetree.layouts import Layout
-from kinetree.model import (
+from kinetree.io import from_text, load, save, to_text
+from kinetree.joints import (
     Composite,
     Continuous,
     Cylindrical,
@@ -115,23 +114,19 @@ from kinetree.model import (
     Helical,
     JointKind,
     JointMotion,
-    Limits,
-    Mimic,
-    Model,
-    ModelBuilder,
     MultiDof,
     Placed,
     Planar,
     Prismatic,
     Reversed,
     Revolute,
-    Rotor,
     Screw,
     Spherical,
     Translation,
     Universal,
-    merge,
 )
+from kinetree.layouts import Layout
+from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
@@ -237,6 +232,7 @@ __all__ = [
     "frame_jacobian_rate",
     "frame_placement",
     "frame_velocity",
+    "from_text",
     "gravity_forces",
     "hvp",
     "hybrid_dynamics",
@@ -277,8 +273,10 @@ __all__ = [
     "rnea",
     "rnea_derivatives",
     "rollout",
+    "save",
     "simulate",
     "solids",
+    "to_text",
     "vjp",
     "with_inertial_parameters",
     "zoo",

@@ -1,21 +1,21 @@
-"""Every error kinetree raises on purpose, in one tree.
+"""Every error that kinetree raises on purpose, in one hierarchy.
 
     KinetreeError
-    ├── ModelError (ValueError)           a robot that cannot be: a bad file, a bad builder call
-    │   └── SingularModelError            forward dynamics asked of a model with a massless moving subtree
+    ├── ModelError (ValueError)           an impossible robot: a bad file, a bad builder call
+    │   └── SingularModelError            forward dynamics of a model with a massless moving subtree
     ├── ShapeError (ValueError)           an argument whose shape does not fit the robot
     ├── DTypeError (TypeError)            an argument that is not real numbers
     ├── NameNotFoundError (KeyError)      a body, joint or frame the robot does not have
-    ├── ConfigurationError (ValueError)   a q that is no configuration: NaN, or a quaternion of zero length
+    ├── ConfigurationError (ValueError)   a q that is not a configuration: NaN, or a quaternion of zero length
     ├── OptionError (ValueError)          an option outside its list of values
-    ├── SimulationError (ArithmeticError) a motion that cannot be computed further
+    ├── SimulationError (ArithmeticError) a motion that cannot be continued
     │   └── StiffFrictionError            friction too stiff for the integrator
-    ├── TrajectoryFileError (ValueError)  a file that holds no trajectory
+    ├── TrajectoryFileError (ValueError)  a file that does not contain a trajectory
     ├── SaveError (OSError)               a file that cannot be written
     └── MissingPackageError (ImportError) an optional package that is not installed
 
-Each is also the built-in kind it is, so `except ValueError` keeps working.
-`ModelWarning` (a UserWarning) marks input that is suspicious but real: it is loaded as written.
+Each also derives from the built-in error in parentheses, so `except ValueError` keeps working. `ModelWarning`, a
+UserWarning, marks input that is suspicious but possible; it is loaded as written.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ __all__ = [
 
 
 def brief(message: str) -> str:
-    """A message in which no quoted name, and no other word, is longer than fits on a few lines.
+    """Shorten quoted names and other words in a message that would not fit on a few lines.
 
-    A file's names may have thousands of letters. This is the one place that shortens them, for every error.
+    Names in a file may have thousands of letters. This is the one place that shortens them, for every error.
 
     >>> len(brief(f"there is no joint {'x' * 5000!r}"))
     218
@@ -75,11 +75,11 @@ class KinetreeError(Exception):
 
 
 class ModelError(KinetreeError, ValueError):
-    """A robot that cannot be."""
+    """An impossible robot."""
 
 
 class SingularModelError(ModelError):
-    """Forward dynamics asked of a model in which something massless can move."""
+    """Forward dynamics of a model in which something massless can move."""
 
 
 class ShapeError(KinetreeError, ValueError):
@@ -94,12 +94,12 @@ class NameNotFoundError(KinetreeError, KeyError):
     """A name that the robot does not have."""
 
     def __str__(self) -> str:
-        # KeyError prints its argument's repr; a message is for reading.
+        # KeyError would print the repr of the message.
         return str(self.args[0]) if self.args else ""
 
 
 class ConfigurationError(KinetreeError, ValueError):
-    """A q that is no configuration of this robot."""
+    """A q that is not a configuration of this robot."""
 
 
 class OptionError(KinetreeError, ValueError):
@@ -107,7 +107,7 @@ class OptionError(KinetreeError, ValueError):
 
 
 class SimulationError(KinetreeError, ArithmeticError):
-    """A motion that cannot be computed further."""
+    """A motion that cannot be continued."""
 
 
 class StiffFrictionError(SimulationError):
@@ -115,7 +115,7 @@ class StiffFrictionError(SimulationError):
 
 
 class TrajectoryFileError(KinetreeError, ValueError):
-    """A file that holds no trajectory."""
+    """A file that does not contain a trajectory."""
 
 
 class SaveError(KinetreeError, OSError):
@@ -127,11 +127,11 @@ class MissingPackageError(KinetreeError, ImportError):
 
 
 class ModelWarning(UserWarning):
-    """Something in a robot file that is suspicious but real; it is loaded as written."""
+    """Something in a robot file that is suspicious but possible; it is loaded as written."""
 
 
 def _short(name: str) -> str:
-    """A name as a message shows it; comparing names of thousands of letters would take long as well."""
+    """A name as shown in a message; comparing names of thousands of letters would also be slow."""
     name = str(name)
     return name if len(name) <= 80 else name[:79] + "…"
 

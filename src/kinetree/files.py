@@ -1,10 +1,10 @@
-"""The user's files: written whole or not at all, and opened only if they are files.
+"""Access to the user's files: they are written completely or not at all, and only regular files are opened.
 
-New content goes into a temporary file in the same folder, which takes the place of the old file by renaming once
-everything has reached the disk. A full disk, an error or a kill therefore leaves the old file as it was.
+New content goes into a temporary file in the same folder, which is renamed over the old file once everything has
+reached the disk. A full disk, an error or a kill therefore leaves the old file unchanged.
 
 A writer holds a lock on its temporary file. The system releases the lock when the process dies, however it dies, so
-`remove_abandoned` can tell what a killed writer left behind from what somebody is writing now.
+`remove_abandoned` can tell a file that a killed writer left behind from one that is being written.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = ["check_target", "create_locked", "file_path", "open_regular", "reason
 
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _STALE = 3600.0
-"""Seconds after which a temporary file counts as abandoned where the system knows no locks."""
+"""Seconds after which a temporary file counts as abandoned where the system has no locks."""
 _NAME_SHOWN = 40
-"""Characters of the target's name in that of a temporary file: a name may be as long as the system allows already."""
+"""Characters of the target's name used in a temporary file's, as the target's may already have the maximum length."""
 _WRITERS = 100
-"""How many may write the same file at once."""
+"""Maximum number of simultaneous writers of one file."""
 
 
 def file_path(function: str, path: object, ending: str = "") -> Path:
-    """The path of a file that a user named, with `ending` appended if it is not there.
+    """The path of a file named by the user, with `ending` appended if it is missing.
 
-    Raises `DTypeError` if it is no path, so that 0 or True is not taken for an open file, and `OptionError` if there is
-    no name to append to.
+    Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if there
+    is no name to append to.
     """
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
@@ -54,7 +54,7 @@ def file_path(function: str, path: object, ending: str = "") -> Path:
 
 
 def reason(error: Exception) -> str:
-    """What the system says about an error, without number and path."""
+    """The system's description of an error, without its number and path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
@@ -67,13 +67,13 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Give a file the content that `write` puts into the binary file it is called with.
+    """Write a file; its content is what `write` puts into the binary stream it is called with.
 
-    If anything goes wrong, or the process is killed, the file that was there stays as it was, and no new one appears.
-    The mode of an existing file is kept, and a link is followed to the file that it leads to. Pipes, devices and
-    standard output hold nothing that could be lost, and are written directly.
+    If anything goes wrong or the process is killed, an existing file is unchanged and no new one appears. An existing
+    file keeps its mode, and links are followed. Pipes, devices and standard output have no content that could be lost,
+    and are written directly.
 
-    Raises `SaveError`, which names the file, if it cannot be written. Missing folders are not made.
+    Raises `SaveError`, which names the file, if it cannot be written. Missing folders are not created.
     """
     try:
         target = _target(path)
@@ -99,7 +99,7 @@ def check_target(path: Path) -> None:
 
 
 def create_locked(path: str, mode: int) -> int:
-    """Create a file that must not exist yet, and lock it; the descriptor to write to.
+    """Create a file that must not exist yet, lock it, and return the descriptor to write to.
 
     The lock ends when the descriptor is closed. Raises `OSError`.
     """
@@ -113,12 +113,12 @@ def create_locked(path: str, mode: int) -> int:
             with suppress(OSError):
                 os.unlink(path)
             raise
-        # Between creation and lock somebody took it for abandoned, and is removing it.
+        # Between creation and locking, another process took it for abandoned and is removing it.
         os.close(file)
 
 
 def remove_abandoned(path: str) -> bool:
-    """Remove a file made by `create_locked` if its writer is dead; whether it was removed."""
+    """Remove a file made by `create_locked` if its writer is dead, and return whether it was removed."""
     try:
         found = os.stat(path, follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode):
@@ -138,7 +138,7 @@ def remove_abandoned(path: str) -> bool:
 
 
 def _lock(file: int) -> bool | None:
-    """Whether the lock of a file could be had; None where there are no locks."""
+    """Try to lock a file, and return whether that succeeded; None where there are no locks."""
     if sys.platform == "win32":
         return None
     try:
@@ -151,7 +151,7 @@ def _lock(file: int) -> bool | None:
 
 
 def _target(path: Path) -> str | None:
-    """The regular file to replace, existing or not, at the end of all links; None for what is written directly."""
+    """The regular file to replace, existing or not, with links followed; None for a path that is written directly."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
@@ -167,14 +167,14 @@ def _target(path: Path) -> str | None:
     if not stat.S_ISREG(mode) or _is_open_file(str(path)):
         return None
     if not os.access(path, os.W_OK):
-        # Renaming asks only for the rights of the folder, and must not get round the protection of the file.
+        # Renaming requires only write access to the folder, and must not bypass the file's own protection.
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return os.path.realpath(path)
 
 
 def _is_open_file(path: str) -> bool:
-    """Whether a path leads to an open file of a process, as /dev/stdout does: no other file can take its place."""
-    for _ in range(40):  # more links in a row are an error to the system
+    """Whether a path leads to an open file of a process, as /dev/stdout does: it cannot be replaced."""
+    for _ in range(40):  # the system refuses longer chains of links
         folder = os.path.realpath(os.path.dirname(path))
         if re.fullmatch(r"/dev/fd|/proc/\d+(/task/\d+)?/fd", folder):
             return True
@@ -204,7 +204,7 @@ def _replace(target: str, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _create_beside(target: str) -> tuple[int, str]:
-    """A locked temporary file in the folder of the target, under a name that finds what earlier writers left there."""
+    """Create a locked temporary file beside the target, removing any that a dead writer left under the same name."""
     folder, name = os.path.split(target)
     for k in range(_WRITERS):
         temporary = os.path.join(folder, f".{name[:_NAME_SHOWN]}.kinetree-{k}.tmp")
@@ -219,7 +219,7 @@ def _create_beside(target: str) -> tuple[int, str]:
 
 
 def _take_after(target: str, file: int) -> None:
-    """Give a file the owner and the mode of the one it replaces, as far as the system lets us."""
+    """Give a file the owner and the mode of the one it replaces, as far as the system permits."""
     if sys.platform == "win32":
         return
     try:

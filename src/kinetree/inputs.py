@@ -1,4 +1,4 @@
-"""What people give: arrays of real numbers, single numbers, names."""
+"""Checks of user input: arrays of real numbers, single numbers, names."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["is_masked", "plain", "real_array", "repeated"]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
-    """x as an array of real numbers of at most 64 bits, not copied; `shape` is for the message, such as "(…, 7)".
+    """Return x as an array of real numbers of at most 64 bits, not copied; the message names `shape`, such as "(…, 7)".
 
-    Raises `DTypeError`, which begins with `name`, for numbers that are not real, for wider ones, which would lose
-    digits, for rows of different lengths, and for masked arrays, whose masks would be lost.
+    Raises `DTypeError`, whose message begins with `name`, for numbers that are not real, for wider ones, which would
+    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost.
     """
     wanted = f"{name} must be an array of real numbers of shape {shape}"
     if is_masked(x):
@@ -37,12 +37,12 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
 
 
 def is_masked(x: object, depth: int = 64) -> bool:
-    """Whether x is a masked array, or a list that has one in it; lists are searched no deeper than arrays go."""
+    """Whether x is a masked array, or a list that contains one; lists are searched no deeper than arrays can nest."""
     listed = type(x) is list or type(x) is tuple or isinstance(x, list | tuple)
     kinds = set(map(type, x)) if listed else {type(x)}  # type: ignore[call-overload]
-    if kinds <= _NUMBERS:  # the usual list, told quickly
+    if kinds <= _NUMBERS:  # fast path for the usual list
         return False
-    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # if nobody imported it, there are none
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)  # if it was never imported, there are none
     if masked is None:
         return False
     if any(issubclass(kind, masked) for kind in kinds):
@@ -56,7 +56,7 @@ _NUMBERS = frozenset({float, int})
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first name that was there before; None if there is none."""
+    """The first name that occurs a second time; None if there is none."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -66,9 +66,9 @@ def repeated(names: Iterable[str]) -> str | None:
 
 
 def plain(x: Any) -> Any:
-    """Python's own float for any real number and its own str for a str of another class; anything else as it is.
+    """Convert any real number to a Python float and any str subclass to str; return anything else unchanged.
 
-    Numbers and strings of NumPy's compare as Python's do, but they have no text form and another fingerprint.
+    NumPy's numbers and strings compare like Python's, but they have no text form and a different fingerprint.
     """
     if type(x) is float or type(x) is str:
         return x
@@ -79,4 +79,4 @@ def plain(x: Any) -> Any:
     try:
         return float(x)
     except OverflowError:
-        return math.nan  # which is refused everywhere, as infinity is not
+        return math.nan  # NaN is refused everywhere, infinity is not

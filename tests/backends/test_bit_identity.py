@@ -18,8 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree import threads
-from kinetree.codegen import F32, F64, Precision, Target, assemble, batch_function, emit, emit_single, host
+from kinetree.codegen.cpu.jit import assemble
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.single import emit_single
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
+from kinetree.compiler import threads
 from kinetree.expr import Program, interpret
 from strategies import State, law, states, trees
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.codegen import batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import forward_derivative, reverse_derivative
 from robots import every_joint
 
@@ -31,7 +31,7 @@ def states(count: int) -> tuple[Array, Array, Array]:
 
 
 def test_it_has_every_kind_there_is() -> None:
-    from kinetree.model import joints
+    from kinetree import joints
 
     kinds = {type(joint.kind).__name__ for joint in robot().joints.values()}
     assert kinds == set(joints.__all__) - {"Fixed", "JointKind", "JointMotion"}

@@ -14,9 +14,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import F64, MachineCode, batch_function, compile_module, emit, host, make_ufunc
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.ufunc import batch_function, make_ufunc
+from kinetree.codegen.llvm.precision import F64
+from kinetree.codegen.llvm.target import host
 from kinetree.expr import Index, Port, Program, Range, Recorder, interpret, trace_memory
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_rpy
 from tests import functions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 X, Y, Z = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0]), kt.Revolute([0, 0, 1])

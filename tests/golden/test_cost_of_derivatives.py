@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kinetree.differentiation import DerivedSpecialization, derived
-from kinetree.specialization import Specialization
+from kinetree.compiler.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.specialization import Specialization
 from tests import functions
 from tests.robots import load_robot
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import kinetree as kt
-from kinetree.specialization import Specialization
+from kinetree.compiler.specialization import Specialization
 from tests.robots import load_robot
 
 ROBOTS = {

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import kinetree as kt
 from kinetree.cli.app import app
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.model.fingerprint import digest
 from robots import robot_path
 
@@ -22,13 +22,13 @@ class Mine(kt.Revolute):
 
 @pytest.fixture
 def arm(tmp_path: Path) -> Path:
-    return kt.zoo.load("arm6").save(tmp_path / "arm.json")
+    return kt.save(kt.zoo.load("arm6"), tmp_path / "arm.json")
 
 
 def test_a_saved_robot_is_loaded_exactly_whatever_the_file_is_called(tmp_path: Path) -> None:
     robot = kt.zoo.load("humanoid")
     for name in ("humanoid.json", "humanoid", "humanoid.urdf"):
-        path = robot.save(str(tmp_path / name))
+        path = kt.save(robot, str(tmp_path / name))
         again = kt.load(path)
         assert again == robot
         assert digest(again) == digest(robot)
@@ -44,7 +44,7 @@ def test_the_base_floats_if_the_text_or_the_caller_says_so(arm: Path) -> None:
     assert not kt.load(arm).floating_base
     floating = kt.load(arm, floating_base=True)
     assert floating.floating_base
-    floating.save(arm)
+    kt.save(floating, arm)
     assert kt.load(arm) == floating
 
 
@@ -54,7 +54,7 @@ def test_followers_follow_unless_it_is_not_wanted(tmp_path: Path) -> None:
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint("a", kt.Prismatic([0, 1, 0]), "palm", "left")
     builder.add_joint("b", kt.Prismatic([0, 1, 0]), "palm", "right", mimic=kt.Mimic("a", -1.0))
-    path = builder.build().save(tmp_path / "gripper.json")
+    path = kt.save(builder.build(), tmp_path / "gripper.json")
     assert kt.load(path).nq == 1
     assert kt.load(path, mimic=False).nq == 2
 
@@ -70,7 +70,7 @@ def test_meshes_are_located_as_those_of_a_urdf_file_are(tmp_path: Path) -> None:
         '</geometry></visual><visual><geometry><mesh filename="/etc/hostname"/></geometry></visual></link></robot>'
     )
     robot = kt.load(urdf)
-    path = robot.save(folder / "thing.json")
+    path = kt.save(robot, folder / "thing.json")
     assert str(tmp_path) not in path.read_text().replace(f'"source": "{urdf}"', "")
     again = kt.load(path)
     assert again == robot
@@ -78,7 +78,7 @@ def test_meshes_are_located_as_those_of_a_urdf_file_are(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere.json"
     shutil.copy(path, elsewhere)
     assert kt.load(elsewhere, package_roots=[tmp_path]).bodies["a"].geometry[0].mesh_path is not None
-    assert [s.mesh_path for s in kt.Model.from_text(path.read_text()).bodies["a"].geometry] == [None, None]
+    assert [s.mesh_path for s in kt.from_text(path.read_text()).bodies["a"].geometry] == [None, None]
 
 
 def test_a_kind_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_kind_of_ones_own_is_passed_to_load(tmp_path: Path) -> None:
         builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     kind: JointKind = Mine([0, 0, 1])
     builder.add_joint("j", kind, "a", "b")
-    path = builder.build().save(tmp_path / "own.json")
+    path = kt.save(builder.build(), tmp_path / "own.json")
     assert kt.load(path, kinds=[Mine]).joints["j"].kind == kind
     with pytest.raises(kt.ModelError, match=r"own\.json: joints\[0\]\.kind: there is no kind of joint named 'Mine'"):
         kt.load(path)
@@ -119,9 +119,9 @@ def test_a_mistake_is_told_with_file_and_place(arm: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(kt.ModelError, match="cannot be written: No such file or directory"):
-        kt.zoo.load("arm6").save(tmp_path / "no" / "arm.json")
+        kt.save(kt.zoo.load("arm6"), tmp_path / "no" / "arm.json")
     with pytest.raises(kt.DTypeError, match="save takes the path of a file, not int"):
-        kt.zoo.load("arm6").save(3)  # type: ignore[arg-type]
+        kt.save(kt.zoo.load("arm6"), 3)  # type: ignore[arg-type]
 
 
 def test_the_command_info_shows_it(arm: Path) -> None:
@@ -136,5 +136,5 @@ def test_a_suspicious_robot_is_warned_of_as_when_it_was_read_first(tmp_path: Pat
         robot = kt.load(robot_path("panda"))
     with warnings.catch_warnings(record=True) as second:
         warnings.simplefilter("always")
-        kt.load(robot.save(tmp_path / "panda.json"))
+        kt.load(kt.save(robot, tmp_path / "panda.json"))
     assert len(first) == len(second)

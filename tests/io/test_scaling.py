@@ -166,7 +166,7 @@ TEXTS: dict[str, tuple[Callable[[int], str], int]] = {
 def test_a_text_is_read_in_proportion_to_its_length(make: Callable[[int], str], n: int) -> None:
     def prepare(count: int) -> Callable[[], object]:
         text = make(count)
-        return lambda: kt.Model.from_text(text)
+        return lambda: kt.from_text(text)
 
     check(prepare, n)
 
@@ -256,7 +256,7 @@ def test_a_urdf_file_is_read_in_proportion_to_its_length(make: Callable[[int], s
 
 
 def arm_of(n: int) -> kt.Model:
-    return kt.Model.from_text(text_of(**star(n)))
+    return kt.from_text(text_of(**star(n)))
 
 
 def table(rows: int, columns: int, header: list[str] | None = None) -> str:
@@ -336,6 +336,6 @@ def test_a_file_of_numbers_is_read_in_proportion_to_its_length(
 # -- what a program asks for
 
 
-@pytest.mark.parametrize("make", [lambda n: arm_of(n).to_text(), lambda n: repr(arm_of(n))])
+@pytest.mark.parametrize("make", [lambda n: kt.to_text(arm_of(n)), lambda n: repr(arm_of(n))])
 def test_a_robot_is_written_in_proportion_to_its_size(make: Callable[[int], object]) -> None:
     check(lambda count: lambda: make(count), 200)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Vec3
 from laws.reference import BOTH, body_momentum, close, coordinate_rates, directional, reference
 from laws.test_parameters import with_numbers

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.model import Rotor
-from kinetree.model.builder import built
 from kinetree.model.changes.common import prefixed
 from kinetree.model.fingerprint import fingerprint
 from kinetree.model.specs import JointSpec
@@ -77,7 +76,7 @@ def test_the_order_in_which_joints_are_locked_does_not_matter(
 def test_what_was_attached_is_the_same_when_it_is_detached(
     model: kt.Model, other: kt.Model, placement: Transform, data: st.DataObject
 ) -> None:
-    other = built(replace(prefixed(other.parts, "other "), gravity=model.gravity))
+    other = kt.ModelBuilder.of(replace(prefixed(other.parts, "other "), gravity=model.gravity)).build()
     to = data.draw(st.sampled_from(list(model.frames)))
     joint = data.draw(st.sampled_from([None, kt.Revolute([0, 1, 0]), kt.Free()]))
     both = model.attach(other, to, placement, joint=joint)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.model import regrouped
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.spatial import Inertia
 from laws.reference import BOTH, close, coordinate_rates, directional, reference
 from strategies import Blueprint, State, blueprints, inertias, law, moving_trees, numbers, states, wrenches

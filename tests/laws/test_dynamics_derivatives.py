@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree import specialization
+from kinetree.compiler import specialization
 from kinetree.spatial import Inertia, Sym3, Vec3
 from laws.reference import close, directional, reference
 from laws.test_drives import driven_trees, geared_trees, moving, well_posed

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import interpret
 from kinetree.model import Rotor
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
-from kinetree.specialization import Specialization
 from strategies import State, law, moving_trees, wrenches
 from tests.robots import every_joint
 

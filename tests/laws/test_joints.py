@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform
 from strategies import inertias, kinds, law
 

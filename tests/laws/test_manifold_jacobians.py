@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import interpret
-from kinetree.model import JointKind
-from kinetree.specialization import Specialization
+from kinetree.joints import JointKind
 from laws.reference import BOTH, close, compiled, coordinate_rates, directional, reference
 from laws.test_sharing import Case, cases
 from strategies import State, law, moving_trees, numbers

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.model.elimination import elimination
+from kinetree.tree.elimination import elimination
 from laws.reference import BOTH, close, compiled, reference
 from laws.test_centroidal import with_rotors
 from laws.test_rolled import interpreted, program_of

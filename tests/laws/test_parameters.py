@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.codegen import PRECISIONS, batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import PRECISIONS
+from kinetree.compiler.forms.parameters import parameter_ports, with_parameters
 from kinetree.expr import Port, Program, Scalar, interpret, trace
-from kinetree.model.parameters import nominal, parameter_names, parameter_ports, with_parameters
+from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
 from laws.reference import close, reference

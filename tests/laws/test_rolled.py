@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Loop, Program, interpret
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia
-from kinetree.specialization import Specialization
 from laws.reference import close, reference
 from laws.test_parameters import ARGUMENTS as KINDS_OF
 from laws.test_parameters import magnitude, options_of, values_of, with_numbers

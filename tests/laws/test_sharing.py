@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.algorithms.cluster_aba import cluster_aba
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from strategies import Blueprint, State, blueprints, law, numbers, states
 
 from .reference import close, compiled, reference

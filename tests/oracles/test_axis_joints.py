@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from oracles.agreement import agree, random_states
 

@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
-from kinetree.model.joints.euler import ORDERS
+from kinetree.joints import JointKind
+from kinetree.joints.euler import ORDERS
 from oracles.agreement import Ask, agree, compiled, on_floats, random_states
 from unit.model.joints.flat_kinds import with_joint
 

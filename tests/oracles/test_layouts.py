@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
 from oracles.agreement import agree, on_floats, random_states
 from oracles.mujoco_oracle import MujocoOracle

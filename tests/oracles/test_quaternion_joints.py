@@ -16,7 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
 from oracles.agreement import Ask, agree, compiled, on_floats, random_states

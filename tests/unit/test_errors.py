@@ -63,7 +63,7 @@ NAMED: dict[str, Callable[[], object]] = {
     "an integrator": lambda: kt.simulate(ARM, integrator=LONG),
     "a robot of the zoo": lambda: kt.zoo.load(LONG),
     "a library": lambda: kt.Layout(ARM, LONG),
-    "a field of a text": lambda: kt.Model.from_text('{"kinetree": "model", "version": 1, "' + LONG + '": 1}'),
+    "a field of a text": lambda: kt.from_text('{"kinetree": "model", "version": 1, "' + LONG + '": 1}'),
     "a body to detach": lambda: ARM.detach(LONG),
     "a joint to lock": lambda: pendulum().lock(LONG + "4"),
     "a file": lambda: kt.load(LONG),

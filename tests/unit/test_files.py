@@ -33,7 +33,7 @@ def quickly_drawn(path: Path) -> Path:
 
 SAVES: dict[str, Callable[[Path], object]] = {
     "run.npz": MOTION.save,
-    "run.json": ROBOT.save,
+    "run.json": lambda path: kt.save(ROBOT, path),
     "run.png": quickly_drawn,
 }
 

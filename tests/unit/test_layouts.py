@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind, JointMotion, Placed
+from kinetree.joints import JointKind, JointMotion, Placed
 from kinetree.spatial import Inertia, Sym3, Vec3
 from strategies import law, transforms
 

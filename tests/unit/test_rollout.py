@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.function import _checked
+from kinetree.compiler.calls import _checked
 from kinetree.functions.rollouts import _ANY_LENGTH
 from kinetree.spatial import Inertia, Sym3, Vec3
 
@@ -63,9 +63,9 @@ def test_new_lengths_compile_nothing() -> None:
     kt.rollout(ROBOT, q, v, tau[:65], DT)
     kt.rollout(ROBOT, q[None], v, tau[:65], DT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kinetree.function.Specialization", None)
-        patch.setattr("kinetree.codegen.compile_module", None)
-        patch.setattr("kinetree.codegen.cache.kept", None)
+        patch.setattr("kinetree.compiler.differentiation.Specialization", None)
+        patch.setattr("kinetree.codegen.cpu.backend.compile_module", None)
+        patch.setattr("kinetree.codegen.cpu.backend.kept", None)
         for total in (0, 1, 5, 64, 130, 199):
             assert len(kt.rollout(ROBOT, q, v, tau[:total], DT)) == total
             assert kt.rollout(ROBOT, np.stack([q, q]), v, tau[:total], DT).shape == (2, total, 4)
@@ -218,7 +218,7 @@ def test_threads_change_no_bit() -> None:
     (q, v), tau = state(301), torques(301, 66)
     expected = kt.rollout(ROBOT, q, v, tau, DT, threads=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kinetree.threads._PIECE", 1e-8)
+        patch.setattr("kinetree.compiler.threads._PIECE", 1e-8)
         for threads in (2, 3, 4, None):
             assert (kt.rollout(ROBOT, q, v, tau, DT, threads=threads) == expected).all()
     with pytest.raises(kt.OptionError, match="threads must be a whole number from 1"):

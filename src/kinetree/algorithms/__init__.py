@@ -1,4 +1,4 @@
-"""The algorithms, one file each, beside their tables in RBDA. No arrays, no batch, no checks."""
+"""The algorithms, one per file, to be read beside their tables in RBDA: no arrays, no batches, no checks."""
 
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.aba_derivatives import aba_derivatives
@@ -51,6 +51,7 @@ from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import floating_inverse_dynamics, hybrid_dynamics, hybrid_system
+from kinetree.algorithms.integrators import rk4, semi_implicit_euler
 from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate, joints_between, seen_about
 from kinetree.algorithms.kinematic_hessian import kinematic_hessian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
@@ -68,7 +69,6 @@ from kinetree.algorithms.regressors import (
 from kinetree.algorithms.relative import relative_jacobian, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
-from kinetree.algorithms.stepping import rk4, semi_implicit_euler
 
 __all__ = [
     "BRAKES",

@@ -2,8 +2,8 @@
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  IA, pA <-> Iᴬ, pᴬ,  Ia, pa <-> Iᵃ, pᵃ,  UD <-> U D⁻¹.
-Geared rotors (section 9.6), which spin on the parent: G is their momentum at unit rates, g the force that turning it
-takes. G joins U, as their joint feels the parent's acceleration and the parent their reaction.
+Geared rotors (section 9.6) spin on the parent: G is their momentum at unit rates, g the force that turning it takes. G
+is added to U, as their joint feels the parent's acceleration and the parent feels their reaction.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.tree import Tree
 
 __all__ = ["aba"]
 
@@ -24,9 +24,16 @@ def aba(
     tau: Sequence[Sequence[Scalar]],
     f_ext: Mapping[int, Force] | None = None,
 ) -> list[Sequence[Scalar]]:
-    """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
+    """Accelerations due to joint forces tau and forces f_ext on bodies, in the bodies' own coordinates."""
     f_ext = f_ext or {}
-    X, S, G, v, c, IA, pA, g, a, U, UD, D, u, qdd = tree.slots(14)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G, U, UD = tree.slots(ForceBasis, 3)
+    v, c, a = tree.slots(Motion, 3)
+    IA = tree.slots(ArticulatedInertia)
+    pA, g = tree.slots(Force, 2)
+    D = tree.slots(LDLT)
+    u, qdd = tree.pieces(2)
 
     v[0], a[0] = Motion.zero(), -tree.gravity
     IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()

@@ -1,6 +1,7 @@
-"""Derivatives of forward dynamics: of q̈ by displacements of q, by q̇ and by τ.
+"""Derivatives of forward dynamics: of q̈ with respect to q (by displacements), q̇ and τ.
 
-H q̈ + C = τ holds at every q and q̇, so with the derivatives of inverse dynamics at the acceleration q̈:
+H is the mass matrix and C the bias vector here, as in RBDA. H q̈ + C = τ holds at every q and q̇, so with the
+derivatives of inverse dynamics at the acceleration q̈:
 
     ∂q̈/∂q = -H⁻¹ ∂τ/∂q,    ∂q̈/∂q̇ = -H⁻¹ ∂τ/∂q̇,    ∂q̈/∂τ = H⁻¹.
 
@@ -17,8 +18,8 @@ from kinetree.algorithms.forward_dynamics import by_mass_matrix
 from kinetree.algorithms.mass_matrix_inverse import inverse_of_factors
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.expr import Scalar
-from kinetree.model import Tree
 from kinetree.spatial import Force
+from kinetree.tree import Tree
 
 __all__ = ["aba_derivatives"]
 
@@ -33,12 +34,12 @@ def aba_derivatives(
     f_ext: Mapping[int, Force] | None = None,
     passive: Collection[str] = (),
 ) -> Sequence[Scalar] | None:
-    """The three matrices, row by row, one after the other; f_ext are forces on bodies, in their own coordinates."""
+    """The three matrices, row by row, concatenated; f_ext are forces on bodies, in the bodies' own coordinates."""
     acting = driven(tree, q, qd, tau, passive, limits=False)
     accelerations, L = by_mass_matrix(tree, q, qd, acting, f_ext)
     qdd: Any = tree.in_slots(accelerations)
 
-    # Joints that share coordinates have no H of their own to act by.
+    # Joints that share coordinates have no columns of H of their own, so nothing can be kept apart.
     d = rnea_derivatives(tree, q, qd, qdd, f_ext, apart=tree.coordinates is None)
     by_q, by_v = passive_derivatives(tree, q, qd, passive)
     matrices = [(d.by_q - by_q).rows(), (d.by_v - by_v).rows()]
@@ -48,7 +49,7 @@ def aba_derivatives(
 def _solved(
     tree: Tree, L: Any, matrices: Sequence[list[list[Scalar]]], along: Sequence[Mapping[tuple[int, int], Scalar]]
 ) -> list[Scalar] | None:
-    """-H⁻¹ M - A of each matrix M and its A, then H⁻¹, row by row; or None if loops write it into the result."""
+    """-H⁻¹ B - A for each matrix B and its A, then H⁻¹, row by row; None if loops write it into the result."""
     rows = [[[-x for x in row] for row in matrix] for matrix in matrices]
     if tree.recorder is not None:
         stored, (output,) = L.stored(tree.recorder), tree.recorder.outputs

@@ -1,4 +1,4 @@
-"""Articulated-body inertias alone: what is left of the articulated-body algorithm where nothing moves.
+"""Articulated-body inertias alone: the part of the articulated-body algorithm that depends only on q.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, passes 1 and 2 without their bias terms.
 Names here <-> table: those of aba.py.
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import LDLT, ForceBasis
+from kinetree.spatial import LDLT, ArticulatedInertia, ForceBasis, Subspace, Transform
+from kinetree.tree import Tree
 
 __all__ = ["Articulated", "articulated"]
 
 
 class Articulated(NamedTuple):
-    """By slot: transforms, subspaces, U D⁻¹ and the factors of D."""
+    """Transforms, subspaces, U D⁻¹ and the factors of D, indexed by slot."""
 
     X: list[Any]
     S: list[Any]
@@ -26,8 +26,12 @@ class Articulated(NamedTuple):
 
 
 def articulated(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Articulated:
-    """At one configuration; no joints may share coordinates."""
-    X, S, G, IA, U, UD, D = tree.slots(7)
+    """Articulated bodies at one configuration; joints must not share coordinates."""
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G, U, UD = tree.slots(ForceBasis, 3)
+    IA = tree.slots(ArticulatedInertia)
+    D = tree.slots(LDLT)
     IA[0] = tree.I[0].articulated
 
     for i, _ in tree.outward:

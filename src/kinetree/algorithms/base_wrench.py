@@ -1,6 +1,6 @@
-"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: what the surroundings must do to it for an acceleration a₀.
+"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: what the surroundings must exert for an acceleration a₀.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), eq. 7.1 at the base, after the two first passes of
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), eq. 7.1 at the base, after the first two passes of
 Table 7.1 over all other joints; gravity acts on every body, so a₀ is the base's true acceleration.
 Names here <-> book:  those of aba.py;  base <-> 0, the body that carries all others, in whatever slot it is here.
 """
@@ -8,13 +8,12 @@ Names here <-> book:  those of aba.py;  base <-> 0, the body that carries all ot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_system
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import LDLT, Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.tree import Tree, UnrolledTree
 
 __all__ = ["base_wrench", "base_wrench_of_system"]
 
@@ -30,9 +29,14 @@ def base_wrench(
     a_base: Motion,
     f_ext: Mapping[int, Force] | None = None,
 ) -> Force:
-    """On the body in slot `base`, in its coordinates. What tau has for the joint of the base counts for nothing."""
+    """Wrench on the body in slot `base`, in its coordinates. The entries of tau for the base's joint are ignored."""
     f_ext, bases = f_ext or {}, tree.some({base})
-    X, S, G, v, c, IA, pA, g = tree.slots(8)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G = tree.slots(ForceBasis)
+    v, c = tree.slots(Motion, 2)
+    IA = tree.slots(ArticulatedInertia)
+    pA, g = tree.slots(Force, 2)
 
     X[0], v[0] = Transform.identity(), Motion.zero()
     IA[0], pA[0] = tree.I[0].articulated, -f_ext.get(0, Force.zero())
@@ -70,7 +74,7 @@ def base_wrench(
 
 
 def base_wrench_of_system(
-    tree: Tree,
+    tree: UnrolledTree,
     q: Pieces,
     qd: Pieces,
     tau: Pieces,
@@ -78,9 +82,9 @@ def base_wrench_of_system(
     a_base: Motion,
     f_ext: Mapping[int, Force] | None = None,
 ) -> Force:
-    """The same for robots whose joints share coordinates: from the accelerations of all joints (Table 5.1)."""
+    """Wrench on the base where joints share coordinates, from the accelerations of all joints (Table 5.1)."""
     if base == 0:
-        tree = replace(tree, gravity=tree.gravity - a_base)  # an accelerated base is as good as other gravity
+        tree = tree.with_gravity(tree.gravity - a_base)  # an accelerated base is as good as other gravity
         return _taken(tree, q, qd, tree.in_slots(forward_dynamics(tree, q, qd, tau, f_ext)), 0, f_ext)
     assert tree.coordinates is not None
     _, S, _, c_J = tree.joint[base].calc(q[base], qd[base])
@@ -108,9 +112,11 @@ def _taken(
     base: int,
     f_ext: Mapping[int, Force] | None,
 ) -> Force:
-    """The force that the body in slot `base` and all that hangs on it take."""
+    """The force that the body in slot `base` and everything it carries require."""
     f_ext = f_ext or {}
-    X, v, a, f = tree.slots(4)
+    X = tree.slots(Transform)
+    v, a = tree.slots(Motion, 2)
+    f = tree.slots(Force)
     v[0], a[0] = Motion.zero(), -tree.gravity
     f[0] = tree.I[0] @ a[0] - f_ext.get(0, Force.zero())
     for i, p in tree.outward:

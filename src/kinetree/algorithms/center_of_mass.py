@@ -1,10 +1,10 @@
-"""How the centre of mass moves: handed inward like the first moment, so that a leaf's share turns once a joint.
+"""Motion of the centre of mass, passed inward like the first moment, so that a leaf's share is rotated once per joint.
 
-Source: the derivatives by time of Σ m c / Σ m, with the motion of the points behind a joint as its fixed side sees it:
-v + ω x c, and a + α x c + ω x (2 ċ + ω x c) for points that move, as seen from its moving side, with ċ.
+Source: the time derivatives of Σ m c / Σ m. Seen from the fixed side of a joint, a point c behind it gains the velocity
+v + ω x c, and the acceleration a + α x c + ω x (2 ċ + ω x c), where ċ is its velocity as seen from the moving side.
 
-Names here: m[i], h[i] <-> mass and first moment of body i and all behind it, as parts of the total mass, in body i's
-coordinates; L[i], A[i] <-> the first and second derivative of h[i] as body i sees them.
+Names here: m[i], h[i] <-> mass and first moment of body i and all bodies behind it, divided by the total mass, in body
+i's coordinates; L[i], A[i] <-> the first and second time derivatives of h[i] as seen from body i.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
 from kinetree.spatial import Mat3, Vec3
+from kinetree.tree import Tree
 
 __all__ = ["center_of_mass_acceleration", "center_of_mass_jacobian", "center_of_mass_velocity"]
 
 
 def center_of_mass_jacobian(tree: Tree, q: Sequence[Sequence[Scalar]], total_mass: Scalar) -> list[tuple[Vec3, ...]]:
-    """The velocity of the centre of mass for each joint rate, in the world's axes: a place a slot."""
-    E_0, m, h, columns = tree.slots(4)
+    """Velocity of the centre of mass per unit joint rate, in the world's axes, indexed by slot."""
+    E_0 = tree.slots(Mat3)
+    m = tree.scalars()
+    h = tree.slots(Vec3)
+    columns = tree.slots(tuple[Vec3, ...])
     part = 1.0 / total_mass
     E_0[0], m[0], h[0] = Mat3.identity(), tree.I[0].mass * part, tree.I[0].h * part
     for i, p in tree.outward:
@@ -32,15 +35,15 @@ def center_of_mass_jacobian(tree: Tree, q: Sequence[Sequence[Scalar]], total_mas
         X = X_J @ tree.X_T[i]
         columns[i] = tuple(E_0[i].T @ (s.linear * m[i] + s.angular.cross(h[i])) for s in S.columns)
         m[p], h[p] = m[p] + m[i], h[p] + X.E.T @ h[i] + X.r * m[i]
-    found: list[tuple[Vec3, ...]] = columns
-    return found
+    return columns
 
 
 def center_of_mass_velocity(
     tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]], total_mass: Scalar
 ) -> Vec3:
-    """In the world's axes."""
-    m, h, L = tree.slots(3)
+    """Velocity of the centre of mass, in the world's axes."""
+    m = tree.scalars()
+    h, L = tree.slots(Vec3, 2)
     part = 1.0 / total_mass
     m[0], h[0], L[0] = tree.I[0].mass * part, tree.I[0].h * part, Vec3.zero()
     for i, _ in tree.outward:
@@ -50,8 +53,7 @@ def center_of_mass_velocity(
         X = X_J @ tree.X_T[i]
         L[p] = L[p] + X.E.T @ (L[i] + v_J.linear * m[i] + v_J.angular.cross(h[i]))
         m[p], h[p] = m[p] + m[i], h[p] + X.E.T @ h[i] + X.r * m[i]
-    velocity: Vec3 = L[0]
-    return velocity
+    return L[0]
 
 
 def center_of_mass_acceleration(
@@ -61,8 +63,9 @@ def center_of_mass_acceleration(
     qdd: Sequence[Sequence[Scalar]],
     total_mass: Scalar,
 ) -> Vec3:
-    """In the world's axes."""
-    m, h, L, A = tree.slots(4)
+    """Acceleration of the centre of mass, in the world's axes."""
+    m = tree.scalars()
+    h, L, A = tree.slots(Vec3, 3)
     part = 1.0 / total_mass
     m[0], h[0], L[0], A[0] = tree.I[0].mass * part, tree.I[0].h * part, Vec3.zero(), Vec3.zero()
     for i, _ in tree.outward:

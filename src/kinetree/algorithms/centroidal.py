@@ -2,25 +2,25 @@
 
 Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot" (2013), with the columns Iᶜ S of the
 composite-rigid-body algorithm (RBDA Table 6.2) in place of their system Jacobian. The derivative is that of Iᶜ S in
-each body's coordinates, where d(Iᶜ)/dt comes from the joints beyond alone and is handed inward as Iᶜ is.
-Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  Ic <-> Iᶜ,  w <-> ω;  k is the body that carries all.
-R[i] leads from the world's axes to those of body i, and d[i] from the centre of mass to its origin, in its axes: so
-the centre's own coordinates are never formed where they are not needed, and columns are rotated once each.
-Where one body carries all others and the root has neither mass nor rotors (k, a floating base) nothing is taken to the
-world's origin, so no digits are lost far from it, and its translation has exactly no angular momentum.
+each body's coordinates, where d(Iᶜ)/dt comes only from the joints further out and is passed inward like Iᶜ.
+Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i),  Ic <-> Iᶜ,  w <-> ω;  k is the body that carries all others.
+R[i] rotates from the world's axes to those of body i, and d[i] leads from the centre of mass to the origin of body i,
+in its axes. So coordinates at the centre are formed only where they are needed, and each column is rotated once.
+Where one body carries all others and the root has neither mass nor rotors (k, a floating base), nothing is referred to
+the world's origin, so no digits are lost far from it, and its translation has exactly zero angular momentum.
 G is the momentum of geared rotors at unit rates (section 9.6); they spin on the parent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from kinetree.algorithms.momentum import carried_momenta, carried_momentum_rates
 from kinetree.expr import Scalar
-from kinetree.model.joints.derivatives import subspace_rate
-from kinetree.model.tree import JointColumns, Tree
+from kinetree.joints.derivatives import subspace_rate
 from kinetree.spatial import Force, ForceBasis, Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
+from kinetree.tree import Tree
+from kinetree.tree.matrices import JointColumns
 
 __all__ = [
     "centroidal_inertia",
@@ -34,13 +34,13 @@ Slots = Sequence[Sequence[Scalar]]
 
 
 def centroidal_momentum(tree: Tree, q: Slots, qd: Slots, total_mass: Scalar) -> Force:
-    """About the centre of mass, in the world's axes."""
+    """Momentum about the centre of mass, in the world's axes."""
     X, h = carried_momenta(tree, q, qd)
     return _about_center(tree, X, h, total_mass)
 
 
 def centroidal_momentum_rate(tree: Tree, q: Slots, qd: Slots, qdd: Slots, total_mass: Scalar) -> Force:
-    """Its derivative; that the centre moves adds nothing, for it moves along the linear momentum."""
+    """Rate of centroidal momentum; the centre's motion adds nothing, as it is parallel to the linear momentum."""
     X, f = carried_momentum_rates(tree, q, qd, qdd)
     return _about_center(tree, X, f, total_mass)
 
@@ -54,9 +54,10 @@ def centroidal_inertia(tree: Tree, q: Slots, total_mass: Scalar) -> Sym3:
 
 
 def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> JointColumns:
-    """The columns of A: the momentum of each degree of freedom at unit rate."""
+    """The columns of A: the momentum due to a unit rate of each degree of freedom."""
     _, X_J, S, G, Ic = _composite(tree, q)
-    R, d = tree.slots(2)
+    R = tree.slots(Mat3)
+    d = tree.slots(Vec3)
     A = tree.columns(6)
 
     k = tree.carrier
@@ -68,7 +69,7 @@ def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> Join
             U = _carriers_own(_central(Ic[i], -d[i]), Ic[i], S[i])
             A[i] = [_turned_back(R[i], u).linear_first() for u in U]
             continue
-        # In the axes of the joint's fixed side: turning there what Iᶜ shares costs nothing.
+        # Via the axes of the joint's fixed side: this rotation is shared with that of Iᶜ and costs nothing.
         d_F = tree.X_T[i].E @ (d[p] + tree.X_T[i].r) + X_J[i].r
         d[i] = X_J[i].E @ d_F
         U_F = [_turned_back(X_J[i].E, u) for u in (S[i].carried_by(Ic[i]) + G[i]).columns]
@@ -77,12 +78,16 @@ def centroidal_momentum_matrix(tree: Tree, q: Slots, total_mass: Scalar) -> Join
 
 
 def centroidal_momentum_matrix_rate(tree: Tree, q: Slots, qd: Slots, total_mass: Scalar) -> JointColumns:
-    """The columns of dA/dt. A name with _o is the derivative of components: what the body itself sees (RBDA's ring)."""
+    """The columns of dA/dt. The suffix _o marks derivatives as seen from the body itself (RBDA's ring)."""
     X, _, S, G, Ic = _composite(tree, q)
-    v_J, w, S_o, I_o, R, d, d_o = tree.slots(7)
+    v_J = tree.slots(Motion)
+    w, d, d_o = tree.slots(Vec3, 3)
+    S_o = tree.slots(Subspace)
+    I_o = tree.slots(Inertia)
+    R = tree.slots(Mat3)
     A_dot = tree.columns(6)
 
-    # Outward: angular velocities, and joint motions, beside which what a body carries turns.
+    # Outward: angular velocities, joint velocities, and rates of the joints' subspaces.
     w[0], I_o[0] = Vec3.zero(), Inertia.zero()
     for i, p in tree.outward:
         v_J[i] = S[i] @ qd[i]
@@ -90,7 +95,7 @@ def centroidal_momentum_matrix_rate(tree: Tree, q: Slots, qd: Slots, total_mass:
         S_o[i] = subspace_rate(tree.joint[i], q[i], qd[i])
         I_o[i] = Inertia.zero()
 
-    # Inward: of composite inertias; one body's own does not change as it sees it.
+    # Inward: rates of composite inertias; a body's own inertia is constant as seen from that body.
     for i, p in tree.inward:
         I_o[p] = I_o[p] + X[i].back(I_o[i] + _rate(Ic[i], v_J[i]))
 
@@ -120,9 +125,14 @@ def centroidal_momentum_matrix_rate(tree: Tree, q: Slots, qd: Slots, total_mass:
     return A_dot
 
 
-def _composite(tree: Tree, q: Slots) -> tuple[Any, Any, Any, Any, Any]:
-    """X, X_J, S, G, and Iᶜ: what each body carries, as one rigid body (RBDA Table 6.2)."""
-    X, X_J, S, G, Ic = tree.slots(5)
+def _composite(
+    tree: Tree, q: Slots
+) -> tuple[list[Transform], list[Transform], list[Subspace], list[ForceBasis], list[Inertia]]:
+    """X, X_J, S, G, and Iᶜ: each body and everything it carries as one rigid body (RBDA Table 6.2)."""
+    X, X_J = tree.slots(Transform, 2)
+    S = tree.slots(Subspace)
+    G = tree.slots(ForceBasis)
+    Ic = tree.slots(Inertia)
     Ic[0] = tree.I[0]
     for i, _ in tree.outward:
         X_J[i], S[i], _, _ = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv)
@@ -134,9 +144,10 @@ def _composite(tree: Tree, q: Slots) -> tuple[Any, Any, Any, Any, Any]:
     return X, X_J, S, G, Ic
 
 
-def _about_center(tree: Tree, X: Any, f: Any, total_mass: Scalar) -> Force:
-    """What all bodies hand inward, about the centre of mass and in the world's axes."""
-    mass, h = tree.slots(2)
+def _about_center(tree: Tree, X: Sequence[Transform], f: Sequence[Force], total_mass: Scalar) -> Force:
+    """Sum of what all bodies pass inward, about the centre of mass and in the world's axes."""
+    mass = tree.scalars()
+    h = tree.slots(Vec3)
     mass[0], h[0] = tree.I[0].mass, tree.I[0].h
     for i, _ in tree.outward:
         mass[i], h[i] = tree.I[i].mass, tree.I[i].h
@@ -149,17 +160,17 @@ def _about_center(tree: Tree, X: Any, f: Any, total_mass: Scalar) -> Force:
 
 
 def _turned_back(E: Mat3, f: Force) -> Force:
-    """A force in the axes that E leads from, about the same point."""
+    """Rotate a force into the axes that E leads from, about the same point."""
     return Transform(E, Vec3.zero()).back(f)
 
 
 def _turning(w: Vec3, f: Force) -> Force:
-    """ω x* f, of a force that turns along."""
+    """ω x* f, the rate of a force that turns with ω."""
     return Force(w.cross(f.angular), w.cross(f.linear))
 
 
 def _shifted(f: Force, d: Vec3) -> Force:
-    """A force about another point, from which d leads to the one it was about."""
+    """A force about another point, from which d leads to the original one."""
     return Force(f.angular + d.cross(f.linear), f.linear)
 
 
@@ -168,12 +179,12 @@ def _sums(a: Sequence[Force], b: Sequence[Force]) -> list[Force]:
 
 
 def _carriers_own(central: Sym3, Ic: Inertia, S: Subspace) -> list[Force]:
-    """Iᶜ S of the body that carries all others, about the centre of mass: its angular part is that of turning."""
+    """Iᶜ S of the body that carries all others, about the centre of mass: only rotation has an angular part."""
     return [Force(central @ s.angular, (Ic @ s).linear) for s in S.columns]
 
 
 def _rate(I: Inertia, v: Motion) -> Inertia:
-    """v x* I - I v x, the derivative of an inertia that moves along with v (RBDA section 2.13); its mass stays."""
+    """v x* I - I v x, the derivative of an inertia that moves at v (RBDA section 2.13); its mass is constant."""
     h_dot = v.angular.cross(I.h) + v.linear * I.mass
     turning = Mat3.skew(v.angular).times(I.I.full)  # ω x I, and its transpose is -I ω x
     return Inertia(0.0, h_dot, Sym3.upper(turning + turning.T) + _product(I.h, v.linear))

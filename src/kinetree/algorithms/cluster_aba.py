@@ -1,9 +1,9 @@
-"""Articulated-body algorithm where joints share coordinates: what shares some is eliminated together.
+"""Articulated-body algorithm where joints share coordinates: the joints of a cluster are eliminated together.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, joint by joint as in aba.py; for clusters
-(model/clusters.py) Jain, "Multibody graph transformations and analysis, part II", Nonlinear Dynamics 67 (2012), which
-is the same elimination with the cluster's mass matrix Gᵀ H G for D. H is a composite-rigid-body algorithm (Table 6.2)
-of articulated inertias.
+(tree/clusters.py) Jain, "Multibody graph transformations and analysis, part II", Nonlinear Dynamics 67 (2012), which
+is the same elimination with the cluster's mass matrix Gᵀ H G in place of D. H, the mass matrix of its joints, comes
+from the composite-rigid-body algorithm (Table 6.2) applied to articulated inertias.
 Names here <-> tables:  those of aba.py and crba.py;  z <-> the cluster's coordinates, q̇ = G ż.
 """
 
@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinetree.expr import Scalar
-from kinetree.model import Cluster, Tree
-from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.tree import Cluster, Tree
 
 __all__ = ["cluster_aba"]
 
@@ -26,10 +26,17 @@ def cluster_aba(
     tau: Sequence[Sequence[Scalar]],
     f_ext: Mapping[int, Force] | None = None,
 ) -> list[Sequence[Scalar]]:
-    """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
+    """Accelerations due to joint forces tau and forces f_ext on bodies, in the bodies' own coordinates."""
     f_ext = f_ext or {}
     cluster_of = {i: cluster for cluster in tree.clusters for i in cluster.bodies}
-    X, S, G, v, c, IA, pA, g, a, U, UD, D, u, qdd = tree.slots(14)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G, U, UD = tree.slots(ForceBasis, 3)
+    v, c, a = tree.slots(Motion, 3)
+    IA = tree.slots(ArticulatedInertia)
+    pA, g = tree.slots(Force, 2)
+    D = tree.slots(LDLT)
+    u, qdd = tree.pieces(2)
 
     v[0], a[0] = Motion.zero(), -tree.gravity
     IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()
@@ -47,7 +54,7 @@ def cluster_aba(
         if i in f_ext:
             pA[i] = pA[i] - f_ext[i]
 
-    # Pass 2, inward: joint by joint; a cluster at its first body, when all that hangs on it is done.
+    # Pass 2, inward: joint by joint; a cluster at its first body, after everything that it carries.
     for i, p in tree.inward:
         if i in cluster_of:
             cluster = cluster_of[i]
@@ -88,24 +95,26 @@ def cluster_aba(
 def _joined(
     tree: Tree, cluster: Cluster, X: Any, S: Any, G: Any, c: Any, IA: Any, pA: Any, g: Any, tau: Any
 ) -> tuple[list[list[Scalar]], ForceBasis, list[Scalar], ArticulatedInertia, Force]:
-    """Of a cluster, in the coordinates of its base: H, the forces F of unit accelerations z̈, the forces u left for z̈,
-    and inertia and bias of all with its joints held."""
+    """A cluster in the coordinates of its base: H, the forces F of unit accelerations z̈, the forces u left for z̈, and
+    the inertia and bias force of all its bodies with its joints locked."""
     n = cluster.size
     H: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     F = [Force.zero()] * n
     u: list[Scalar] = [0.0] * n
-    a, f, Ic = tree.slots(3)
+    a = tree.slots(Motion)
+    f = tree.slots(Force)
+    Ic = tree.slots(ArticulatedInertia)
     a[cluster.base], f[cluster.base], Ic[cluster.base] = Motion.zero(), Force.zero(), ArticulatedInertia.zero()
 
-    # Outward: accelerations while the base and z̈ rest, and the forces that they take.
+    # Outward: accelerations with those of the base and z̈ zero, and the forces that they require.
     for i in cluster.bodies:
-        a[i] = X[i] @ a[tree.parent[i]] + c[i]
+        a[i] = X[i] @ a[cluster.parent[i]] + c[i]
         f[i] = IA[i] @ a[i] + pA[i]
         Ic[i] = IA[i]
 
-    # Inward: composite inertias, H by columns, and what is handed to the base.
+    # Inward: composite inertias, H by columns, and what is passed to the base.
     for i in reversed(cluster.bodies):
-        p, rows = tree.parent[i], cluster.rows[i]
+        p, rows = cluster.parent[i], cluster.rows[i]
         rotor = G[i].dot(X[i] @ a[p])
         for row, t, s, r in zip(rows, tau[i], S[i].project(f[i]), rotor, strict=True):
             for k, x in row:
@@ -114,7 +123,7 @@ def _joined(
         _add(H, rows, rows, S[i].inertia(IS, tree.armature[i]))
         Fi, j = IS + G[i], i
         while j != cluster.base:
-            Fi, j = Fi.taken_back(X[j]), tree.parent[j]
+            Fi, j = Fi.taken_back(X[j]), cluster.parent[j]
             if j != cluster.base:
                 block = [S[j].project(column) for column in Fi.columns]  # Fᵀ S_j
                 _add(H, rows, cluster.rows[j], block)
@@ -130,7 +139,7 @@ def _joined(
 
 
 def _add(H: list[list[Scalar]], left: Any, right: Any, block: Sequence[Sequence[Scalar]]) -> None:
-    """Gᵀ block G into H, for a block of two joints with these rows of G."""
+    """Add Gᵀ block G to H, for the block of two joints with these rows of G."""
     for row_a, numbers in zip(left, block, strict=True):
         for row_b, h in zip(right, numbers, strict=True):
             for k, x in row_a:

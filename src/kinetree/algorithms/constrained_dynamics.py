@@ -1,9 +1,9 @@
 """Forward dynamics and impacts under motion constraints.
 
-    M q̈ + C = τ + Jᵀ λ,   J q̈ + J̇ v = a*
+    M q̈ + h = τ + Jᵀ λ,   J q̈ + J̇ v = a*
 
-so that Λ⁻¹ λ = a* - J̇ v - J M⁻¹ (τ - C) with Λ⁻¹ = J M⁻¹ Jᵀ. "kkt" has M = L D Lᵀ by its sparse factors and
-Λ⁻¹ = Y D⁻¹ Yᵀ with Y = J L⁻ᵀ; "operational_space" goes through articulated bodies and never forms M.
+so that Λ⁻¹ λ = a* - J̇ v - J M⁻¹ (τ - h) with Λ⁻¹ = J M⁻¹ Jᵀ. "kkt" uses the sparse factors of M = Lᵀ D L, and Y = J
+L⁻¹ with Λ⁻¹ = Y D⁻¹ Yᵀ; "operational_space" uses articulated bodies and never forms M.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 6.5 (factors that keep the tree's zeros), 8.2
 and 8.4 (loops), 11.2 (impacts); for Λ, Khatib, "A unified approach for motion and force control of robot manipulators",
@@ -23,9 +23,9 @@ from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.model.constraints import Hold
 from kinetree.spatial import LDLT, Force
+from kinetree.tree import Tree
+from kinetree.tree.holds import Hold
 
 __all__ = [
     "Constrained",
@@ -41,13 +41,13 @@ Pieces = Sequence[Sequence[Scalar]]
 
 @dataclass(frozen=True, slots=True)
 class ConstraintRule:
-    """What is done about constraints that depend on each other, or hold what cannot move."""
+    """Treatment of constraints that depend on each other or hold something that cannot move."""
 
     method: str
     damping: float
     """Added to the diagonal of Λ⁻¹."""
     tolerance: float
-    """Of a row's mobility, below which it counts as none; zero where all rows are known to be independent."""
+    """Relative mobility of a row below which it counts as zero; 0 if all rows are known to be independent."""
 
     @property
     def looks(self) -> bool:
@@ -78,13 +78,13 @@ def constrained_dynamics(
     acceleration: Sequence[Scalar],
     rule: ConstraintRule,
 ) -> Constrained:
-    """The accelerations q̈ and the forces λ that joint forces tau give; a* has the given acceleration besides gains'."""
+    """Accelerations q̈ and forces λ due to joint forces tau; a* is `acceleration` plus the gains' term."""
     rows = _rows(tree, holds, q, qd, rule)
     wanted = [a + b for a, b in zip((x for m in rows.motions for x in m.wanted), acceleration, strict=True)]
     halves, Y = _halves(tree, rows, q, rule)
     if isinstance(halves, JointParts):
         free = forward_dynamics(tree, q, qd, tau, f_ext)
-        moved = constraint_motion(tree, holds, q, qd, tree.in_slots(free))  # type: ignore[arg-type]
+        moved = constraint_motion(tree, holds, q, qd, tree.in_slots(free))
         missing = [a - x for a, x in zip(wanted, (x for m in moved for x in m.acceleration), strict=True)]
         forces, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
         change = halves.rest(total)
@@ -100,7 +100,7 @@ def constrained_dynamics(
 def impact(
     tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, restitution: Sequence[Scalar], rule: ConstraintRule
 ) -> Constrained:
-    """The velocities after M (v⁺ - v⁻) = Jᵀ ι, J v⁺ = -e J v⁻, and the impulses ι along the rows."""
+    """Velocities v⁺ and impulses ι along the rows, with M (v⁺ - v⁻) = Jᵀ ι and J v⁺ = -e J v⁻."""
     rows = _rows(tree, holds, q, qd, rule)
     before = [x for m in rows.motions for x in m.velocity]
     missing = [-(1.0 + e) * x for e, x in zip(restitution, before, strict=True)]
@@ -128,7 +128,7 @@ def _rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, rule: Constr
 def _halves(
     tree: Tree, rows: HeldRows, q: Pieces, rule: ConstraintRule
 ) -> tuple[HalfSolutions | JointParts, list[list[Scalar]]]:
-    """The halves of unit forces along the rows, and what solves the rest."""
+    """The solver, and the half-solutions of unit forces along the rows."""
     if rule.method == "operational_space" and tree.coordinates is None and not tree.is_one_system:
         parts = JointParts(tree, q)
         return parts, [parts.half(wrench) for wrench in rows.wrenches()]
@@ -147,7 +147,7 @@ def _solved(
     rule: ConstraintRule,
     y: Sequence[Scalar],
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """The forces λ that give what is missing, Λ⁻¹ λ, and the half y with that of Jᵀ λ."""
+    """Forces λ with Λ⁻¹ λ = `missing`, and the half-solution y plus that of Jᵀ λ."""
     if rule.looks:
         forces, part = _decomposed(tree, rows, halves, Y, rule).solve(missing)
         return forces, [a + b for a, b in zip(y, halves.unrooted(part), strict=True)]
@@ -166,6 +166,6 @@ def _decomposed(
 
 
 def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:
-    """Λ⁻¹, damped."""
+    """Factors of Λ⁻¹ with damping."""
     inverse = halves.gram(Y)
     return LDLT([[x + rule.damping if r == s else x for s, x in enumerate(row)] for r, row in enumerate(inverse)])

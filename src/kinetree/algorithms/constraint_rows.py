@@ -1,4 +1,4 @@
-"""All constraints as rows: their Jacobian J in the robot's degrees of freedom, and which rows hold what can move.
+"""All constraints as rows: their Jacobian J by degrees of freedom, and which rows hold something movable.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 8.2.
 """
@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from kinetree.algorithms.constraints import HeldMotion, Wrench, constraint_columns, held_motion
 from kinetree.expr import Scalar, less
-from kinetree.model import Tree
-from kinetree.model.constraints import Hold
-from kinetree.model.tree import JointColumns
+from kinetree.tree import Tree
+from kinetree.tree.holds import Hold
+from kinetree.tree.matrices import JointColumns
 
 __all__ = ["HeldRows", "constraint_jacobian", "constraint_motion", "held_rows"]
 
 Pieces = Sequence[Sequence[Scalar]]
 _LEVER = 1e-3
-"""Of the tolerance: the part, in squares, of the terms of a sum that a point is to move by, or they cancel."""
+"""Factor on the tolerance: where a sum's square is less than this part of its squared terms, they cancel."""
 
 
 class HeldRows(NamedTuple):
@@ -26,9 +26,9 @@ class HeldRows(NamedTuple):
 
     motions: list[HeldMotion]
     J: Pieces
-    """The Jacobian by the robot's degrees of freedom."""
+    """The Jacobian with respect to the robot's degrees of freedom."""
     kept: list[Scalar]
-    """1 for a row that is there, 0 for one that holds what cannot move."""
+    """1 for a row that is kept, 0 for one that holds something immovable."""
 
     def wrenches(self) -> list[Wrench]:
         """The wrench of a unit force along each row."""
@@ -43,7 +43,7 @@ class HeldRows(NamedTuple):
 def constraint_motion(
     tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, qdd: Pieces | None = None
 ) -> list[HeldMotion]:
-    """How each constraint moves; with no accelerations given, J q̈ + J̇ v is the bias J̇ v."""
+    """Motion of each constraint; without qdd, its acceleration J q̈ + J̇ v is the bias J̇ v."""
     return [held_motion(tree, hold, q, qd, tree.at_rest() if qdd is None else qdd) for hold in holds]
 
 
@@ -54,7 +54,7 @@ def constraint_jacobian(tree: Tree, holds: Sequence[Hold], q: Pieces) -> list[Sc
 
 
 def held_rows(tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, tolerance: float) -> HeldRows:
-    """The rows at one state; a tolerance of zero takes all of them to hold what can move."""
+    """The rows at one state; with a tolerance of zero, all of them are taken to hold something movable."""
     motions = constraint_motion(tree, holds, q, qd)
     J = _written(tree, motions, tree.columns(_count(motions), apart=True))
     kept: list[Scalar] = []
@@ -68,7 +68,7 @@ def _count(motions: Sequence[HeldMotion]) -> int:
 
 
 def _written(tree: Tree, motions: Sequence[HeldMotion], J: JointColumns) -> JointColumns:
-    """J with the rows of all constraints."""
+    """Write the rows of all constraints into J, and return it."""
     first = 0
     for motion in motions:
         constraint_columns(tree, motion, J, first)
@@ -77,15 +77,16 @@ def _written(tree: Tree, motions: Sequence[HeldMotion], J: JointColumns) -> Join
 
 
 def _movable(tree: Tree, motion: HeldMotion, tolerance: float) -> list[Scalar]:
-    """Whether joints can move what a row holds, a number a row: 1 where they can, 0 where they cannot.
+    """Whether joints can move what a row holds, one number per row: 1 where they can, 0 where they cannot.
 
-    They cannot if of all that they do to the point (to the orientation) a row sees less than its part `tolerance`, in
-    squares, or if all that they do is so little that it may be what rounding leaves of a sum that is zero. A rod whose
-    ends meet has no direction, and its row is zero.
+    They cannot if the row sees less than the fraction `tolerance`, in squares, of the motion that they give the point
+    (or the orientation), or if this motion is so small that it may be the rounding error of a sum that is zero. A rod
+    whose ends coincide has no direction, so its row is zero.
     """
     if any(side.is_free for side in motion.sides):
-        return [less(0.5, d.dot(d)) for d in motion.linear] + [1.0] * (3 * motion.turns)  # in any way, by one joint
-    point, turning, terms, seen = tree.slots(4)  # sums, in the root's slot
+        return [less(0.5, d.dot(d)) for d in motion.linear] + [1.0] * (3 * motion.turns)  # one free joint suffices
+    point, turning, terms = tree.scalars(3)  # sums, in the root's slot, as is `seen`
+    seen = tree.pieces()
     point[0], turning[0], terms[0], seen[0] = 0.0, 0.0, 0.0, [0.0] * motion.size
     p2 = motion.p.dot(motion.p)
     for side in motion.sides:

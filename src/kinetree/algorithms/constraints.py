@@ -1,12 +1,12 @@
-"""Motion constraints: their Jacobian J, their velocity J v, the bias J̇ v, and how far positions are off.
+"""Motion constraints: their Jacobian J, their velocity J v, the bias J̇ v, and position errors.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), sections 3.2 and 8.2 (J q̈ + J̇ v = 0 and its sign); the
 stabilising terms are Baumgarte's (section 8.3): a* = -velocity_gain J v - position_gain error.
 
 A row holds one component of the motion of a point p of a body, or of its rotation, relative to a carrier: another body
-or the world. It only depends on the joints between the two, so all is computed in the coordinates of the body where
-the two ways to the root meet, as if that one stood still. Names: u is the velocity of the point relative to the
-carrier, w the relative angular velocity, E leads to the axes in which the rows are.
+or the world. It depends only on the joints between the two, so everything is computed in the coordinates of the body
+where their paths to the root meet, as if that body were at rest. Names: u is the velocity of the point relative to the
+carrier, w the relative angular velocity, and E leads to the axes of the rows.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, less, select, sqrt
-from kinetree.model import Frame, Tree
-from kinetree.model.constraints import Hold
-from kinetree.model.tree import JointColumns
 from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
 from kinetree.spatial.rotation_log import rotation_log
+from kinetree.tree import Tree
+from kinetree.tree.holds import Anchor, Hold
+from kinetree.tree.matrices import JointColumns
 
 __all__ = ["HeldMotion", "Side", "Wrench", "constraint_columns", "constraint_error", "held_motion"]
 
 Pieces = Sequence[Sequence[Scalar]]
 _ALL = 6
-"""Directions in which a body can move."""
+"""Degrees of freedom of a free body."""
 
 
 class Side(NamedTuple):
@@ -38,24 +38,24 @@ class Side(NamedTuple):
     slot: int
     """The body of the frame."""
     X: Transform
-    """To the frame's coordinates."""
+    """Transform to the frame's coordinates."""
     seen: Sequence[Transform]
-    """To the coordinates of each body between the two, a place a slot."""
+    """Transforms to the coordinates of each body between the two, indexed by slot."""
     columns: Sequence[tuple[Motion, ...]]
-    """The motion of the frame's body at a unit rate of each degree of freedom, a place a slot."""
+    """The motion of the frame's body at a unit rate of each degree of freedom, indexed by slot."""
     is_free: bool
-    """Whether one of the joints lets the body move in any way."""
+    """Whether one of the joints alone allows any motion of the body."""
     v: Motion
     a: Motion
 
     def joints(self, tree: Tree) -> Iterator[tuple[int, int]]:
         """(j, λ(j)) for each joint j that moves the frame."""
-        return tree.toward_tip(self.base, self.slot)
+        return iter(tree.toward_tip(self.base, self.slot))
 
 
 @dataclass(frozen=True, slots=True)
 class Wrench:
-    """A force on bodies, in their own coordinates: equal and opposite on the two of a loop."""
+    """A force on bodies, in their own coordinates: equal and opposite on the two bodies of a loop."""
 
     on: tuple[tuple[int, Force], ...]
 
@@ -65,7 +65,7 @@ class HeldMotion:
     """A constraint at one configuration, velocity and acceleration."""
 
     sides: tuple[Side, ...]
-    """The frame that is held, and the carrier if that is no part of the world."""
+    """The frame that is held, and the carrier unless it is the world."""
     p: Vec3
     """The point, at the frame's origin."""
     E: Mat3
@@ -74,23 +74,23 @@ class HeldMotion:
     turns: bool
     velocity: list[Scalar]
     acceleration: list[Scalar]
-    """Their derivative: the bias J̇ v where q̈ is zero, J q̈ + J̇ v where it is not."""
+    """The derivative of `velocity`, J q̈ + J̇ v: the bias J̇ v where q̈ is zero."""
     wanted: list[Scalar]
     """Baumgarte's acceleration a*."""
 
     @property
     def size(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return len(self.velocity)
 
     def rows(self, angular: Vec3, linear: Vec3) -> list[Scalar]:
-        """What the rows see of a relative rotation, and of a relative motion of the point."""
+        """Components along the rows of a relative rotation and of a relative motion of the point."""
         e = self.E @ linear
         seen = [d.dot(e) for d in self.linear]
         return [*seen, *(self.E @ angular).components()] if self.turns else seen
 
     def wrench(self, forces: Sequence[Scalar]) -> Wrench:
-        """What forces along the rows do to the bodies."""
+        """The wrench that forces along the rows exert on the bodies."""
         along = Vec3.zero()
         for d, x in zip(self.linear, forces, strict=False):
             along = along + d * x
@@ -101,7 +101,7 @@ class HeldMotion:
 
 
 def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> HeldMotion:
-    """How a constraint moves: its velocity and acceleration, and what its rows are made of."""
+    """Motion of a constraint: its velocity and acceleration, and the geometry of its rows."""
     meeting = 0 if hold.carrier is None else tree.meeting(hold.carrier.slot, hold.frame.slot)
     held = _side(tree, 1.0, hold.frame, meeting, q, qd, qdd)
     p, v, a = held.X.r, held.v, held.a
@@ -127,7 +127,7 @@ def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> H
         r_rate = u + carrier.v.angular.cross(r)
         (rate,) = velocity
         acceleration = [moving.rows(a.angular, u_rate)[0] + (r_rate.dot(u) - rate * rate) * per_distance]
-    else:  # the rates of numbers along the axes of E, which spin
+    else:  # rates of components along the axes of E, which rotate
         acceleration = moving.rows(a.angular - spin.cross(v.angular), u_rate - spin.cross(u))
     wanted: list[Scalar] = [-hold.velocity_gain * x for x in velocity] if hold.velocity_gain else [0.0] * len(velocity)
     if hold.position_gain:
@@ -147,7 +147,7 @@ def constraint_columns(tree: Tree, motion: HeldMotion, J: JointColumns, first: i
 
 
 def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
-    """How far the frame is off: along the linear rows, and by a rotation vector; zero where it has no place to be."""
+    """Error of the frame: along the linear rows, then a rotation vector; zero where no placement is prescribed."""
     held, *carriers = motion.sides
     if hold.length is not None:
         distance, _ = _distance(motion.p - carriers[0].X.r)
@@ -173,9 +173,11 @@ def _distance(r: Vec3) -> tuple[Scalar, Scalar]:
     return select(is_apart, distance, 0.0), select(is_apart, 1.0 / distance, 0.0)
 
 
-def _side(tree: Tree, sign: float, frame: Frame, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
-    """The outward pass of RBDA Table 5.1 from `base` to the frame; each motion then in the coordinates of `base`."""
-    X, v, a, columns = tree.slots(4)
+def _side(tree: Tree, sign: float, frame: Anchor, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
+    """Outward pass of RBDA Table 5.1 from `base` to the frame; motions are returned in the coordinates of `base`."""
+    X = tree.slots(Transform)
+    v, a = tree.slots(Motion, 2)
+    columns = tree.slots(tuple[Motion, ...])
     X[base], v[base], a[base] = Transform.identity(), Motion.zero(), Motion.zero()
     end, is_free = frame.slot, False
     for i, p in tree.toward_tip(base, end):

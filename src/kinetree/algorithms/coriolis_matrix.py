@@ -1,14 +1,15 @@
-"""The Coriolis matrix C of H q̈ + C q̇ + g = τ, with Ḣ - 2 C skew-symmetric.
+"""The Coriolis matrix C of H q̈ + C q̇ + g = τ (H is the mass matrix, as in RBDA), with Ḣ - 2 C skew-symmetric.
 
 Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
 systems", J. Comput. Nonlinear Dyn. 16 (2021), algorithm 1, in the bodies' own coordinates.
 Names here <-> paper:  Ic, Bc <-> Iᶜ, Bᶜ,  Sd <-> Ṡ,  the rate of S as the joint moves (S̊) and is carried along at v,
 F_B, F_I, F <-> the forces whose products with S_j and Ṡ_j are a row of C, and with S_j a column.
 G is the momentum of geared rotors at unit rates (RBDA section 9.6), fixed in the parent. Its rate Gd = v_p x* G is
-halved between the column of the rotor's joint and the columns that carry the parent, as B does with a body's momentum.
+split equally between the column of the rotor's joint and the columns of the joints that carry the parent, as B does
+with a body's momentum.
 
-C is not unique. With another B of each body, the same recursion gives the matrix that the Jacobians of links add up to
-(euler_lagrange.py), in O(n d) instead of O(n d²) for paths of length d; Gd then belongs to the rotor's column alone.
+C is not unique. With a different B for each body, the same recursion gives the matrix that the Jacobians of links sum
+to (euler_lagrange.py), in O(n d) instead of O(n d²) for paths of length d; Gd then belongs to the rotor's column alone.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import JointSquare, Tree
-from kinetree.model.joints.derivatives import subspace_rate
-from kinetree.spatial import CoriolisInertia, ForceBasis, Inertia, Motion, Subspace
+from kinetree.joints.derivatives import subspace_rate
+from kinetree.spatial import CoriolisInertia, Force, ForceBasis, Inertia, Motion, Subspace, Transform
+from kinetree.tree import JointSquare, Tree
 
 __all__ = ["coriolis_matrix", "coriolis_matrix_of_links"]
 
@@ -29,7 +30,7 @@ def coriolis_matrix(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequ
 
 
 def coriolis_matrix_of_links(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> JointSquare:
-    """The same blocks of the C of `euler_lagrange_matrices`; no inertias may be regrouped, as it depends on each."""
+    """The blocks of the C of `euler_lagrange_matrices`; inertias must not be regrouped, as it depends on each."""
     return _recursion(tree, q, qd, CoriolisInertia.about_center, 1.0)
 
 
@@ -40,8 +41,14 @@ def _recursion(
     B: Callable[[Inertia, Motion], CoriolisInertia],
     part: float,
 ) -> JointSquare:
-    """With the B of each body, and the part of Gd that belongs to the rotor's column; the rest belongs to its row."""
-    X, S, Sd, G, by_row, by_column, h, v, Ic, Bc = tree.slots(10)
+    """The recursion for a given B, and the part of Gd that goes to the rotor's column; the rest goes to its row."""
+    X = tree.slots(Transform)
+    S, Sd = tree.slots(Subspace, 2)
+    G, by_row, by_column = tree.slots(ForceBasis, 3)
+    h = tree.slots(Force)
+    v = tree.slots(Motion)
+    Ic = tree.slots(Inertia)
+    Bc = tree.slots(CoriolisInertia)
     C = tree.square()
 
     v[0] = Motion.zero()
@@ -63,7 +70,7 @@ def _recursion(
     for i, p in tree.inward:
         Ic[p] = Ic[p] + X[i].back(Ic[i])
         Bc[p] = Bc[p] + X[i].back(Bc[i] + CoriolisInertia.spinning(h[i]))
-        F_B, F_I, F = tree.slots(3)
+        F_B, F_I, F = tree.slots(ForceBasis, 3)
         IS = S[i].carried_by(Ic[i])
         BS = ForceBasis(tuple(Bc[i].transposed_times(s) for s in S[i].columns))
         forces = S[i].carried_by(Bc[i]) + Sd[i].carried_by(Ic[i])

@@ -1,4 +1,4 @@
-"""Composite-rigid-body algorithm: the joint-space inertia matrix H.
+"""Composite-rigid-body algorithm: the mass matrix, called H here as in RBDA.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.2.
 Names here <-> table:  Ic <-> Iᶜ,  j runs up the path from i to the root, k <-> λ(j).
@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import JointBlocks, Tree
-from kinetree.spatial import ForceBasis, Subspace
+from kinetree.spatial import ForceBasis, Inertia, Subspace, Transform
+from kinetree.tree import JointBlocks, Tree
 
 __all__ = ["crba"]
 
 
 def crba(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointBlocks:
     """The blocks H[i, j] for each j on the path from joint i to the root; the others are zero or transposes."""
-    X, S, G, Ic = tree.slots(4)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G = tree.slots(ForceBasis)
+    Ic = tree.slots(Inertia)
     H = tree.blocks()
 
     S[0], Ic[0] = Subspace(()), tree.I[0]
@@ -32,7 +35,7 @@ def crba(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointBlocks:
 
     for i, p in tree.inward:
         Ic[p] = Ic[p] + X[i].back(Ic[i])
-        (F,) = tree.slots(1)
+        F = tree.slots(ForceBasis)
         IS = S[i].carried_by(Ic[i])
         H[i, i] = S[i].inertia(IS, tree.armature[i])
         F[i] = IS + G[i]

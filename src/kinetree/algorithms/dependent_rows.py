@@ -1,19 +1,19 @@
 """Rows that may depend on each other: the pseudo-inverse of A = B Bᵀ by an orthogonal decomposition, without branches.
 
-A is never formed, because that would square the condition of B. Each step first exchanges rows: it brings to the front
-the row with the largest part that is orthogonal to all rows before it, relative to the row's own length. A Householder
-reflection then turns this part into a single number. Where the square of this relative length is no more than
-`tolerance`, the row depends on the rows K before it, and so do all rows behind it. So B = P L Q up to the order of its
-rows: Q has orthonormal rows, L is a lower triangle, and P has a row of the identity for each row of K and
+A is never formed, because that would square the condition number of B. Each step first exchanges rows: it brings to the
+front the row with the largest part that is orthogonal to all rows before it, relative to the row's own length. A
+Householder reflection then turns this part into a single number. Where the square of this relative length is no more
+than `tolerance`, the row depends on the rows K before it, and so do all rows behind it. So B = P L Q up to the order of
+its rows: Q has orthonormal rows, L is a lower triangle, and P has a row of the identity for each row of K and
 z = (its row of the triangle) L⁻¹ for each of the others. With G = PᵀP = 1 + Σ z zᵀ,
 
     y = B⁺ b = Qᵀ L⁻¹ G⁻¹ Pᵀ b,    x = A⁺ b = (Bᵀ)⁺ y = P G⁻¹ L⁻ᵀ L⁻¹ G⁻¹ Pᵀ b.
 
-y is the shortest of all vectors that come nearest to B y = b, and x the shortest of all with Bᵀ x = y. Neither depends
-on the order of the rows, nor on which of them are K.
+y is the minimum-norm solution of B y = b, and x that of Bᵀ x = y. Neither depends on the order of the rows, nor on
+which of them are K.
 
 Source: Golub and Van Loan, *Matrix Computations*, sections 5.1 (Householder), 5.4.1 and 5.4.2 (exchanges, rank) and
-5.5 (least squares where the rank is not full).
+5.5 (rank-deficient least squares).
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from kinetree.spatial import LDLT
 __all__ = ["DependentRows", "are_many"]
 
 _WRITTEN_OUT = 6000
-"""Rows times columns times steps, above which the decomposition is done in loops over rows."""
+"""Product of rows, columns and steps above which the decomposition loops over rows."""
 
 
 def are_many(rows: int, columns: int) -> bool:
-    """Whether the rounds over rows are to be loops of the program."""
+    """Whether rounds over rows become loops in the program."""
     return rows * columns * min(rows, columns) > _WRITTEN_OUT
 
 
 class _Reflection(NamedTuple):
-    """Householder's reflection 1 - factor v vᵀ, which turns the rest of a row into one number, the diagonal of L."""
+    """Householder reflection 1 - factor v vᵀ, which reduces the rest of a row to one number, the diagonal of L."""
 
     row: list[Scalar]
-    """The rest of the row; v is the same, less the diagonal in its first number."""
+    """The rest of the row; v is the same with the diagonal subtracted from its first entry."""
     diagonal: Scalar
     inverse: Scalar
-    """The inverse of the diagonal. It is zero, as the factor is, where the row depends on those before it."""
+    """The inverse of the diagonal. Like the factor, it is zero where the row depends on those before it."""
     factor: Scalar
     kept: Scalar
-    """1 where the row does not depend on those before it, otherwise 0."""
+    """1 where the row is independent of those before it, otherwise 0."""
 
 
 class DependentRows:
-    """The decomposition of B. With a recorder, its rounds over rows are loops of the program."""
+    """The decomposition of B. With a recorder, its rounds over rows are loops in the program."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class DependentRows:
         self._m, self._n = len(B), len(B[0])
         self._steps = min(self._m, self._n)
         self._recorder = recorder
-        # The grid has the rows of B, which become those of the triangle column by column, and two numbers beside each.
+        # The grid holds the rows of B, which become those of the triangle column by column, and two numbers per row.
         self._weight = self._n  # the inverse square of the row's length
         self._left = self._n + 1  # the part of that square which is orthogonal to the rows before it
         self._rows = Grid(self._m, self._n + 2, recorder)
@@ -92,7 +92,7 @@ class DependentRows:
             for i in x.rounds(k + 1, self._m):
                 x.exchange(i, k, self._exchanges[i, k])
 
-        # G⁻¹ Pᵀ b = b_K + G⁻¹ Σ z (b_i - zᵀ b_K), which is exactly b_K where b does not contradict itself.
+        # G⁻¹ Pᵀ b = b_K + G⁻¹ Σ z (b_i - zᵀ b_K), which is exactly b_K where b is consistent.
         asked = [x[k, 0] for k in range(self._steps)]
         more = Grid(1, self._steps, self._recorder)
         for i in x.rounds(1, self._m):
@@ -137,7 +137,7 @@ class DependentRows:
         return [result[r, s] for r in range(self._m) for s in range(self._m)]
 
     def _step(self, k: int, tolerance: float) -> None:
-        """Apply the reflection of the step before, bring the row with the most left to place k, and reflect it."""
+        """Apply the previous step's reflection, bring the row with the largest rest to position k, and reflect it."""
         rows = self._rows
 
         def bring_forward(i: Index | int, best: Sequence[Scalar]) -> list[Scalar]:
@@ -173,7 +173,7 @@ class DependentRows:
         return row
 
     def _combine(self) -> list[list[Scalar]]:
-        """Put z in the place of each row, zeros for the rows of K, and return G."""
+        """Replace each row by z, which is zero for the rows of K, and return G."""
         rows, steps = self._rows, self._steps
         for i in range(self._m):
             rows[i, self._left] = self._reflections[i].kept if i < steps else 0.0

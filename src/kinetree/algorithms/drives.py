@@ -1,10 +1,10 @@
-"""What acts along joints besides rigid bodies: viscous and Coulomb friction, springs, and the limits of motors.
+"""Forces along joints other than those of rigid bodies: viscous and Coulomb friction, springs, and motor limits.
 
     damping    -d v
-    friction   -F tanh(v / v_s), a jump at v = 0 rounded off within the speed v_s
-    spring     -∂/∂q of k/2 |q - rest|², with the difference that the joint's manifold has
+    friction   -F tanh(v / v_s), its jump at v = 0 smoothed over the speed v_s
+    spring     -∂/∂q of k/2 |q - rest|², with the difference on the joint's manifold
 
-A motor gives at most its effort, and at its greatest velocity it pushes no further.
+A motor gives at most its effort limit, and drives no joint beyond its velocity limit.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from kinetree.expr import Scalar, less, maximum, minimum, select, tanh
-from kinetree.model import Tree
-from kinetree.model.joints.springs import spring_derivatives, spring_forces
+from kinetree.joints.springs import spring_derivatives, spring_forces
+from kinetree.tree import Tree
 
 __all__ = [
     "BRAKES",
@@ -32,14 +32,14 @@ __all__ = [
 
 PASSIVE = ("damping", "friction", "spring")
 BRAKES = ("damping", "friction")
-"""Those that take energy out."""
+"""The passive forces that dissipate energy."""
 
 Slots = Sequence[Sequence[Scalar]]
 
 
 def passive_forces(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> Any:
-    """Those that are named, along each joint."""
-    (passive,) = tree.slots(1)
+    """The named passive forces along each joint."""
+    passive = tree.pieces()
     for i, _ in tree.outward:
         drive = tree.drive[i]
         forces: list[Scalar] = [0.0] * tree.joint[i].nv
@@ -56,7 +56,7 @@ def passive_forces(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> A
 
 
 def passive_derivatives(tree: Tree, q: Slots, qd: Slots, which: Collection[str]) -> tuple[Any, Any]:
-    """How those that are named change with displacements and with rates: a block a joint, for joints that have any."""
+    """Derivatives of the named passive forces by displacements and by rates: one block per joint that has any."""
     by_q: dict[int, Any] = {}
     by_v: dict[int, Any] = {}
     for i, _ in tree.outward:
@@ -76,37 +76,37 @@ def passive_derivatives(tree: Tree, q: Slots, qd: Slots, which: Collection[str])
 
 
 def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str], limits: bool) -> Any:
-    """All that acts along joints that are asked for tau: what motors give of it, and the passive forces named."""
+    """Total force along joints commanded tau: what motors give of it, plus the named passive forces."""
     if limits:
         tau = limited(tree, tau, qd)
     if not passive:
         return tau
     forces = passive_forces(tree, q, qd, passive)
-    (total,) = tree.slots(1)
+    total = tree.pieces()
     for i, _ in tree.outward:
         total[i] = [t + f for t, f in zip(tau[i], forces[i], strict=True)]
     return total
 
 
 def undriven(tree: Tree, q: Slots, qd: Slots, tau: Any, passive: Collection[str]) -> Any:
-    """What drives must still give of tau, pieces from slot 1 on, beside the passive forces named."""
+    """What drives must give of tau in addition to the named passive forces; pieces start at slot 1."""
     if not passive:
         return tau
-    forces, (left,), tau = passive_forces(tree, q, qd, passive), tree.slots(1), tree.in_slots(tau)
+    forces, left, tau = passive_forces(tree, q, qd, passive), tree.pieces(), tree.in_slots(tau)
     for i, _ in tree.outward:
         left[i] = [t - f for t, f in zip(tau[i], forces[i], strict=True)]
     return left[1:]
 
 
 def braked(tree: Tree, qd: Slots, dt: Scalar, which: Collection[str]) -> Tree:
-    """The tree in which friction acts at the velocity that a step of dt leads to.
+    """The tree in which friction acts at the velocity at the end of a step of dt.
 
-    With the braking written -c(v) (v + dt q̈), H q̈ + C = τ - c (v + dt q̈) is (H + dt c) q̈ + C = τ - c v: armatures
-    with dt c on top.
+    With friction written as -c(v) (v + dt q̈), M q̈ + h = τ - c (v + dt q̈) becomes (M + dt c) q̈ + h = τ - c v: dt c
+    is added to the armatures.
     """
     if not which:
         return tree
-    (armature,) = tree.slots(1)
+    armature = tree.pieces()
     armature[0] = ()
     for i, _ in tree.outward:
         drive = tree.drive[i]
@@ -118,15 +118,15 @@ def braked(tree: Tree, qd: Slots, dt: Scalar, which: Collection[str]) -> Tree:
 
 
 def brake_coefficient(v: Any, damping: Any, friction: Any, speed: Any) -> Any:
-    """The c with damping v + friction tanh(v / speed) = c v: the damping that would brake as hard at this speed."""
+    """c with damping v + friction tanh(v / speed) = c v: the viscous damping that brakes as hard at this speed."""
     x = v / speed
     is_small = less(x * x, 1e-8)  # then tanh(x) / x is 1 - x²/3 to rounding
     return damping + friction / speed * select(is_small, 1.0 - x * x * (1.0 / 3.0), tanh(x) / select(is_small, 1.0, x))
 
 
 def spring_energy(tree: Tree, q: Slots) -> Scalar:
-    """Stored in the springs."""
-    (twice,) = tree.slots(1)
+    """The energy stored in the springs."""
+    twice = tree.scalars()
     twice[0] = 0.0
     for i, _ in tree.outward:
         drive = tree.drive[i]
@@ -140,8 +140,8 @@ def spring_energy(tree: Tree, q: Slots) -> Scalar:
 
 
 def limited(tree: Tree, tau: Slots, qd: Slots) -> Any:
-    """What motors give of tau: no more than their effort, and nothing that drives a joint beyond its velocity."""
-    (given,) = tree.slots(1)
+    """What motors give of tau: at most their effort, and nothing that drives a joint beyond its velocity limit."""
+    given = tree.pieces()
     for i, _ in tree.outward:
         drive = tree.drive[i]
         given[i] = [
@@ -152,7 +152,7 @@ def limited(tree: Tree, tau: Slots, qd: Slots) -> Any:
 
 
 def _has_spring(stiffness: Sequence[Scalar]) -> bool:
-    """False only if it is known that there is none: the difference to the rest position is then not even asked for."""
+    """False only if there is known to be none; the difference to the rest position is then never computed."""
     return any(k != 0.0 for k in stiffness)
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import ForceBasis, Motion, Vec3
+from kinetree.spatial import ForceBasis, Motion, Transform, Vec3
+from kinetree.tree import Tree
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 
 def kinetic_energy(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> Scalar:
-    """Of the bodies and of the rotors that armatures stand for; geared ones spin on the parent (section 9.6)."""
-    v, twice = tree.slots(2)
+    """Kinetic energy of bodies and of armatures' rotors; geared rotors spin on the parent (section 9.6)."""
+    v = tree.slots(Motion)
+    twice = tree.scalars()
     v[0], twice[0] = Motion.zero(), 0.0
     for i, p in tree.outward:
         X_J, _, v_J, _ = tree.joint[i].calc(q[i], qd[i])
@@ -32,18 +33,20 @@ def kinetic_energy(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Seque
 
 
 def potential_energy(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Scalar:
-    """In the uniform field of gravity, zero where the centre of mass is at the world's origin."""
+    """Potential energy in uniform gravity, zero where the centre of mass is at the world's origin."""
     return -tree.gravity.linear.dot(first_moment(tree, q))
 
 
 def center_of_mass(tree: Tree, q: Sequence[Sequence[Scalar]], total_mass: Scalar) -> Vec3:
-    """Of everything, what is fixed to the root included."""
+    """Centre of mass of everything, including what is fixed to the root."""
     return first_moment(tree, q) * (1.0 / total_mass)
 
 
 def first_moment(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Vec3:
-    """Σ m c, in the world's coordinates: handed inward, so that a leaf's share turns once a joint."""
-    X, mass, h = tree.slots(3)
+    """Σ m c in the world's coordinates, passed inward so that a leaf's share is rotated once per joint."""
+    X = tree.slots(Transform)
+    mass = tree.scalars()
+    h = tree.slots(Vec3)
     mass[0], h[0] = tree.I[0].mass, tree.I[0].h
     for i, _ in tree.outward:
         X[i] = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).X_J @ tree.X_T[i]

@@ -1,12 +1,12 @@
 """The equations of motion in Jacobian form, body by body, and their dense solution: M q̈ + C q̇ = τ + Σ Jᵀ f.
 
-Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), section 5. Nothing is shared with the recursive
-algorithms but Jacobians: it is what they can be tested against, and read beside.
+Source: Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), section 5. It shares nothing with the recursive
+algorithms except Jacobians, so they can be tested against it and read beside it.
 Names here <-> tutorial:  k <-> link,  J[i] <-> the columns of joint i in J_k = [J_v; J_ω] of the centre of mass, in
 the world's axes (eq. 58),  m, I_c <-> M_c = diag(m 1, I_c),  w <-> ω_k,  x <-> x_k.
-What the tutorial has not: armatures, on the diagonal of M; and geared rotors, which are links without mass on the
-parent that turn about an axis of their own: a rotor's momentum g q̇_i, with g fixed in body λ(i), gives M the products
-g · J_ω of λ(i) with joint i, and C those of g with J̇_ω and of ω x g with J_ω (RBDA section 9.6).
+Not in the tutorial: armatures, on the diagonal of M; and geared rotors, treated as massless links on the parent that
+turn about their own axis. A rotor's momentum g q̇_i, with g fixed in body λ(i), adds to M the products g · J_ω of λ(i)
+with joint i, and to C those of g with J̇_ω and of ω x g with J_ω (RBDA section 9.6).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from kinetree.algorithms.jacobian import jacobian, jacobian_rate, seen_about
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar
-from kinetree.model import JointBlocks, JointSquare, Tree
 from kinetree.spatial import LDLT, Force, Inertia, Motion, Subspace, Sym3, Transform, Vec3
+from kinetree.tree import JointBlocks, JointSquare, Tree
 
 __all__ = ["euler_lagrange", "euler_lagrange_matrices"]
 
@@ -28,12 +28,12 @@ Block = list[list[Scalar]]
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A body as the tutorial sees it: at its centre of mass, in the world's axes."""
+    """A body in the tutorial's form: at its centre of mass, in the world's axes."""
 
     path: list[int]
     """The joints that move it, tips first."""
     seen: list[Transform]
-    """From the world's axes at the centre of mass to the bodies on the path."""
+    """Transforms from the world's axes at the centre of mass to the bodies on the path."""
     J: Sequence[tuple[Motion, ...]]
     J_dot: Sequence[tuple[Motion, ...]]
     w: Vec3
@@ -44,11 +44,11 @@ class _Link:
 def euler_lagrange(
     tree: Tree, q: Pieces, qd: Pieces, tau: Pieces, f_ext: Mapping[int, Force] | None = None
 ) -> Sequence[Sequence[Scalar]]:
-    """The accelerations that joint forces tau give; f_ext are the forces on bodies, in their own coordinates."""
+    """Accelerations due to joint forces tau and forces f_ext on bodies, in the bodies' own coordinates."""
     f_ext = f_ext or {}
     links = _links(tree, q, qd)
     M, C = _matrices(tree, links)
-    (f,) = tree.slots(1)
+    f = tree.pieces()
     for i, _ in tree.outward:
         f[i] = tau[i]
 
@@ -60,7 +60,7 @@ def euler_lagrange(
         for i in link.path:
             f[i] = [f_i + column.dot(push) for f_i, column in zip(f[i], link.J[i], strict=True)]
 
-    # … less C q̇, and the dense solution.
+    # … minus C q̇; then the dense solution.
     for (i, j), block in C.items():
         Cq = [sum((c * rate for c, rate in zip(row, qd[j], strict=True)), 0.0) for row in block]
         f[i] = [f_i - c for f_i, c in zip(f[i], Cq, strict=True)]
@@ -137,7 +137,7 @@ def _transposed(block: Block) -> Block:
 
 
 def _add(matrix: JointBlocks | JointSquare, i: int, j: int, block: Block) -> None:
-    """A block on top of what stands there."""
+    """Add a block to the matrix."""
     if (i, j) in matrix:
         block = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix[i, j], block, strict=True)]
     matrix[i, j] = block

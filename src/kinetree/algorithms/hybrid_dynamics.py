@@ -1,9 +1,11 @@
-"""Hybrid dynamics: some joints are given their forces, the others their accelerations; the rest is found.
+"""Hybrid dynamics: forces are given for some joints and accelerations for the others; the rest is computed.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008): section 9.2, the articulated-body algorithm (Table 7.1)
-in which only the joints that are given forces are eliminated; and section 9.5, Table 9.6, for a base that floats
-while the accelerations of all other joints are prescribed.
+in which only joints with given forces are eliminated; and section 9.5, Table 9.6, for a floating base with prescribed
+accelerations of all other joints.
 Names here <-> book:  those of aba.py and rnea.py;  Ic, f <-> Iᶜ, pᶜ,  base <-> joint 1 of a floating base.
+H is the mass matrix and C the bias vector here, as in RBDA.
+H is the mass matrix and C the bias vector here, as in RBDA.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import Any
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.rnea import rnea
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion
+from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Inertia, Motion, Subspace, Transform
+from kinetree.tree import Tree
 
 __all__ = ["floating_inverse_dynamics", "hybrid_dynamics", "hybrid_system"]
 
@@ -31,14 +33,21 @@ def hybrid_dynamics(
     prescribed: Collection[int],
     f_ext: Mapping[int, Force] | None = None,
 ) -> tuple[list[Sequence[Scalar]], list[Sequence[Scalar]]]:
-    """Accelerations and joint forces of all joints: of those in `prescribed` qdd is given, of the others tau."""
+    """Accelerations and joint forces of all joints, given qdd for those in `prescribed` and tau for the others."""
     f_ext, prescribed = f_ext or {}, tree.some(prescribed)
-    X, S, G, v, c, IA, pA, g, a, U, UD, D, u, qdd_all, tau_all = tree.slots(15)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G, U, UD = tree.slots(ForceBasis, 3)
+    v, c, a = tree.slots(Motion, 3)
+    IA = tree.slots(ArticulatedInertia)
+    pA, g = tree.slots(Force, 2)
+    D = tree.slots(LDLT)
+    u, qdd_all, tau_all = tree.pieces(3)
 
     v[0], a[0] = Motion.zero(), -tree.gravity
     IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()
 
-    # Pass 1, outward: as in Table 7.1; what is known of a prescribed joint's acceleration joins c, its rotors' force g.
+    # Pass 1, outward: as in Table 7.1; a prescribed joint's acceleration is added to c, its rotors' force to g.
     for i, p in tree.outward:
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
@@ -54,7 +63,7 @@ def hybrid_dynamics(
         if i in f_ext:
             pA[i] = pA[i] - f_ext[i]
 
-    # Pass 2, inward: a prescribed joint hands on all of its body's inertia (eq. 9.4), any other Iᵃ.
+    # Pass 2, inward: a prescribed joint passes on all of its body's inertia (eq. 9.4), any other joint Iᵃ.
     for i, p in tree.inward:
         Ia, pa = IA[i], pA[i] + g[i]
         if i not in prescribed:
@@ -96,9 +105,9 @@ def hybrid_system(
     prescribed: Collection[int],
     f_ext: Mapping[int, Force] | None = None,
 ) -> tuple[Sequence[Sequence[Scalar]], Sequence[Sequence[Scalar]]]:
-    """The same as one system, for robots whose joints share coordinates: `prescribed` numbers degrees of freedom.
+    """Hybrid dynamics as one system, for joints that share coordinates; `prescribed` lists degrees of freedom.
 
-    H q̈ + C = τ is taken apart into rows and columns that are prescribed and that are not (section 9.2, eq. 9.1).
+    H q̈ + C = τ is partitioned into prescribed and free rows and columns (section 9.2, eq. 9.1).
     """
     H, C = crba(tree, q).flat(), tree.joined(rnea(tree, q, qd, tree.at_rest(), f_ext), "forces")
     forces, given = list(tree.joined(tau[1:], "forces")), tree.joined(qdd[1:], "nv")
@@ -124,15 +133,22 @@ def floating_inverse_dynamics(
     tau_base: Sequence[Scalar],
     f_ext: Mapping[int, Force] | None = None,
 ) -> tuple[list[Sequence[Scalar]], list[Sequence[Scalar]]]:
-    """Accelerations and joint forces of all joints, where joint `base` feels tau_base and the others have their qdd."""
+    """Accelerations and joint forces of all joints, given tau_base for joint `base` and qdd for the others."""
     f_ext, floating = f_ext or {}, tree.some({base})
-    X, S, G, v, a, f, g, Ic, rotor = tree.slots(9)
-    da, qdd_all, tau_all = tree.slots(3)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G = tree.slots(ForceBasis)
+    v, a = tree.slots(Motion, 2)
+    f, g = tree.slots(Force, 2)
+    Ic = tree.slots(Inertia)
+    rotor = tree.pieces()
+    da = tree.slots(Motion)
+    qdd_all, tau_all = tree.pieces(2)
     no_motion: Any = [0.0] * tree.joint[base].nv
 
     v[0], a[0], f[0], Ic[0] = Motion.zero(), -tree.gravity, Force.zero(), tree.I[0]
 
-    # Pass 1, outward: as in inverse dynamics (Table 5.1), with the base's own coordinates unaccelerated.
+    # Pass 1, outward: as in inverse dynamics (Table 5.1), with zero acceleration of the base's own coordinates.
     for i, p in tree.outward:
         x = no_motion if i in floating else qdd[i]
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
@@ -148,7 +164,7 @@ def floating_inverse_dynamics(
         g[i] = G[i] @ x + (v[i] - v_J).cross(G[i] @ qd[i])
         rotor[i] = [A * x_k + r for A, x_k, r in zip(tree.armature[i], x, G[i].dot(a_p), strict=True)]
 
-    # Pass 2, inward: what all that hangs on a body weighs and takes together.
+    # Pass 2, inward: total inertia and force of each body and everything it carries.
     for i, p in tree.inward:
         Ic[p] = Ic[p] + X[i].back(Ic[i])
         f[p] = f[p] + X[i].back(f[i] + g[i])
@@ -159,7 +175,7 @@ def floating_inverse_dynamics(
     qdd_all[base] = D.solve([t - s - r for t, s, r in own])
     tau_all[base], da[base] = tau_base, S[base] @ qdd_all[base]
 
-    # Pass 3, outward: all move along with it.
+    # Pass 3, outward: all bodies move along with the base.
     for i, p in tree.outward:
         if i in floating:
             continue

@@ -1,10 +1,10 @@
-"""Jacobians of a frame: its motion for each joint rate, in any coordinates, and how they change as the robot moves.
+"""Jacobians of a frame: its motion per unit joint rate, in any coordinates, and their time derivatives.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.1.4 and eq. 3.22: column j is S_j in the
-coordinates asked for, for each joint j that supports the body. Its rate is that of a motion that moves with body j,
-section 2.10, with S̊ as its apparent derivative.
+requested coordinates, for each joint j that supports the body. Its rate is that of a motion vector that moves with body
+j (section 2.10), with S̊ as its apparent derivative.
 
-Coordinates C are given by `seen`: seen[j] leads from C to body j's, so a column is `seen[j].back(s)`.
+Coordinates C are given by `seen`: seen[j] leads from C to those of body j, so a column is `seen[j].back(s)`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.model.joints.derivatives import subspace_rate
+from kinetree.joints.derivatives import subspace_rate
 from kinetree.spatial import Motion, Subspace, Transform, Vec3
+from kinetree.tree import Tree
 
 __all__ = [
     "bodies_seen",
@@ -30,20 +30,19 @@ __all__ = [
 
 
 def body_jacobian(tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform) -> list[tuple[Motion, ...]]:
-    """The columns of the joints that support `body`, a place a slot, in the coordinates of a frame on it."""
+    """Columns of the joints that support `body`, indexed by slot, in the coordinates of a frame on it."""
     return jacobian(tree, q, body, seen_from(tree, q, body, frame))
 
 
 def jacobian(
     tree: Tree, q: Sequence[Sequence[Scalar]], body: int, seen: Sequence[Transform]
 ) -> list[tuple[Motion, ...]]:
-    """The columns of the joints that support `body`, a place a slot, in the coordinates that `seen` leads from."""
-    (columns,) = tree.slots(1)
+    """Columns of the joints that support `body`, indexed by slot, in the coordinates that `seen` leads from."""
+    columns = tree.slots(tuple[Motion, ...])
     for j, _ in tree.toward_root(body):
         S = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).S
         columns[j] = tuple(seen[j].back(s) for s in S.columns)
-    found: list[tuple[Motion, ...]] = columns
-    return found
+    return columns
 
 
 def jacobian_rate(
@@ -54,11 +53,12 @@ def jacobian_rate(
     seen: Sequence[Transform],
     expressed_in: str,
 ) -> list[tuple[Motion, ...]]:
-    """The derivative of the columns by time, as they are in coordinates that may move along.
+    """Time derivative of the columns, in coordinates that may themselves move.
 
-    With V_C the velocity of the coordinates themselves: (V_j - V_C) x column + S̊_j.
+    It is (V_j - V_C) x column + S̊_j, with V_C the velocity of the coordinates.
     """
-    v, rates = tree.slots(2)  # v[j]: of body j as seen from C
+    v = tree.slots(Motion)  # v[j]: of body j as seen from C
+    rates = tree.slots(tuple[Motion, ...])
     columns = jacobian(tree, q, body, seen)
     v[body] = _from_coordinates(tree, body, columns, qd, expressed_in)
     for j, p in tree.toward_root(body):
@@ -67,29 +67,26 @@ def jacobian_rate(
             v[j].cross(column) + seen[j].back(s) for column, s in zip(columns[j], S_ring.columns, strict=True)
         )
         v[p] = v[j] - Subspace(columns[j]) @ qd[j]
-    found: list[tuple[Motion, ...]] = rates
-    return found
+    return rates
 
 
 def _from_coordinates(
     tree: Tree, body: int, columns: Sequence[tuple[Motion, ...]], qd: Sequence[Sequence[Scalar]], expressed_in: str
 ) -> Motion:
-    """The velocity of the body as seen from the coordinates: they go with it, or with its origin only, or not."""
+    """Velocity of the body as seen from the coordinates, which move with it, with its origin only, or not at all."""
     if expressed_in == "local":
         return Motion.zero()
-    (v,) = tree.slots(1)
+    v = tree.slots(Motion)
     v[0] = Motion.zero()
     for j, _ in tree.toward_root(body):
         v[0] = v[0] + Subspace(columns[j]) @ qd[j]
-    velocity: Motion = v[0]
-    return velocity if expressed_in == "world" else Motion(velocity.angular, Vec3.zero())
+    return v[0] if expressed_in == "world" else Motion(v[0].angular, Vec3.zero())
 
 
 def bodies_seen(
     tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform, expressed_in: str
 ) -> Sequence[Transform]:
-    """From the frame's own coordinates ("local"), the "world"'s, or such at the frame's origin, to those of the bodies
-    between it and the root."""
+    """Transforms from the coordinates of `expressed_in` to those of the bodies between the frame and the root."""
     if expressed_in == "local":
         return seen_from(tree, q, body, frame)
     X_0 = placements(tree, q)
@@ -97,27 +94,24 @@ def bodies_seen(
 
 
 def seen_from(tree: Tree, q: Sequence[Sequence[Scalar]], body: int, frame: Transform) -> list[Transform]:
-    """From the coordinates of a frame on `body` to those of the bodies between it and the root."""
-    (X,) = tree.slots(1)
+    """Transforms from the coordinates of a frame on `body` to those of the bodies between it and the root."""
+    X = tree.slots(Transform)
     X[body] = frame.inverse
     for j, p in tree.toward_root(body):
         X[p] = undone(tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).X_J @ tree.X_T[j], X[j])
-    found: list[Transform] = X
-    return found
+    return X
 
 
 def seen_about(tree: Tree, body: int, seen: Sequence[Transform], origin: Vec3, other: int = 0) -> list[Transform]:
-    """The same axes at another origin, for the bodies between `body` and `other`, the root if it is not given."""
-    (X,) = tree.slots(1)
+    """Transforms from the same axes at another origin, for the bodies between `body` and `other` (default: root)."""
+    X = tree.slots(Transform)
     for j, _ in joints_between(tree, body, other):
         X[j] = Transform(seen[j].E, seen[j].r - origin)
-    found: list[Transform] = X
-    return found
+    return X
 
 
 def joints_between(tree: Tree, i: int, j: int) -> Iterator[tuple[int, int]]:
-    """(k, λ(k)) for each joint k that moves one of the bodies i and j and not the other: those of i, then those of j;
-    of each the root's side first."""
+    """(k, λ(k)) for each joint k that moves only one of the bodies i and j: first those of i, each path root first."""
     meeting = tree.meeting(i, j)
     yield from tree.toward_tip(meeting, i)
     yield from tree.toward_tip(meeting, j)

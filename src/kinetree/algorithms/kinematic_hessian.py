@@ -1,8 +1,8 @@
 """Kinematic Hessian: how each column of a frame's Jacobian changes with a displacement along each degree of freedom.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.10, for displacements instead of rates: a
-displacement along column k carries everything behind joint k along, so a column J_j there changes by J_k x J_j, less
-what the coordinates themselves move, and by what S_j changes with its own joint's coordinates.
+displacement along column k moves everything behind joint k, so a column J_j there changes by J_k x J_j, less the motion
+of the coordinates themselves, plus the change of S_j with its own joint's coordinates.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from kinetree.algorithms.jacobian import jacobian
 from kinetree.expr import Scalar
-from kinetree.model import JointSquares, Tree
-from kinetree.model.joints.derivatives import subspace_derivatives
+from kinetree.joints.derivatives import subspace_derivatives
 from kinetree.spatial import Motion, Transform, Vec3
+from kinetree.tree import JointSquares, Tree
 
 __all__ = ["kinematic_hessian"]
 
@@ -23,9 +23,9 @@ Rule = Callable[[Motion, Motion], Motion]
 def kinematic_hessian(
     tree: Tree, q: Sequence[Sequence[Scalar]], body: int, seen: Sequence[Transform], expressed_in: str
 ) -> JointSquares:
-    """H[j, k][a][b]: of column a of joint j, by a displacement along degree of freedom b of joint k.
+    """H[j, k][a][b]: derivative of column a of joint j by a displacement along degree of freedom b of joint k.
 
-    In the coordinates that `seen` leads from, the linear part's three matrices first; what is left out is zero.
+    It is in the coordinates that `seen` leads from, the linear part's three matrices first; missing blocks are zero.
     """
     behind, before = _RULES[expressed_in]
     J = jacobian(tree, q, body, seen)
@@ -69,4 +69,4 @@ _RULES: dict[str, tuple[Rule, Rule]] = {
     "world": (_cross, _none),
     "local_world_aligned": (_turned, _shifted),
 }
-"""For k between j and the root, or j itself: what J_j changes by a displacement along k, and J_k along j."""
+"""For k between j and the root, or j itself: the change of J_j by a displacement along k, and of J_k along j."""

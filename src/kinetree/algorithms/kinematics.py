@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
 from kinetree.spatial import Motion, Transform
+from kinetree.tree import Tree
 
 __all__ = ["accelerations", "placements", "velocities"]
 
 
 def placements(tree: Tree, q: Sequence[Sequence[Scalar]]) -> list[Transform]:
     """ⁱX_0: from the world's coordinates to those of each body, the root's slot first."""
-    (X_0,) = tree.slots(1)
+    X_0 = tree.slots(Transform)
     X_0[0] = Transform.identity()
     for i, p in tree.outward:
         X_J = tree.joint[i].calc(q[i], [0.0] * tree.joint[i].nv).X_J
@@ -26,7 +26,7 @@ def placements(tree: Tree, q: Sequence[Sequence[Scalar]]) -> list[Transform]:
 
 def velocities(tree: Tree, q: Sequence[Sequence[Scalar]], qd: Sequence[Sequence[Scalar]]) -> list[Motion]:
     """The spatial velocity of each body, in its own coordinates, the root's slot first."""
-    (v,) = tree.slots(1)
+    v = tree.slots(Motion)
     v[0] = Motion.zero()
     for i, p in tree.outward:
         X_J, _, v_J, _ = tree.joint[i].calc(q[i], qd[i])
@@ -41,7 +41,7 @@ def accelerations(
     qdd: Sequence[Sequence[Scalar]],
 ) -> list[Motion]:
     """The spatial acceleration of each body, in its own coordinates, gravity left out; the root's slot first."""
-    v, a = tree.slots(2)
+    v, a = tree.slots(Motion, 2)
     v[0] = a[0] = Motion.zero()
     for i, p in tree.outward:
         X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])

@@ -1,6 +1,6 @@
-"""H = Lᵀ D L with the sparsity of the tree: factors of the mass matrix, and what they solve.
+"""H = Lᵀ D L with the sparsity of the tree: factors of the mass matrix (H as in RBDA), and solutions with them.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Tables 6.3 and 6.5, with D apart from L.
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Tables 6.3 and 6.5, with D separate from L.
 Degrees of freedom stand for bodies (the expanded tree of section 6.5): λ(k), λ(λ(k)), … is `H.above(k)`.
 """
 
@@ -12,7 +12,7 @@ __all__ = ["ltdl", "ltdl_half", "ltdl_rest", "ltdl_solve"]
 
 
 def ltdl(H: Any) -> None:
-    """In place: D on the diagonal, and the rows of L, ones left out, beside it."""
+    """Factor in place: D on the diagonal, and the rows of L without their ones next to it."""
     for k in H.inward:
         inverse = 1.0 / H[k, k]
         for i in H.above(k):

@@ -1,12 +1,12 @@
-"""The inverse of the mass matrix: by articulated bodies, without forming H, or by its sparse factors.
+"""The inverse of the mass matrix H: by articulated bodies, without forming H, or by its sparse factors.
 
-By bodies: a unit force of joint k, handed inward as in the articulated-body algorithm, leaves z_j for each joint j on
-the way to the root, and H⁻¹ has Σ z_j(k)ᵀ D_j⁻¹ z_j(l) over the joints that both pass. By factors: H⁻¹ = L⁻¹ D⁻¹ L⁻ᵀ.
-Which is shorter depends on the robot; docs/algorithms/mass_matrix.md counts both.
+By bodies: a unit force of joint k, passed inward as in the articulated-body algorithm, leaves z_j for each joint j on
+the path to the root, and H⁻¹ has the entries Σ z_j(k)ᵀ D_j⁻¹ z_j(l) over joints on both paths. By factors: H⁻¹ = L⁻¹
+D⁻¹ L⁻ᵀ. Which takes fewer operations depends on the robot; docs/algorithms/mass_matrix.md counts both.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1 and section 6.5; Carpentier, "Analytical
 inverse of the joint space inertia matrix" (2018), for the first.
-Names here <-> table: those of aba.py; f <-> pᴬ of a force that is handed inward.
+Names here <-> table: those of aba.py; f <-> pᴬ of a force that is passed inward.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.ltdl import ltdl
 from kinetree.expr import Scalar
-from kinetree.model import JointSquare, Tree
+from kinetree.tree import JointSquare, Tree
 
 __all__ = ["inverse_of_factors", "mass_matrix_inverse"]
 
 
 def mass_matrix_inverse(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Any:
-    """The entries of H⁻¹; `flat()` has the whole matrix."""
+    """The entries of H⁻¹; `flat()` gives the whole matrix."""
     if tree.coordinates is None and not tree.is_one_system:
         return _by_bodies(tree, q)
     L: Any = crba(tree, q).sparse()
@@ -35,7 +35,7 @@ def mass_matrix_inverse(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Any:
 def _by_bodies(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointSquare:
     X, S, UD, D = articulated(tree, q)
 
-    # Inward from each joint: what its unit forces leave for the joints on the way, a row a unit force.
+    # Inward from each joint: what its unit forces leave for the joints on the path, one row per unit force.
     z: dict[int, dict[int, list[list[Scalar]]]] = {}
     for k, p in tree.outward:
         n = tree.joint[k].nv
@@ -66,8 +66,8 @@ def _by_bodies(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointSquare:
 
 
 def inverse_of_factors(L: Any) -> Any:
-    """H⁻¹ from the factors of H, of which nothing is left."""
-    # Y = L⁻¹, in place of L: row k by the rows above it, which are still those of L.
+    """H⁻¹ from the factors of H, which are overwritten."""
+    # Y = L⁻¹, in place of L: row k from the rows above it, which still hold L.
     Y = L
     for k in Y.inward:
         for i in Y.above(k):

@@ -1,21 +1,20 @@
-"""Momentum of all that moves, how fast it changes, and the power that enters.
+"""Momentum of everything that moves, its rate of change, and the power that enters.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.12 (h = I v); what a body carries is handed to
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 2.12 (h = I v); what a body carries is passed to
 its parent as forces are in Table 5.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i).
-Geared rotors (section 9.6) spin on the parent: G q̇ is what they have beside their share in its inertia. Armatures are
-inertia about the joint alone and have no momentum.
+Geared rotors (section 9.6) spin on the parent: G q̇ is their momentum in addition to their share in its inertia.
+Armatures are inertia about the joint alone and have no momentum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from kinetree.algorithms.kinematics import velocities
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import Force, ForceBasis, Motion
+from kinetree.spatial import Force, ForceBasis, Motion, Transform
+from kinetree.tree import Tree
 
 __all__ = ["carried_momenta", "carried_momentum_rates", "mechanical_power", "momentum"]
 
@@ -23,15 +22,17 @@ Slots = Sequence[Sequence[Scalar]]
 
 
 def momentum(tree: Tree, q: Slots, qd: Slots) -> Force:
-    """Of everything, in the world's coordinates and about its origin."""
+    """Momentum of everything, in the world's coordinates and about the world's origin."""
     _, h = carried_momenta(tree, q, qd)
-    total: Force = h[0]
-    return total
+    return h[0]
 
 
-def carried_momenta(tree: Tree, q: Slots, qd: Slots) -> tuple[Any, Any]:
+def carried_momenta(tree: Tree, q: Slots, qd: Slots) -> tuple[list[Transform], list[Force]]:
     """ⁱX_λ(i), and the momentum of body i and all that it carries, in its coordinates."""
-    X, v, h, spin = tree.slots(4)
+    X = tree.slots(Transform)
+    v = tree.slots(Motion)
+    h = tree.slots(Force)
+    spin = tree.slots(Force)
     v[0], h[0] = Motion.zero(), Force.zero()
     for i, p in tree.outward:
         X_J, _, v_J, _ = tree.joint[i].calc(q[i], qd[i])
@@ -44,9 +45,11 @@ def carried_momenta(tree: Tree, q: Slots, qd: Slots) -> tuple[Any, Any]:
     return X, h
 
 
-def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple[Any, Any]:
+def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple[list[Transform], list[Force]]:
     """ⁱX_λ(i), and the derivative of the momentum of body i and all that it carries: Table 5.1 without gravity."""
-    X, v, a, f, g = tree.slots(5)
+    X = tree.slots(Transform)
+    v, a = tree.slots(Motion, 2)
+    f, g = tree.slots(Force, 2)
     v[0] = a[0] = Motion.zero()
     f[0] = Force.zero()
     for i, p in tree.outward:
@@ -63,8 +66,8 @@ def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple
 
 
 def mechanical_power(tree: Tree, q: Slots, qd: Slots, tau: Slots, f_ext: Mapping[int, Force] | None = None) -> Scalar:
-    """τ . q̇ + Σ f . v: what joint forces and the forces on bodies, in their own coordinates, put in."""
-    (power,) = tree.slots(1)
+    """τ . q̇ + Σ f . v: power of joint forces and of forces on bodies, in the bodies' own coordinates."""
+    power = tree.scalars()
     power[0] = 0.0
     v = velocities(tree, q, qd) if f_ext else None
     for i, _ in tree.outward:

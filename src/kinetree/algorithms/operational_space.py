@@ -1,8 +1,8 @@
-"""Forces, and what they do to a robot, by articulated bodies: J M⁻¹ Jᵀ and M⁻¹ Jᵀ λ without forming M.
+"""Effects of forces on a robot, by articulated bodies: J M⁻¹ Jᵀ and M⁻¹ Jᵀ λ without forming M.
 
-A force f on a body is handed inward as in the articulated-body algorithm: joint i takes u_i = S_iᵀ f of it, and the
-parent feels ⁱX_λᵀ (f - U D⁻¹ u_i). Two forces meet in Σ u_i D_i⁻¹ u_i' over the joints that both pass, and outward
-the parts u_i give the accelerations.
+A force f on a body is passed inward as in the articulated-body algorithm: joint i takes u_i = S_iᵀ f of it, and the
+parent feels ⁱX_λᵀ (f - U D⁻¹ u_i). The product of two forces is Σ u_i D_i⁻¹ u_i' over the joints on both paths, and an
+outward pass gives the accelerations from the parts u_i.
 
 Sources: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 7.1, passes 2 and 3; Kreutz-Delgado, Jain and
 Rodriguez, "Recursive formulation of operational space control", Int. J. Robotics Research 11 (1992).
@@ -17,13 +17,13 @@ from typing import Any
 from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.constraints import Wrench
 from kinetree.expr import Scalar
-from kinetree.model import Tree
 from kinetree.spatial import Motion
+from kinetree.tree import Tree
 
 __all__ = ["JointParts"]
 
 Parts = Sequence[Scalar]
-"""What the joints take of a force, joint after joint: its half."""
+"""What the joints take of a force, joint by joint: its half-solution."""
 
 
 class JointParts:
@@ -34,8 +34,8 @@ class JointParts:
         self._X, self._S, self._UD, self._D = articulated(tree, q)
 
     def half(self, wrench: Wrench) -> list[Scalar]:
-        """Of a force on one body, or on two."""
-        (u,) = self._tree.slots(1)
+        """Half-solution of a force on one body or on two."""
+        u = self._tree.pieces()
         f: dict[int, Any] = {}
         for i, force in wrench.on:
             f[i] = f[i] + force if i in f else force
@@ -48,15 +48,15 @@ class JointParts:
         return [x for part in u[1:] for x in part]
 
     def rooted(self, Y: Sequence[Parts]) -> list[list[Scalar]]:
-        """B with J M⁻¹ Jᵀ = B Bᵀ, for the halves of unit forces along the rows."""
+        """B with J M⁻¹ Jᵀ = B Bᵀ, from the half-solutions of unit forces along the rows."""
         return [[x for i, part in self._joints(y) for x in self._D[i].rooted(part)] for y in Y]
 
     def unrooted(self, y: Sequence[Scalar]) -> list[Scalar]:
-        """The half of the force Jᵀ λ, for y = Bᵀ λ."""
+        """Half-solution of the force Jᵀ λ, for y = Bᵀ λ."""
         return [x for i, part in self._joints(y) for x in self._D[i].unrooted(part)]
 
     def gram(self, Y: Sequence[Parts]) -> list[list[Scalar]]:
-        """J M⁻¹ Jᵀ, for the halves of unit forces along the rows."""
+        """J M⁻¹ Jᵀ, from the half-solutions of unit forces along the rows."""
         found: list[list[Scalar]] = [[0.0] * len(Y) for _ in Y]
         for s, y in enumerate(Y):
             weighted = [x for i, part in self._joints(y) for x in self._D[i].solve(part)]
@@ -67,8 +67,8 @@ class JointParts:
         return found
 
     def rest(self, y: Parts) -> list[Scalar]:
-        """M⁻¹ f, for the half of f."""
-        a, qdd = self._tree.slots(2)
+        """M⁻¹ f, from the half-solution of f."""
+        a, qdd = self._tree.slots(Motion), self._tree.pieces()
         a[0] = Motion.zero()
         parts = dict(self._joints(y))
         for i, p in self._tree.outward:
@@ -79,10 +79,8 @@ class JointParts:
         return self._tree.joined(qdd[1:], "nv")
 
     def nothing(self) -> list[Scalar]:
-        """The half of no force."""
-        return [0.0] * self._tree.v_starts[-1]
+        """Half-solution of zero force."""
+        return self._tree.numbers(self._tree.at_rest()[1:], "nv")
 
     def _joints(self, y: Parts) -> Iterator[tuple[int, Parts]]:
-        starts = self._tree.v_starts
-        for i in range(1, self._tree.size):
-            yield i, y[starts[i] : starts[i + 1]]
+        yield from enumerate(self._tree.split(y, "nv")[1:], 1)

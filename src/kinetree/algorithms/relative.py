@@ -1,8 +1,8 @@
-"""How one body moves as another sees it, from the joints between the two alone.
+"""Motion of one body as seen from another, from only the joints between the two.
 
-Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.1.4: a joint that supports both bodies stands
-in κ(i) and κ(j) alike and moves both; one that supports only one of them moves that one or, as it sees it, the other
-one the other way.
+Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 4.1.4: a joint that supports both bodies is in
+both κ(i) and κ(j) and moves both; one that supports only one of them moves that body or, as seen from it, the other
+body the opposite way.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from kinetree.algorithms.jacobian import joints_between, undone
 from kinetree.expr import Scalar
-from kinetree.model import Tree
 from kinetree.spatial import Motion, Subspace, Transform
+from kinetree.tree import Tree
 
 __all__ = ["relative_jacobian", "relative_velocity", "seen_across"]
 
@@ -20,41 +20,38 @@ Slots = Sequence[Sequence[Scalar]]
 
 
 def seen_across(tree: Tree, q: Slots, body: int, frame: Transform, other: int) -> list[Transform]:
-    """From the coordinates of a frame on `body` to those of the bodies between it and `other`."""
-    (X,) = tree.slots(1)
+    """Transforms from the coordinates of a frame on `body` to those of the bodies between it and `other`."""
+    X = tree.slots(Transform)
     meeting = tree.meeting(body, other)
     X[body] = frame.inverse
     for i, p in tree.toward_root(body, meeting):
         X[p] = undone(_joint(tree, q, i), X[i])
     for i, p in tree.toward_tip(meeting, other):
         X[i] = _joint(tree, q, i) @ X[p]
-    found: list[Transform] = X
-    return found
+    return X
 
 
 def relative_jacobian(
     tree: Tree, q: Slots, body: int, other: int, seen: Sequence[Transform]
 ) -> list[tuple[Motion, ...]]:
-    """The columns of `body` less those of `other`, for the joints between them, a place a slot; no other has any."""
-    (columns,) = tree.slots(1)
+    """Columns of `body` minus those of `other`, indexed by slot; only the joints between the two have any."""
+    columns = tree.slots(tuple[Motion, ...])
     meeting = tree.meeting(body, other)
     for j, _ in tree.toward_root(body, meeting):
         columns[j] = tuple(seen[j].back(s) for s in _subspace(tree, q, j))
     for j, _ in tree.toward_root(other, meeting):
         columns[j] = tuple(-seen[j].back(s) for s in _subspace(tree, q, j))
-    found: list[tuple[Motion, ...]] = columns
-    return found
+    return columns
 
 
 def relative_velocity(tree: Tree, q: Slots, qd: Slots, body: int, other: int, seen: Sequence[Transform]) -> Motion:
-    """The twist of `body` less that of `other`."""
+    """The twist of `body` minus that of `other`."""
     columns = relative_jacobian(tree, q, body, other, seen)
-    (v,) = tree.slots(1)
+    v = tree.slots(Motion)
     v[0] = Motion.zero()
     for j, _ in joints_between(tree, body, other):
         v[0] = v[0] + Subspace(columns[j]) @ qd[j]
-    velocity: Motion = v[0]
-    return velocity
+    return v[0]
 
 
 def _joint(tree: Tree, q: Slots, i: int) -> Transform:

@@ -2,7 +2,7 @@
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 5.1.
 Names here <-> table:  p <-> λ(i),  X[i] <-> ⁱX_λ(i).
-Geared rotors (section 9.6), which spin on the parent: G is their momentum at unit rates, g the force they take.
+Geared rotors (section 9.6) spin on the parent: G is their momentum at unit rates, g the force they require.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinetree.expr import Scalar
-from kinetree.model import Tree
-from kinetree.spatial import Force, ForceBasis, Motion
+from kinetree.spatial import Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.tree import Tree
 
 __all__ = ["rnea"]
 
@@ -23,13 +23,18 @@ def rnea(
     qdd: Sequence[Sequence[Scalar]],
     f_ext: Mapping[int, Force] | None = None,
 ) -> list[Sequence[Scalar]]:
-    """The joint forces τ that give accelerations qdd; f_ext are the forces on bodies, in their own coordinates."""
+    """Joint forces τ that give accelerations qdd, with forces f_ext on bodies, in the bodies' own coordinates."""
     f_ext = f_ext or {}
-    X, S, G, v, a, f, g, rotor, tau = tree.slots(9)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    G = tree.slots(ForceBasis)
+    v, a = tree.slots(Motion, 2)
+    f, g = tree.slots(Force, 2)
+    rotor, tau = tree.pieces(2)
 
     v[0], a[0], f[0] = Motion.zero(), -tree.gravity, Force.zero()
 
-    # Pass 1, outward: velocities, accelerations, and the forces that they take.
+    # Pass 1, outward: velocities, accelerations, and the forces that they require.
     for i, p in tree.outward:
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
@@ -43,7 +48,7 @@ def rnea(
         g[i] = G[i] @ qdd[i] + (v[i] - v_J).cross(G[i] @ qd[i])
         rotor[i] = [A * x + r for A, x, r in zip(tree.armature[i], qdd[i], G[i].dot(a_p), strict=True)]
 
-    # Pass 2, inward: joint forces, and what each body hands to its parent.
+    # Pass 2, inward: joint forces, and what each body passes to its parent.
     for i, p in tree.inward:
         tau[i] = [s + r for s, r in zip(S[i].project(f[i]), rotor[i], strict=True)]
         f[p] = f[p] + X[i].back(f[i] + g[i])

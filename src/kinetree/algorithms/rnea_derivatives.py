@@ -1,14 +1,14 @@
-"""Derivatives of inverse dynamics: of τ by displacements of q, by q̇ and by q̈.
+"""Derivatives of inverse dynamics: of τ with respect to q (by displacements), q̇ and q̈.
 
 Source: Singh, Russell and Wensing, "Efficient analytical derivatives of rigid-body dynamics using spatial vector
 algebra", IEEE RA-L 7 (2022), in the bodies' own coordinates and for joints whose subspace may depend on q.
 Names here <-> paper:  I_C, B_C <-> Iᶜ, 2 Bᶜ,  f_C <-> fᶜ.
 
-A displacement along a degree of freedom changes the velocity of every body behind its joint by one motion, dv (their
-Ψ̇), and the force on it by I da + 2 B dv, where da (their Ψ̈) is one motion too: the change of its acceleration, but
-for what turns with the body. The same holds of a rate, with dv = S. So composite inertias give the forces on all that
-is behind a joint at once.
-Geared rotors (RBDA section 9.6): G is their momentum at unit rates, fixed in the parent.
+A displacement along a degree of freedom changes the velocity of every body behind its joint by the same motion dv (the
+paper's Ψ̇), and the force on it by I da + 2 B dv, where da (Ψ̈) is also the same for all: the change of its
+acceleration, except for what turns with the body. The same holds for a rate, with dv = S. So composite inertias give
+the forces on everything behind a joint at once.
+Geared rotors (RBDA section 9.6): G is their momentum at unit rates, fixed in the parent. H is the mass matrix.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, is_zero
-from kinetree.model import JointDiagonal, JointSquare, Tree
-from kinetree.model.joints.derivatives import bias_derivatives, subspace_derivatives
-from kinetree.spatial import CoriolisInertia, Force, ForceBasis, Motion, Subspace
+from kinetree.joints.derivatives import bias_derivatives, subspace_derivatives
+from kinetree.spatial import CoriolisInertia, Force, ForceBasis, Inertia, Motion, Subspace, Transform
+from kinetree.tree import JointDiagonal, JointSquare, Tree
 
 __all__ = ["RneaDerivatives", "rnea_derivatives"]
 
 
 class RneaDerivatives(NamedTuple):
-    """Of τ, blocks (i, j): of joint i by joint j."""
+    """Derivatives of τ: block (i, j) is that of joint i by joint j."""
 
     by_q: JointSquare
     by_v: JointSquare
     H: JointSquare
-    """By q̈: the mass matrix."""
+    """The derivative by q̈: the mass matrix."""
     along_q: JointDiagonal
     along_v: JointDiagonal
-    """What is left out of the first two, if it was asked for: H times this is missing there."""
+    """What is kept apart from the first two, if requested: they lack H times this."""
 
 
 def rnea_derivatives(
@@ -45,13 +45,21 @@ def rnea_derivatives(
     *,
     apart: bool = False,
 ) -> RneaDerivatives:
-    """Of the joint forces that give accelerations qdd, while f_ext act on bodies, in their own coordinates.
+    """Derivatives of the joint forces that give qdd, with forces f_ext on bodies, in the bodies' own coordinates.
 
-    Where da is along the joint's own axes it acts as q̈ would, by the joint's columns of H. If that is to stay `apart`,
-    less is computed: of a free body's displacement nothing else is left.
+    The part of da along the joint's own axes acts as q̈ does, through the joint's columns of H. Keeping it `apart`
+    saves operations: for a free body's displacement, nothing else is left.
     """
     f_ext = f_ext or {}
-    X, S, dS, G, v_p, v, a, f_C, I_C, B_C, by_q, by_v = tree.slots(12)
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
+    dS = tree.slots(list[Subspace])
+    G = tree.slots(ForceBasis)
+    v_p, v, a = tree.slots(Motion, 3)
+    f_C = tree.slots(Force)
+    I_C = tree.slots(Inertia)
+    B_C = tree.slots(CoriolisInertia)
+    by_q, by_v = tree.slots(Changes, 2)
     d_q, d_v, H = tree.square(), tree.square(), tree.square()
     along_q, along_v = tree.diagonal(), tree.diagonal()
 
@@ -59,7 +67,7 @@ def rnea_derivatives(
     S[0] = Subspace(())
     by_q[0] = by_v[0] = Changes(S[0], S[0])
 
-    # Pass 1, outward: the motion, the forces that it takes, and how displacements and rates of each joint change it.
+    # Pass 1, outward: the motion, the forces it requires, and how displacements and rates of each joint change it.
     for i, p in tree.outward:
         X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
@@ -75,12 +83,12 @@ def rnea_derivatives(
         dc_q, dc_v = bias_derivatives(tree.joint[i], q[i], qd[i])
         by_q[i] = _displaced(S[i], dS[i], dc_q, v_p[i], v[i], a_p, qd[i], qdd[i])
         by_v[i] = Changes(S[i], S[i].crossed_by(v_p[i]) + S[i].crossed_by(v[i]) + Subspace(tuple(dc_v)))
-        if apart and all(map(is_zero, (*tree.armature[i], *G[i].numbers()))):  # rotors feel q̈, and no da
+        if apart and all(map(is_zero, (*tree.armature[i], *G[i].numbers()))):  # rotors feel q̈, not da
             along_q[i], rest_q = S[i].parted(by_q[i].da)
             along_v[i], rest_v = S[i].parted(by_v[i].da)
             by_q[i], by_v[i] = Changes(by_q[i].dv, rest_q), Changes(by_v[i].dv, rest_v)
 
-    # Pass 2, inward: what a change in each joint does to itself and to those that carry it, and theirs to it.
+    # Pass 2, inward: the effect of a change in each joint on itself and on those that carry it, and theirs on it.
     for i, p in tree.inward:
         f_q = by_q[i].da.carried_by(I_C[i]) + by_q[i].dv.carried_by(B_C[i])
         f_v = by_v[i].da.carried_by(I_C[i]) + by_v[i].dv.carried_by(B_C[i])
@@ -89,7 +97,7 @@ def rnea_derivatives(
         d_v[i, i] = S[i].inertia(f_v)
         H[i, i] = S[i].inertia(IS, tree.armature[i])
 
-        # Seen from the parent: all that is behind the joint turns with it, and rotors stay.
+        # Seen from the parent: everything behind the joint turns with it, and rotors stay.
         f_q = f_q + ForceBasis(tuple(s.cross(f_C[i]) for s in S[i].columns))
         turned = ForceBasis(tuple(v_p[i].cross(n) for n in G[i].columns))
         f_v, IS, BS = f_v + turned, IS + G[i], BS + turned
@@ -125,14 +133,14 @@ def _displaced(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
 ) -> Changes:
-    """By displacements: the parent's motion is seen from axes that turn, and S may change with q."""
+    """Changes by displacements: the parent's motion is seen from axes that turn, and S may depend on q."""
     dv = S.crossed_by(v_p) + Subspace(tuple(ds @ qd for ds in dS))
     own = Subspace(tuple(ds @ qdd + c + v.cross(ds @ qd) for ds, c in zip(dS, dc, strict=True)))
     return Changes(dv, S.crossed_by(a_p) + dv.crossed_by(v_p) + own)
 
 
 def _paired(forces: ForceBasis, motions: Subspace) -> list[list[Scalar]]:
-    """A row a force, a column a motion."""
+    """Products of forces and motions: one row per force, one column per motion."""
     return [[m.dot(f) for m in motions.columns] for f in forces.columns]
 
 

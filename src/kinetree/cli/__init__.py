@@ -1,4 +1,4 @@
-"""The command `kinetree`: one file a command; each parses, calls one public function and prints."""
+"""The command `kinetree`: one file per command; each parses, calls one public function and prints."""
 
 from kinetree.cli.app import main
 

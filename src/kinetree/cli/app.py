@@ -1,7 +1,7 @@
-"""The commands together, and what becomes of an error.
+"""All commands together, and how errors end them.
 
-Exit codes: 0 done, 1 the robot or its motion cannot be, 2 wrong usage, 130 interrupted (Ctrl-C), 143 terminated,
-129 the terminal was closed, 141 nobody reads the output any more.
+Exit codes: 0 success, 1 impossible robot or motion, 2 wrong usage, 130 interrupted (Ctrl-C), 143 terminated,
+129 terminal closed, 141 output no longer read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kinetree.files import reason
 __all__ = ["app", "main"]
 
 _UNREAD = 141
-"""Whoever read the output has seen enough."""
+"""Exit code when the reader of the output has closed it."""
 
 app = typer.Typer(
     name="kinetree",
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a sign shows a question mark
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows a question mark
     code = _exit_code(arguments)
     let_go_of_broken_streams()
     sys.exit(code)
@@ -87,12 +87,12 @@ def _exit_code(arguments: Sequence[str]) -> int:
         except BrokenPipeError:
             code = _UNREAD
         except SystemExit as stop:
-            # The command-line library ends like this when its own output, such as the help, meets a broken pipe.
+            # The command-line library exits like this when its own output, such as the help, meets a broken pipe.
             if not isinstance(stop.__context__, BrokenPipeError):
                 raise
             code = _UNREAD
         except Exception as error:
-            # Ctrl-C ends those who read the output, too, and a closed terminal takes none.
+            # Ctrl-C also ends the process that reads the output, and a closed terminal accepts none.
             if not interruption.signal or isinstance(error, KinetreeError) or not isinstance(error, OSError):
                 return _report(error, "--debug" in arguments)
         interruption.hold()
@@ -103,7 +103,7 @@ def _exit_code(arguments: Sequence[str]) -> int:
 
 
 def _report(error: Exception, debug: bool) -> int:
-    """Print an error for people and return the exit code."""
+    """Print a readable error and return the exit code."""
     show = getattr(error, "show", None)
     if show is not None:  # a usage error of the command-line library
         with suppress(OSError):

@@ -84,10 +84,10 @@ def _row(robot: Model, function: str, states: Samples, found: list[Peer]) -> lis
 
 
 def _calls(robot: Model, function: str, states: Samples) -> tuple[Call, Call, float]:
-    """(one sample, a batch, seconds until the first result was there)."""
+    """(one sample, a batch, seconds until the first result)."""
     import numpy as np
 
-    from kinetree.function import compile_function
+    from kinetree.compiler.calls import compile_function
     from kinetree.functions import dynamics, jacobians, kinematics
 
     q, v, tau = states.q, states.v, states.tau

@@ -1,4 +1,4 @@
-"""`kinetree cache`: what is kept of compiled functions on disk, and how to get rid of it."""
+"""`kinetree cache`: the compiled functions kept on disk, and how to remove them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def info() -> None:
     The environment decides: KINETREE_CACHE=off keeps nothing, KINETREE_CACHE_DIR is the folder, KINETREE_CACHE_SIZE
     the megabytes it may take.
     """
-    from kinetree.codegen.cache import Cache, folder_problem, settings
+    from kinetree.codegen.kept.cache import Cache, folder_problem, settings
 
     now = settings()
     problem = folder_problem(now.directory) if now.directory else ""
@@ -45,7 +45,7 @@ def info() -> None:
 @cache.command()
 def clear() -> None:
     """Remove the machine code kept on disk. Other files in the folder stay, and so does the folder."""
-    from kinetree.codegen.cache import Cache, folder_problem, settings
+    from kinetree.codegen.kept.cache import Cache, folder_problem, settings
 
     now = settings()
     directory = now.directory

@@ -49,7 +49,7 @@ def info(
 
 
 def _joint_table(robot: Model) -> Table:
-    """A line a degree of freedom of every joint, the first few hundred; columns that stay empty are left out."""
+    """One line per degree of freedom, the first few hundred; columns that stay empty are left out."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -66,7 +66,7 @@ def _joint_table(robot: Model) -> Table:
 
 
 def _rows(robot: Model) -> Iterator[tuple[str, dict[str, str]]]:
-    """(name, cells by column) of each degree of freedom, those of followers too: each joint has its own numbers."""
+    """(name, cells by column) of each degree of freedom, including followers': each joint has its own numbers."""
     for joint in robot.joints.values():
         for k in range(joint.kind.nv):
             yield _name(joint, joint.kind.v_names[k]), _cells(joint, k)
@@ -82,7 +82,7 @@ def _cells(joint: Joint, k: int) -> dict[str, str]:
         "stiffness": _number(joint.stiffness[k], zero=""),
         "follows": joint.coupling or ("" if joint.mimic is None else joint.mimic.joint),
     }
-    # Coordinates are as many as degrees of freedom unless there is a quaternion among them.
+    # There are as many coordinates as degrees of freedom unless one is part of a quaternion.
     if joint.kind.nq == joint.kind.nv:
         cells |= {"lower": _number(joint.limits.lower[k]), "upper": _number(joint.limits.upper[k])}
         if joint.stiffness[k]:
@@ -93,7 +93,7 @@ def _cells(joint: Joint, k: int) -> dict[str, str]:
 
 
 def _followers(robot: Model) -> Iterator[str]:
-    """A line a coordinate that is computed from others: `left = pitch + roll`."""
+    """One line per coordinate that is computed from others: `left = pitch + roll`."""
     for joint in robot.joints.values():
         if joint.mimic is not None:
             yield _formula(joint.name, [(joint.mimic.multiplier, joint.mimic.joint)], joint.mimic.offset)
@@ -121,7 +121,7 @@ def _name(joint: Joint, coordinate: str) -> str:
 
 
 def _number(x: float, zero: str = "0") -> str:
-    """Short; nothing where there is no limit."""
+    """A short number, or nothing where there is no limit."""
     if math.isinf(x):
         return ""
     return f"{x:.4g}" if x else zero

@@ -1,7 +1,7 @@
-"""Ctrl-C, the end of the terminal and requests to end (SIGTERM), while a command runs.
+"""Handling of Ctrl-C, terminal hang-up and termination requests (SIGTERM) while a command runs.
 
-A signal raises KeyboardInterrupt, as Ctrl-C does anyway. While results are being saved it waits instead, so that
-nothing, however often it is pressed or sent, comes between what was computed and the disk.
+A signal raises KeyboardInterrupt, as Ctrl-C does anyway. While results are being saved it waits instead, so that no
+signal, however often repeated, prevents the results from reaching the disk.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 
 class Interruption:
-    """What came in the course of one command."""
+    """The signals received during one command."""
 
     def __init__(self) -> None:
         self.signal = 0
-        """The first signal; 0: none has come."""
+        """The first signal received; 0 if none."""
         self.outcome = ""
         """What became of the work, as the end of a sentence."""
         self.is_held = False
@@ -32,7 +32,7 @@ class Interruption:
 
     @property
     def code(self) -> int:
-        """The exit code of the shell's convention."""
+        """The exit code by the shell's convention."""
         return 128 + (self.signal or signal.SIGINT)
 
     @property
@@ -43,7 +43,7 @@ class Interruption:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Take the signals that would end the process; those that are ignored (nohup, background jobs) remain so."""
+        """Catch the signals that would end the process; ignored ones (nohup, background jobs) stay ignored."""
         replaced = {}
         if threading.current_thread() is threading.main_thread():
             for name in _WORDS:
@@ -57,15 +57,15 @@ class Interruption:
                 signal.signal(number, handler)
 
     def keep(self) -> None:
-        """From here on there is something to save: after a first signal, the next ones wait until `release`."""
+        """Mark that there is something to save: after a first signal, further ones wait until `release`."""
         self._is_kept = True
 
     def hold(self) -> None:
-        """From here on signals wait."""
+        """Make signals wait from here on."""
         self.is_held = True
 
     def release(self) -> None:
-        """What was to be saved is saved: a signal that has waited raises KeyboardInterrupt now."""
+        """Mark everything as saved: a signal that has waited raises KeyboardInterrupt now."""
         self.is_held = self._is_kept = False
         if self._waits:
             raise KeyboardInterrupt

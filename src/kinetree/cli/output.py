@@ -1,4 +1,4 @@
-"""What the commands print with: consoles, warnings as lines for people, and streams that are closed, full or left."""
+"""Output of the commands: consoles, warnings as readable lines, and streams that are closed, full or unread."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _WIDE = 200
 
 
 def needs_a_command(context: typer.Context) -> None:
-    """Where a group of commands is called without one: its help, and the exit code of a wrong usage.
+    """If a group is called without a command, print its help and exit with the code for wrong usage.
 
-    The option `no_args_is_help` would leave the exit code to the version of the command-line library.
+    With the option `no_args_is_help` the exit code would depend on the version of the command-line library.
     """
     if context.invoked_subcommand is None:
-        if text := context.get_help():  # printed already, if it is a rich one
+        if text := context.get_help():  # a rich help text has been printed already
             typer.echo(text)
         raise typer.Exit(2)
 
@@ -55,7 +55,7 @@ class _Console(Console):
 
 
 class _ErrorConsole(Console):
-    """What is said beside the results: where it cannot be said, the work goes on."""
+    """Output beside the results; if it cannot be written, the work goes on."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         try:
@@ -68,7 +68,7 @@ class _ErrorConsole(Console):
 
 
 def output_console() -> Console:
-    """Standard output; where no terminal sets a width, tables may be as wide as they like."""
+    """Standard output; unless a terminal sets the width, tables may be as wide as they need."""
     return _Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
 
 
@@ -78,7 +78,7 @@ def error_console() -> Console:
 
 
 def complain(text: str) -> None:
-    """Print a line on standard error, if that takes any."""
+    """Print a line on standard error, if it can be written."""
     try:
         typer.echo(text, err=True)
     except OSError:
@@ -86,9 +86,9 @@ def complain(text: str) -> None:
 
 
 def open_missing_streams() -> None:
-    """Let what is printed go nowhere where a stream was closed before the process began (`>&-`).
+    """Redirect a stream that was closed before the process began (`>&-`) to nowhere.
 
-    Otherwise the next file to be opened would get the stream's number, and whatever is printed by number with it.
+    Otherwise the next file opened would get the stream's number, and with it everything printed to that number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -96,7 +96,7 @@ def open_missing_streams() -> None:
 
 
 def let_go_of_broken_streams() -> None:
-    """Drop what standard output and error do not take: the interpreter would try again on its way out, and complain."""
+    """Drop what standard output and error do not accept: the interpreter would retry on exit, and complain."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -113,7 +113,7 @@ def _divert(stream: TextIO) -> None:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print the `ModelWarning`s raised inside, a yellow line each, once each; other warnings pass unchanged."""
+    """Print the `ModelWarning`s raised inside as yellow lines, once each; other warnings pass unchanged."""
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:

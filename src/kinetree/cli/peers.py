@@ -1,6 +1,6 @@
-"""The other libraries that `kinetree bench` measures, if they are installed: the same functions on the same robot.
+"""The other libraries that `kinetree bench` measures, if installed: the same functions on the same robot.
 
-Each gives calls without arguments, for one sample and where it can for a batch, on one thread.
+Each provides calls without arguments, for one sample and where possible for a batch, on one thread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.io.native import is_native
+from kinetree.io.native.from_file import is_native
 
 __all__ = ["Peer", "Samples", "peers"]
 
@@ -43,7 +43,7 @@ class Peer:
 
 
 def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer], list[str]]:
-    """The peers that are installed and can read the file, and a sentence for each that cannot take part."""
+    """The peers that are installed and can read the file, and one sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
     if is_native(file.read_bytes()):
@@ -59,7 +59,7 @@ def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer]
             continue
         try:
             found.append(make(library, file, floating_base, samples))
-        except Exception as error:  # what another library raises on a file is its own affair
+        except Exception as error:  # other libraries may raise anything
             reason = str(error).strip().partition("\n")[0]
             absent.append(f"{module} cannot take this robot: {reason or type(error).__name__}")
     return found, absent
@@ -73,7 +73,7 @@ def _same_size(theirs: tuple[int, int], samples: Samples) -> None:
 
 def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
     model = pin.buildModelFromUrdf(str(file), *([pin.JointModelFreeFlyer()] if floating_base else []))
-    # A continuous joint is a point of the circle there: two coordinates for one angle.
+    # A continuous joint is a point on the circle there: two coordinates for one angle.
     if model.nv != samples.v.shape[1]:
         _same_size((model.nq, model.nv), samples)
     data = model.createData()
@@ -108,7 +108,7 @@ def _circle_configurations(pin: Any, model: Any, count: int, rng: np.random.Gene
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
     model = mujoco.MjModel.from_xml_string(_without_shapes(file, floating_base))
     _same_size((model.nq, model.nv), samples)
-    # Smooth dynamics only, as the others compute it.
+    # Smooth dynamics only, as in the other libraries.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
     q0 = samples.q[0].copy()
@@ -126,10 +126,10 @@ def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 
 def _without_shapes(file: Path, floating_base: bool) -> str:
-    """The URDF as MuJoCo's reader takes it: no meshes to look for, and a floating root as a joint of the file."""
+    """The URDF in a form MuJoCo can read: without meshes, and with a floating root as a joint of the file."""
     from xml.etree import ElementTree as etree
 
-    robot = etree.parse(file).getroot()  # kinetree's own reader has taken this file already, so it holds no entities
+    robot = etree.parse(file).getroot()  # kinetree's reader has already accepted this file, so it has no entities
     for link in robot.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)

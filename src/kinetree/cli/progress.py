@@ -1,4 +1,4 @@
-"""A progress bar for what takes long: on standard error, and only where somebody is looking."""
+"""A progress bar for long work: on standard error, and only on a terminal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kinetree.cli.output import error_console
 __all__ = ["progress_bar"]
 
 _PATIENCE = 1.0
-"""Seconds without a bar."""
+"""Seconds before a bar is shown."""
 
 
 @contextmanager
 def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
-    """Gives a function (done, total) to call now and then, or None where there is nobody to show a bar to."""
+    """Yield a function (done, total) to call now and then, or None if there is no terminal for a bar."""
     console = error_console()
     if quiet or not console.is_terminal:
         yield None

@@ -1,4 +1,4 @@
-"""The robot that a command was asked for: a file, or a name of the zoo."""
+"""The robot that a command was given: a file, or a name of the zoo."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PackageRoots = Annotated[
 
 
 def robot_file(model: str) -> tuple[Path, str | None]:
-    """(the file, its name in the zoo if it is one of ours). A file on disk comes before a name of the zoo."""
+    """(the file, its name in the zoo if it is from there). A file on disk takes precedence over a name of the zoo."""
     from kinetree import zoo
 
     if not model:
@@ -52,7 +52,7 @@ def robot_file(model: str) -> tuple[Path, str | None]:
 def load_robot(
     model: str, floating_base: bool | None, package_roots: list[Path] | None, *, mimic: bool = True
 ) -> Model:
-    """Load it, printing what is suspicious about the file as warnings."""
+    """Load the robot, printing anything suspicious in the file as warnings."""
     from kinetree import io, zoo
 
     path, name = robot_file(model)

@@ -34,7 +34,7 @@ DEFAULT_ROBOT = "arm7"
 
 
 class IntegratorChoice(StrEnum):
-    """What `--integrator` takes."""
+    """Values of `--integrator`."""
 
     auto = "auto"
     rk4 = "rk4"
@@ -196,7 +196,7 @@ def _run(
 
         def progress(done: int, steps: int) -> None:
             if interruption.is_held:
-                raise KeyboardInterrupt  # a signal came where exceptions get lost, such as in a finalizer
+                raise KeyboardInterrupt  # a signal arrived where exceptions get lost, such as in a finalizer
             if done == steps:
                 interruption.hold()
             if show is not None:
@@ -215,7 +215,7 @@ def _run(
 
 
 def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:
-    """Where to write, without the ending; the folder is there when this returns."""
+    """Output path without its suffix; the folder exists when this returns."""
     prefix = (output_dir or Path()) / (out or Path(re.sub(r"[^\w.-]+", "_", name).strip(".") or "robot"))
     if prefix.suffix in (".npz", ".png"):
         prefix = prefix.with_suffix("")
@@ -240,7 +240,7 @@ def _make_folder(folder: Path, quiet: bool) -> None:
 
 
 def _check_writable(prefix: Path) -> None:
-    """Before a long motion is computed, not after it."""
+    """Check the targets before a long motion is computed, not after it."""
     for path in _files(prefix):
         check_target(path)
 
@@ -253,7 +253,7 @@ def _progress(trajectory: Trajectory, steps: int) -> str:
 
 
 def _write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
-    """Write the numbers and the picture; the files that were written, and why there is no picture if that failed."""
+    """Write the numbers and the picture; return the files written, and the error if there is no picture."""
     from kinetree.errors import MissingPackageError
     from kinetree.sim import plot
 
@@ -273,7 +273,7 @@ def _write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> 
 
 
 def _table(trajectory: Trajectory, seconds: float) -> Table:
-    """The run in one line, and the energy balance."""
+    """A table with the run in one line, and the energy balance."""
     import numpy as np
     from rich.table import Table
     from rich.text import Text

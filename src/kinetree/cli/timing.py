@@ -1,4 +1,4 @@
-"""Fair times: each contender in turn, round after round, the median of its rounds."""
+"""Fair timing: contenders take turns, round after round, and the median of the rounds counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS = 0.02
 
 
 def in_turn(contenders: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """Seconds a call of each. They take turns because a shared machine's speed drifts while one is being measured."""
+    """Seconds per call of each. They take turns because a shared machine's speed drifts during a measurement."""
     counts = {name: _calls_a_turn(call) for name, call in contenders.items()}
     rounds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(_ROUNDS):

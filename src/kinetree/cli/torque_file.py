@@ -1,12 +1,12 @@
 """Torques from a file, one row per step.
 
-    .npy   an array: (nv,) constant, or (steps, nv), a row held over each step
-    .npz   the array "tau" (rows, nv), with "time" (rows,) in seconds if it is there: so a trajectory written by
-           `kinetree simulate` can be played again
-    .csv   numbers separated by commas, a row a step; with a header line, columns may be in any order: those named as
-           the robot's degrees of freedom, and "time" if there is one; joints without a column get no torque
+    .npy   an array: (nv,) constant, or (steps, nv), each row held over one step
+    .npz   the array "tau" (rows, nv), and optionally "time" (rows,) in seconds: so a trajectory written by
+           `kinetree simulate` can be replayed
+    .csv   numbers separated by commas, one row per step; with a header line, columns may be in any order: those named
+           like the robot's degrees of freedom, and optionally "time"; joints without a column get no torque
 
-With times each row is held until the next; the last is held to the end.
+If there are times, each row is held until the next, and the last to the end.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ __all__ = ["read_torques"]
 
 Shape = tuple[int, ...]
 Check = Callable[[Shape | None, Shape], None]
-"""(shape of the times, None if there are none; shape of the torques): raises if they do not fit."""
+"""Function of (shape of the times, None if there are none; shape of the torques) that raises if they do not fit."""
 
 
 def read_torques(path: Path, robot: Model, steps: int, dt: float) -> NDArray[np.float64]:
     """The torques of a file for each of `steps` steps of dt seconds, (steps, nv), or constant, (nv,).
 
-    Raises `OptionError`, which names the file, if it holds no torques for this robot.
+    Raises `OptionError`, which names the file, if it has no torques for this robot.
     """
     readers = {".csv": _read_csv, ".npy": _read_npy, ".npz": _read_npz}
     reader = readers.get(path.suffix.lower())
@@ -55,7 +55,7 @@ def read_torques(path: Path, robot: Model, steps: int, dt: float) -> NDArray[np.
 
 
 def _check_shapes(path: Path, robot: Model, steps: int, dt: float, time: Shape | None, tau: Shape) -> None:
-    """Raise if arrays of these shapes are no torques for this robot and motion; `time` None: there are no times."""
+    """Raise if arrays of these shapes are not torques for this robot and motion; `time` is None without times."""
     if len(tau) not in (1, 2) or tau[-1] != robot.nv:
         raise OptionError(f"{path}: the torques have shape {tau}, but {robot.name!r} needs rows of {robot.nv}")
     if time is not None and (len(tau) != 2 or time != tau[:1] or time == (0,)):
@@ -76,7 +76,7 @@ def _hold(
         raise OptionError(
             f"{path}: the first row is at {time[0]:g} s, but the motion begins at 0 s; add a row for its beginning"
         )
-    # A row at k dt belongs to step k though both are rounded.
+    # A row at k dt belongs to step k although both are rounded.
     return tau[np.searchsorted(time, moments + 1e-6 * dt, side="right") - 1]
 
 
@@ -121,7 +121,7 @@ def _read_csv(path: Path, robot: Model, check: Check) -> tuple[NDArray[np.float6
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """(number of the line, cells) of each row that is not empty."""
+    """(line number, cells) of each non-empty row."""
     try:
         with _refused(path), TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig") as file:
             rows = [

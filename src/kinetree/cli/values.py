@@ -1,4 +1,4 @@
-"""Numbers a coordinate from the command line: `0.1,-0.2,0.3`, or `elbow=1.2,wrist=0.5` with the rest as it is."""
+"""One number per coordinate from the command line: `0.1,-0.2,0.3`, or `elbow=1.2,wrist=0.5` with the rest unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_number(text: str) -> float | None:
 def parse_values(
     option: str, text: str, names: Sequence[str], default: NDArray[np.float64], robot: str
 ) -> NDArray[np.float64]:
-    """One number a name. Raises a usage error that says what is wrong."""
+    """One number per name. Raises a usage error that says what is wrong."""
     items = [item.strip() for item in text.split(",")]
     if any("=" in item for item in items):
         return _pairs(option, items, names, default, robot)

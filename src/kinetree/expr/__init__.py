@@ -1,4 +1,4 @@
-"""The tracer: symbols, programs, and what a program means. It knows no robots."""
+"""The tracer: symbols, programs, and what a program means. It knows nothing about robots."""
 
 from kinetree.expr.derivatives import forward_derivative, reverse_derivative
 from kinetree.expr.functions import (
@@ -41,8 +41,7 @@ from kinetree.expr.program import (
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
-from kinetree.expr.sparse import StoredFactors, is_zero
-from kinetree.expr.symbol import Graph, Scalar, Symbol, TraceTooLongError
+from kinetree.expr.symbol import Graph, Scalar, Symbol, TraceTooLongError, is_zero
 from kinetree.expr.trace import trace, trace_memory
 
 __all__ = [
@@ -67,7 +66,6 @@ __all__ = [
     "Recorder",
     "Scalar",
     "Store",
-    "StoredFactors",
     "Switch",
     "Symbol",
     "Term",

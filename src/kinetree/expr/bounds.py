@@ -1,7 +1,7 @@
-"""Whether every place that a program reads or writes lies in its array: told when it is made, not when it runs.
+"""Checks that every place a program reads or writes is within its array: when it is made, not when it runs.
 
-The counters of loops are known to lie between two numbers, and so is every index made of them. Where that is not
-enough (y[i - j] in a triangular loop), the rounds are gone through one by one.
+Loop counters have known bounds, and so has every index made of them. Where that is not enough (y[i - j] in a triangular
+loop), the iterations are enumerated.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Interval = tuple[int, int]
 
 
 def check_bounds(program: Program) -> None:
-    """Raise IndexError if a load or a store could go beyond its array, or a table be looked up beyond its end."""
+    """Raise IndexError if a load or a store could go beyond its array, or a table lookup beyond its table."""
     _Check(program).block(program.body, ())
 
 
 class _Around:
-    """A loop around, and where its counter lies: between two numbers, or, in a case of a switch, among some."""
+    """An enclosing loop, and the values its counter can have: an interval or, in a case of a switch, some of it."""
 
     def __init__(self, over: Range | Walk, interval: Interval, among: Sequence[int] | None = None) -> None:
         self.over = over
@@ -33,7 +33,7 @@ class _Around:
         self._looked_up: dict[int, Interval] = {}
 
     def where(self, on: Index, case: int, tables: Sequence[Sequence[int]]) -> _Around | None:
-        """The same where an index of this counter alone has a value; None if it has it nowhere."""
+        """The loop restricted to counters at which an index of this counter alone is `case`; None if there are none."""
         (term,) = on.terms
         low, high = self.interval
         counters = self.among if self.among is not None else range(low, high + 1)
@@ -45,12 +45,12 @@ class _Around:
         return _Around(self.over, (among[0], among[-1]), among) if among else None
 
     def look_up(self, number: int, table: Sequence[int]) -> Interval:
-        """Where a table's entries lie."""
+        """The interval of the entries that are looked up in a table."""
         if number not in self._looked_up:
             low, high = self.interval
             entries = [table[counter] for counter in self.among or range(max(low, 0), min(high + 1, len(table)))]
             if low < 0 or high >= len(table):
-                entries += [-_FAR, _FAR]  # beyond the table: the rounds will tell
+                entries += [-_FAR, _FAR]  # beyond the table: left to the enumeration
             self._looked_up[number] = min(entries), max(entries)
         return self._looked_up[number]
 
@@ -75,7 +75,7 @@ class _Check:
                     self.block(s.body, (*around, _Around(s.over, interval)))
 
     def _in_case(self, on: Index, case: int, around: tuple[_Around, ...]) -> tuple[_Around, ...] | None:
-        """The loops around with the counters that lead to this case; None if none do."""
+        """The enclosing loops, restricted to counters that lead to this case; None if none do."""
         if len(on.terms) != 1:
             return around if on.terms or on.base == case else None
         loop = on.terms[0].loop
@@ -108,10 +108,10 @@ class _Check:
                 )
 
     def _counter(self, over: Range | Walk, around: tuple[_Around, ...]) -> Interval | None:
-        """Where a loop's counter lies; None if there is no round."""
+        """The interval of a loop's counter; None if there are no iterations."""
         start = self._interval(over.start, around)
         if isinstance(over, Walk):
-            entries = [entry for entry in self._program.tables[over.next] if entry != 0]  # there it ends
+            entries = [entry for entry in self._program.tables[over.next] if entry != 0]  # zero ends the walk
             if start == (0, 0):
                 return None
             return min([start[0] or 1, start[1], *entries]), max([start[1], *entries])
@@ -133,7 +133,7 @@ class _Check:
 def _rounds(
     around: Sequence[_Around], tables: Sequence[Sequence[int]], counters: tuple[int, ...] = ()
 ) -> Iterator[tuple[int, ...]]:
-    """The counters of nested loops, round after round."""
+    """The counters of nested loops in each iteration."""
     if not around:
         yield counters
         return

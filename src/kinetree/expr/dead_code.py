@@ -1,4 +1,4 @@
-"""Dead code: statements whose values nobody uses, and stores into arrays that nobody reads, go."""
+"""Dead code elimination: removes statements whose values are not used and stores into arrays that are not read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["remove_dead", "without_dead_code"]
 
 
 def without_dead_code(program: Program) -> Program:
-    """The same function by the same operations, without those that change no output.
+    """The same function by the same operations, without those that do not affect any output.
 
     >>> from kinetree.expr import Block, Instruction, Port
     >>> line = Block((Instruction("sin", (0,)), Instruction("cos", (0,))))
@@ -24,14 +24,14 @@ def without_dead_code(program: Program) -> Program:
 
 
 def remove_dead(program: NamedProgram) -> NamedProgram:
-    """The same on values with names. Arrays and tables that are left over go too."""
+    """Remove dead code from a program with named values, and the arrays and tables that it leaves unused."""
     alive = _Alive(program)
     lines = alive.kept(program.lines)
     return _without_unused_memory(replace(program, lines=lines))
 
 
 class _Alive:
-    """What is needed. A store is if its array is read anywhere, so the search goes round until it finds nothing new."""
+    """What is needed. A store is needed if its array is read, so the search repeats until nothing new is found."""
 
     def __init__(self, program: NamedProgram) -> None:
         self._values: set[int] = set()
@@ -74,7 +74,7 @@ class _Alive:
                 self._use(s.args)
 
     def _carried(self, line: LoopLine) -> list[int]:
-        """Which carried values somebody needs, inside or afterwards."""
+        """The carried values that are needed, inside the loop or after it."""
         pairs = enumerate(zip(line.entry, line.defines, strict=True))
         return [k for k, names in pairs if self._values.intersection(names)]
 
@@ -102,7 +102,7 @@ class _Alive:
 
 
 def _without_unused_memory(program: NamedProgram) -> NamedProgram:
-    """Number the arrays and tables that are used anew."""
+    """Renumber the arrays and tables that are used, and drop the others."""
     first = program.first_array
     arrays: dict[int, int] = {k: k for k in range(first)}
     tables: dict[int, int] = {}

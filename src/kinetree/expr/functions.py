@@ -1,7 +1,7 @@
 """Functions of numbers of any kind: floats, symbols, and NumPy arrays of numbers taken elementwise.
 
-The algorithms call these, so the same line of a textbook runs on an answer or on a trace. A comparison gives
-1.0 or 0.0; `select(c, a, b)` evaluates both arms, so each must be harmless where the other is meant.
+The algorithms call these, so the same line of a textbook computes numbers or is traced. A comparison gives 1.0 or 0.0;
+`select(c, a, b)` evaluates both arms, so each must be harmless where the other is chosen.
 """
 
 from __future__ import annotations

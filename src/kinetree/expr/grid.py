@@ -1,8 +1,7 @@
-"""A matrix that is gone through row by row: written out, or in loops of a program.
+"""A matrix that is processed row by row: written out, or in loops of a program.
 
-Without a recorder its numbers are in a list, and each round is written out, so that what is known to be zero vanishes.
-With one they are in the memory of its trace, and `rounds` is a loop over rows: however many rows there are, they take
-the statements of one.
+Without a recorder its numbers are in a list, and each iteration is written out, so that known zeros vanish. With one
+they are in the memory of its trace, and `rounds` is a loop over rows: any number of rows takes the statements of one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["Grid"]
 
 
 class Grid:
-    """Numbers `grid[i, j]`, zero at first; j is an int, and i is one too or comes from `rounds`."""
+    """Numbers `grid[i, j]`, initially zero; j is an int, and i is an int or comes from `rounds`."""
 
     __slots__ = ("_columns", "_memory", "_numbers", "_recorder")
 
@@ -50,7 +49,7 @@ class Grid:
             self._numbers[place] = x
 
     def rounds(self, start: int, stop: int) -> Iterator[Any]:
-        """Rows from `start` on, up or down to the last one before `stop`: ints, or the counter of a loop."""
+        """Rows from `start`, up or down to the last one before `stop`: ints, or the counter of a loop."""
         step = 1 if start <= stop else -1
         if self._memory is None:
             yield from range(start, stop, step)
@@ -64,7 +63,7 @@ class Grid:
         state: Sequence[Scalar],
         step: Callable[[Any, Sequence[Scalar]], Sequence[Scalar]],
     ) -> Sequence[Scalar]:
-        """The same, with values that are carried from row to row: `step(i, values)` gives the next ones."""
+        """Iterate over rows with values that are carried from row to row: `step(i, values)` gives the next ones."""
         if self._recorder is not None and start < stop:
             return self._recorder.fold(Range(Index(start), Index(stop)), state, step)
         for i in range(start, stop):
@@ -76,7 +75,7 @@ class Grid:
         return [self[i, j] for j in columns]
 
     def exchange(self, i: Index | int, k: Index | int, condition: Scalar) -> None:
-        """Let rows i and k change places where the condition is not zero."""
+        """Swap rows i and k where the condition is not zero."""
         for j in range(self._columns):
             a, b = self[i, j], self[k, j]
             self[i, j], self[k, j] = select(condition, b, a), select(condition, a, b)

@@ -13,7 +13,7 @@ __all__ = ["interpret"]
 
 
 def interpret(program: Program, *arguments: Sequence[float]) -> tuple[list[float], ...]:
-    """Run a program on one sample: a flat sequence a port in, a flat list a port out.
+    """Run a program on one sample: it takes a flat sequence per input port and returns a flat list per output port.
 
     Every backend must agree with this to the rounding of its sine and cosine.
     """
@@ -44,7 +44,7 @@ def _value(a: Argument, values: list[float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run, with its memory: an array a port, then the program's own."""
+    """One run, with its memory: one array per port, then the program's own."""
 
     program: Program
     memory: list[list[float]]

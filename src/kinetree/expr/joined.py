@@ -1,8 +1,8 @@
-"""Programs that run one after another as one program: what one leaves in memory, the next one reads.
+"""Programs that run one after another as one program: each reads what those before it left in memory.
 
 Nothing is traced again: the statements are those of the parts, with other names, arrays and tables. A port of a part is
-a `Place` in the memory of the whole; so a result of ten thousand numbers goes where it belongs and is never a list of
-ten thousand values.
+a `Place` in the memory of the whole, so a result of ten thousand numbers is stored where it belongs and never becomes a
+list of ten thousand values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _START = Index()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a port of a part is: its number k is at `at + scale * k` of an array of the whole."""
+    """The place of a part's port: its number k is at `at + scale * k` of an array of the whole."""
 
     array: int
     at: Index = _START
@@ -33,12 +33,12 @@ class Place:
         return self.at + k * self.scale
 
     def __add__(self, offset: Index | int) -> Place:
-        """The same from `offset` on."""
+        """The place that begins `offset` later."""
         return replace(self, at=self.at + offset)
 
 
 class Joined:
-    """A program that is put together from others.
+    """A program that is composed of others.
 
     >>> from kinetree.expr import Port, interpret, trace
     >>> double = trace(lambda x: [[2.0 * y for y in x]], [Port("x", (2,))], [Port("y", (2,))], "double")
@@ -66,12 +66,12 @@ class Joined:
         self._rounds = 1
 
     def array(self, name: str, size: int, values: Sequence[float] | None = None) -> Place:
-        """Memory between parts, zero at first; or constants."""
+        """Memory between parts, initially zero; or constants."""
         return Place(self._new(Array(name, size, None if values is None else tuple(values), clear=values is None)))
 
     @contextmanager
     def rounds(self, number: int) -> Iterator[Index]:
-        """A loop around the parts that run meanwhile, `number` times; the context is its counter."""
+        """Repeat the parts that are run in this context `number` times; the context's value is the counter."""
         if self._depth:
             raise ValueError("the parts of a program are repeated in one loop, not in one inside another")
         around, self._lines, self._depth, self._rounds = self._lines, [], 1, number
@@ -80,7 +80,7 @@ class Joined:
         self._lines.append(LoopLine(Range(Index(0), Index(number)), (), (), body, (), ()))
 
     def run(self, program: Program, inputs: Sequence[Place], outputs: Sequence[Place]) -> None:
-        """Run a program with its ports at these places. Its outputs must hold zeros, but in a loop.
+        """Run a program with its ports at these places. Its outputs must be zero before, except in a loop.
 
         Raises IndexError if a port goes beyond the array it is placed in.
         """
@@ -90,7 +90,7 @@ class Joined:
         places = dict(enumerate((*inputs, *outputs)))
         names = self._taken(part, inputs)
         for k, array in enumerate(part.arrays, part.first_array):
-            # A loop's body would find what the round before has left.
+            # The body of a loop would find what the previous iteration left.
             places[k] = Place(self._new(replace(array, clear=array.clear and not self._depth)))
             if array.clear and self._depth:
                 self._clear(places[k], array.size)
@@ -129,14 +129,14 @@ class Joined:
         self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
 
     def program(self) -> Program:
-        """The whole, without what nobody reads."""
+        """The complete program, without dead code."""
         inputs, outputs = self._ports
         tables = list(self._tables)
         whole = NamedProgram(self._name, inputs, outputs, self._lines, None, self._arrays, tables)
         return numbered(remove_dead(whole))
 
     def _new(self, array: Array) -> int:
-        """The number of an array; equal constants are one."""
+        """Add an array and return its number; equal constants share one."""
         known = None if array.values is None else self._constants.get(array.values)
         if known is not None:
             return known
@@ -155,7 +155,7 @@ class Joined:
             raise IndexError(f"{port.name} has {port.size} numbers, which go from {min(ends)} to {max(ends)} in {size}")
 
     def _is_own(self, place: Place) -> bool:
-        """Whether it is memory between parts."""
+        """Whether this is memory between parts, not a port."""
         return place.array >= len(self.inputs) + len(self.outputs)
 
     def _clear(self, place: Place, size: int) -> None:
@@ -164,7 +164,7 @@ class Joined:
         self._lines.append(LoopLine(Range(Index(0), Index(size)), (), (), body, (), ()))
 
     def _taken(self, part: NamedProgram, inputs: Sequence[Place]) -> dict[int, int]:
-        """The names of a part's inputs: the whole's own, or loaded."""
+        """The names of a part's inputs: inputs of the whole, or loaded values."""
         names: dict[int, int] = {}
         name = 0
         for place, port in zip(inputs, part.inputs, strict=True):

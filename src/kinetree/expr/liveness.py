@@ -1,6 +1,7 @@
-"""What of a recorded trace is needed: nothing is emitted for a result that nobody reads.
+"""Which parts of a recorded trace are needed: nothing is emitted for a result that is not read.
 
-A store is needed if its array is an output or is read by something needed; so this goes round until nothing new is.
+A store is needed if its array is an output or is read by something needed, so the search repeats until nothing new is
+found.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class Needs:
 
     def __init__(self, graph: Graph, results: Sequence[Scalar], outputs: Iterable[int]) -> None:
         self.arrays: set[int] = set(outputs)
-        """Those that are read, and the outputs."""
+        """The arrays that are read, and the outputs."""
         self.effects: dict[Graph, list[Effect]] = {}
         self._reads: dict[Effect, list[Symbol]] = {}
         known = -1
@@ -28,11 +29,11 @@ class Needs:
             self._block(graph, results)
 
     def reads(self, effect: Effect) -> list[Symbol]:
-        """The symbols around an effect that it needs, each as often as it does."""
+        """The outer symbols that an effect needs, each as often as it is needed."""
         return self._reads[effect]
 
     def _block(self, graph: Graph, results: Sequence[Scalar]) -> list[Symbol]:
-        """Note a block's needed effects; return what it reads of the blocks around."""
+        """Note a block's needed effects; return what it reads from the enclosing blocks."""
         kept: list[Effect] = []
         roots = [r for r in results if isinstance(r, Symbol)]
         results_of = {s: e for e in graph.effects if isinstance(e, LoopEffect | CallEffect) for s in e.results}
@@ -64,7 +65,7 @@ class Needs:
         return outside
 
     def _effect(self, effect: Effect) -> list[Symbol] | None:
-        """What an effect reads, or None if nobody needs what it does to memory."""
+        """What an effect reads, or None if what it does to memory is not needed."""
         if isinstance(effect, StoreEffect):
             if effect.array not in self.arrays:
                 return None
@@ -85,7 +86,7 @@ class Needs:
         return any(not isinstance(e, CallEffect) for e in self.effects[graph])
 
     def _of_results(self, effect: Effect) -> Iterator[Symbol]:
-        """What an effect reads that is needed for its results alone."""
+        """What an effect reads if only its results are needed."""
         if isinstance(effect, LoopEffect):
             yield from self._block(effect.graph, effect.next)
         assert isinstance(effect, LoopEffect | CallEffect)

@@ -1,9 +1,9 @@
-"""From a trace to a program: drop what is dead, form fused multiply-adds, put the rest in order.
+"""Turns a trace into a program: drops dead code, forms fused multiply-adds, and orders the rest.
 
-A tree of additions whose inner sums nobody else needs is one sum of signed terms. It is emitted as a chain that
-starts with a term that is no product, if there is one, and takes in each other term when it is ready, a product
-with one fused multiply-add: a sum of m products and k other terms costs m + k - 1 operations. A product goes into
-the chain when everyone who needs it is a sum; otherwise it is computed once and added.
+A tree of additions whose inner sums are not needed elsewhere is one sum of signed terms. It is emitted as a chain that
+starts with a term that is not a product, if there is one, and adds each other term when it is ready, a product with one
+fused multiply-add: a sum of m products and k other terms costs m + k - 1 operations. A product becomes part of the
+chain if only sums need it; otherwise it is computed once and added.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["lower"]
 
 _SUMS = frozenset({"add", "sub"})
 _DEFINED_ELSEWHERE = frozenset({"input", "carried", "result"})
-_LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles, of common processors
+_LATENCY = {"neg": 1, "div": 13, "sqrt": 20, "sin": 50, "cos": 50}  # cycles on common processors
 _LATENCY_OTHERWISE = 4
 _MOST_COPIES = 4  # a product needed by more sums than this is computed once
 
@@ -49,7 +49,7 @@ def lower(
 ) -> Program:
     """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
 
-    Raises IndexError if that goes beyond an array.
+    Raises IndexError if a load or a store goes beyond its array.
     """
     ports = len(inputs) + len(outputs)
     needs = Needs(graph, () if results is None else results, range(len(inputs), ports))
@@ -66,7 +66,7 @@ def lower(
 
 
 class _Emitter:
-    """Emits each symbol that is needed, once, its arguments before it, and the effects where they stand."""
+    """Emits each needed symbol once, its arguments before it, and the effects in their place."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class _Emitter:
         outer_times: Sequence[int],
         defined: Sequence[Symbol] = (),
     ) -> None:
-        """`outer`: the numbers of the values around; `defined`: what the block begins with."""
+        """`outer`: the numbers of the outer values; `defined`: what the block begins with."""
         self.statements: list[Statement] = []
         self._needs_of = needs
         self._arrays = arrays
@@ -102,7 +102,7 @@ class _Emitter:
                 self._emit_effect(step)
 
     def _number(self, s: Symbol | None, time: int) -> int:
-        """The next value's number."""
+        """Assign the next value's number and return it."""
         number = len(self._times)
         self._times.append(time)
         if s is not None:
@@ -188,7 +188,7 @@ class _Emitter:
         return self._numbers[s] if isinstance(s, Symbol) else s
 
     def _needed(self, roots: Sequence[Symbol]) -> list[Symbol]:
-        """What must be computed; in the order of the trace: the textbook's order keeps neighbours independent."""
+        """What must be computed. It is emitted in the trace's order: the textbook's keeps neighbours independent."""
         needed: set[Symbol] = set()
         stack = list(roots)
         while stack:
@@ -222,7 +222,7 @@ class _Emitter:
             self._push(s.op, *(self.argument(a) for a in s.args), names=s)
 
     def _emit_sum(self, terms: list[tuple[bool, Scalar]]) -> int:
-        """A chain that takes in each term when it is ready, so that the last to come waits for one operation."""
+        """Emit a chain that adds each term when it is ready, so that only one operation follows the last one."""
         rest = sorted(terms, key=lambda term: self._ready_time(term[1]))
         total = self._first_of(rest)
         for negative, t in rest:
@@ -235,7 +235,7 @@ class _Emitter:
         return total
 
     def _first_of(self, terms: list[tuple[bool, Scalar]]) -> Argument:
-        """Take off the terms a chain begins with. One of them is positive: signs were moved outward in the trace."""
+        """Remove the terms that a chain begins with. One term is positive: signs were moved outward in the trace."""
         for k, (negative, t) in enumerate(terms):
             if not negative and not self._is_fusable(t):
                 del terms[k]
@@ -253,12 +253,12 @@ class _Emitter:
         return max(self._times[self._numbers[a]] if isinstance(a, Symbol) else 0 for a in self._operands(t))
 
     def _operands(self, t: Scalar) -> tuple[Scalar, ...]:
-        """What a term of a sum takes: the factors of a product that goes into the chain, or itself."""
+        """The operands of a term of a sum: the factors of a product that the chain fuses, or the term itself."""
         return t.args if isinstance(t, Symbol) and self._is_fusable(t) else (t,)
 
 
 class _Body:
-    """A block that was emitted, and its emitter, which knows the numbers inside."""
+    """An emitted block, and its emitter, which knows the numbers inside."""
 
     def __init__(self, emit: _Emitter) -> None:
         self.emit = emit

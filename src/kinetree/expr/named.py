@@ -1,7 +1,7 @@
-"""Programs with a name a value, for passes that insert and remove statements.
+"""Programs with one name per value, for passes that insert and remove statements.
 
-In a `Program` a value is a number that depends on all statements before it. Here each value has a name of its own, an
-integer that never changes and never comes back, and bodies are lists. `named` and `numbered` go there and back.
+In a `Program`, the number of a value depends on all statements before it. Here each value has a name of its own, an
+integer that never changes and is never reused, and bodies are lists. `named` and `numbered` convert there and back.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class NamedProgram:
 
     @property
     def first_array(self) -> int:
-        """The number of the first array that is no port."""
+        """The number of the first array that is not a port."""
         return len(self.inputs) + len(self.outputs)
 
 
@@ -102,8 +102,9 @@ def moved(
     name: Callable[[int], int] = lambda n: n,
     depth: int = 0,
 ) -> Lines:
-    """The same lines in other memory: array and index by `place`, tables by their new numbers, values by new names,
-    inside `depth` more loops."""
+    """The same lines in other memory and `depth` more loops: `place` moves arrays and indices, `table` and `name`
+    renumber tables and values.
+    """
 
     def index(at: Index) -> Index:
         if not depth and all(t.table is None for t in at.terms):
@@ -149,7 +150,7 @@ def named(program: Program) -> NamedProgram:
         return tuple(next(fresh) for _ in range(n))
 
     def lines_of(block: Block, around: Sequence[int]) -> tuple[Lines, list[int]]:
-        seen = list(around)  # the names by the numbers
+        seen = list(around)  # names by number
 
         def name(a: Argument) -> Argument:
             return a if isinstance(a, float) else seen[a]
@@ -176,7 +177,7 @@ def named(program: Program) -> NamedProgram:
 
 
 def numbered(program: NamedProgram) -> Program:
-    """The program as the backends read it."""
+    """The program with numbered values, as the backends read it."""
     numbers: dict[int, int] = {k: k for k in range(program.input_size)}
 
     def number(a: Argument) -> Argument:

@@ -1,14 +1,16 @@
 """Programs: what a trace becomes, and what every backend reads.
 
 Values are numbered: first the inputs, port after port, then what the statements of the body define, in order. An
-argument is the number of a value (int) or a constant (float). A straight line is a body of `Instruction`s alone.
+argument is the number of a value (int) or a constant (float). A straight-line program is a body of `Instruction`s
+alone.
 
 Memory: a program has arrays of numbers. The first are its ports, inputs before outputs; then come scratch arrays and
-tables of constants. `Load` and `Store` reach them at an `Index` made of the counters of the loops around and of tables
-of integers. Indices and the rounds of a loop never depend on data, so all samples of a group take the same path.
+tables of constants. `Load` and `Store` access them at an `Index` made of the counters of the enclosing loops and of
+tables of integers. Indices and the iterations of a loop never depend on data, so all samples of a group take the same
+path.
 
-Scope: a body sees the values around it by their numbers; its own begin where its statement stands, first the carried
-ones. After the statement those numbers are forgotten, and numbering goes on with what the statement defines.
+Scope: a body sees the outer values by their numbers; its own numbers begin at its statement, the carried values first.
+After the statement these numbers are dropped, and numbering continues with what the statement defines.
 """
 
 from __future__ import annotations
@@ -59,8 +61,8 @@ class Port:
 class Array:
     """Memory of one sample, `size` numbers; or constants that all samples share, if `values` are given.
 
-    Arrays of one `record` have a number an entry of the same thing, such as a body: a backend may lay them out side by
-    side, entry by entry.
+    Arrays of one `record` have one number per entry of the same thing, such as a body: a backend may lay them out side
+    by side, entry by entry.
     """
 
     name: str
@@ -68,7 +70,7 @@ class Array:
     values: tuple[float, ...] | None = None
     record: str = ""
     clear: bool = False
-    """Whether it is zero at first; otherwise what it holds before a store is undefined."""
+    """Whether it is initially zero; otherwise its content before a store is undefined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """base + the sum of its terms: a place in an array, or a loop's bound. Sums and multiples are indices again."""
+    """base + the sum of its terms: a place in an array, or a loop's bound. Sums and multiples are indices, too."""
 
     base: int = 0
     terms: tuple[Term, ...] = ()
@@ -110,7 +112,7 @@ class Index:
     __rmul__ = __mul__
 
     def at(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> int:
-        """Its value, the counters of the loops around given."""
+        """The value of the index, given the counters of the enclosing loops."""
         total = self.base
         for t in self.terms:
             counter = counters[t.loop]
@@ -129,7 +131,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A number of an array."""
+    """Reads a number from an array."""
 
     array: int
     at: Index
@@ -138,7 +140,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A number goes into an array."""
+    """Writes a number into an array."""
 
     array: int
     at: Index
@@ -160,11 +162,11 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """start, next[start], … as long as it is not zero: from a body to the root."""
+    """start, next[start], … until that is zero: from a body to the root."""
 
     start: Index
     next: int
-    """A table."""
+    """The number of a table."""
 
     def rounds(self, counters: Sequence[int], tables: Sequence[Sequence[int]]) -> Iterator[int]:
         at = self.start.at(counters, tables)
@@ -175,14 +177,14 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Rounds of a body, one a counter; values are carried from round to round, and what they end as is defined."""
+    """Repeats a body, once per counter; values are carried between iterations, and what they end as is defined."""
 
     over: Range | Walk
     body: Block
     carried: tuple[Argument, ...] = ()
-    """Their values before the first round."""
+    """The carried values before the first iteration."""
     next: tuple[Argument, ...] = ()
-    """Their values after a round, numbered inside the body."""
+    """The carried values after an iteration, numbered inside the body."""
 
     @property
     def defines(self) -> int:
@@ -191,7 +193,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One of several bodies, by an index: what to do for this kind of thing."""
+    """Runs one of several bodies, chosen by an index."""
 
     on: Index
     cases: tuple[Block, ...]
@@ -200,7 +202,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Another program, on values: its inputs flat, port after port; it defines its outputs, flat."""
+    """Runs another program on values: its inputs, flat, port after port; it defines its outputs, flat."""
 
     program: Program
     args: tuple[Argument, ...]
@@ -220,7 +222,7 @@ class Block:
     statements: tuple[Statement, ...]
 
     def all_statements(self) -> Iterator[Statement]:
-        """Its own, and those of the blocks inside."""
+        """The block's own statements, and those of the blocks inside."""
         for s in self.statements:
             yield s
             for block in (s.body,) if isinstance(s, Loop) else s.cases if isinstance(s, Switch) else ():
@@ -236,9 +238,9 @@ class Program:
     outputs: tuple[Port, ...]
     body: Block
     results: tuple[Argument, ...] | None
-    """The outputs, flat; or None where the body stores them, and what it leaves out is zero."""
+    """The outputs, flat; or None if the body stores them, in which case those not stored are zero."""
     arrays: tuple[Array, ...] = ()
-    """After the ports."""
+    """The arrays after the ports."""
     tables: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -251,16 +253,16 @@ class Program:
 
     @property
     def is_straight(self) -> bool:
-        """Whether it is one line of instructions that hands out its results, without memory."""
+        """Whether the body is only instructions that compute the results, without memory."""
         return self.results is not None and all(isinstance(s, Instruction) for s in self.body.statements)
 
     def size_of(self, array: int) -> int:
-        """How many numbers an array holds, ports included."""
+        """The size of an array, ports included."""
         ports = (*self.inputs, *self.outputs)
         return ports[array].size if array < len(ports) else self.arrays[array - len(ports)].size
 
     def operation_counts(self) -> Counter[str]:
-        """How many of each operation one sample costs; the golden tests pin the total."""
+        """How many of each operation are executed per sample; the golden tests pin the total."""
         return _counts(self.body, (), self.tables)
 
     def __repr__(self) -> str:
@@ -292,7 +294,7 @@ def _counts(block: Block, counters: tuple[int, ...], tables: Sequence[Sequence[i
 
 
 def _write(block: Block, first: int, indent: str, program: Program, lines: list[str]) -> None:
-    """The statements of a block as text, a line each."""
+    """The statements of a block as text, one line each."""
     ports = (*program.inputs, *program.outputs)
 
     def place(array: int, at: Index) -> str:

@@ -1,7 +1,7 @@
-"""Recording what is no straight line: memory, loops, choices and calls.
+"""Recording of what is not a straight line: memory, loops, switches and calls.
 
-A `Recorder` holds the arrays and tables of a trace and the block that is being recorded. Each block has a graph of
-its own inside that of the block around; what happens to memory is kept in the graph as an effect, in order.
+A `Recorder` holds the arrays and tables of a trace and the block that is being recorded. Each block has its own graph
+inside that of the enclosing block; what happens to memory is recorded in the graph as effects, in order.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Effect = StoreEffect | LoopEffect | SwitchEffect | CallEffect
 
 
 class Memory:
-    """An array of a trace: `memory[at]` is what it holds there now, `memory[at] = x` changes it."""
+    """An array of a trace: `memory[at]` reads its current content, `memory[at] = x` changes it."""
 
     __slots__ = ("_recorder", "number", "size", "values")
 
@@ -83,7 +83,7 @@ class Memory:
         graph.effects.append(StoreEffect(graph.tick(), self.number, self._place(at), value))
 
     def rounds(self, start: Index | int, stop: Index | int, step: int = 1) -> Iterator[Index]:
-        """A loop of the trace, as `for k in memory.rounds(0, n)`."""
+        """A loop of the trace, used as `for k in memory.rounds(0, n)`."""
         bounds = [Index(x) if isinstance(x, int) else x for x in (start, stop)]
         with self._recorder.loop(Range(bounds[0], bounds[1], step)) as k:
             yield k
@@ -97,13 +97,13 @@ class Memory:
 
 
 class Recorder:
-    """A trace with memory in progress."""
+    """A trace in progress, with memory."""
 
     def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], most: int = sys.maxsize) -> None:
         """`most`: as for `Graph`."""
         self.root = Graph(most=most)
         self.graph = self.root
-        """Of the block that is being recorded."""
+        """The graph of the block that is being recorded."""
         self.arrays: list[Array] = []
         self.tables: list[tuple[int, ...]] = []
         self._table_numbers: dict[tuple[int, ...], int] = {}
@@ -124,7 +124,7 @@ class Recorder:
         return Memory(self, self._ports + len(self.arrays) - 1, size, constants)
 
     def table(self, values: Sequence[int]) -> int:
-        """The number of a table of integers."""
+        """The number of a table of integers, which is added if it is new."""
         key = tuple(values)
         number = self._table_numbers.get(key)
         if number is None:
@@ -133,12 +133,12 @@ class Recorder:
         return number
 
     def look_up(self, values: Sequence[int], at: Index, first: int = 0) -> Index:
-        """values[at], for a counter that is never less than `first`; where they rise evenly, without a table."""
+        """values[at], for a counter that is never less than `first`; evenly spaced values need no table."""
         (term,) = at.terms
         if at.base or term.scale != 1 or term.table is not None:
             raise ValueError("a table is looked up at the counter of a loop")
         seen = values[first:]
-        if not seen:  # the loop has no rounds
+        if not seen:  # the loop has no iterations
             return Index()
         step = seen[1] - seen[0] if len(seen) > 1 else 0
         if all(b - a == step for a, b in pairwise(seen)):
@@ -163,7 +163,7 @@ class Recorder:
         state: Sequence[Scalar],
         step: Callable[[Index, list[Symbol]], Sequence[Scalar]],
     ) -> list[Symbol]:
-        """A loop that carries values from round to round: `step(counter, values)` gives the next ones."""
+        """Record a loop that carries values between iterations: `step(counter, values)` gives the next ones."""
         outer, start = self.graph, tuple(map(self.checked, state))
         over = self._checked_rounds(over)
         with self._block() as graph:
@@ -195,7 +195,7 @@ class Recorder:
         self.graph.effects.append(SwitchEffect(self.graph.tick(), on, tuple(graphs)))
 
     def call(self, program: Program, *args: Scalar) -> list[Symbol]:
-        """Another program on values, flat; its outputs, flat."""
+        """Call another program on values, flat, and return its outputs, flat."""
         if len(args) != program.input_size:
             raise ValueError(f"{program.name} takes {program.input_size} numbers, not {len(args)}")
         values = tuple(map(self.checked, args))
@@ -212,7 +212,7 @@ class Recorder:
         self.graph, self._loops = graph, loops
 
     def checked(self, value: Scalar) -> Scalar:
-        """A value as a statement of the current block may take it: an integer would be taken for a value's number."""
+        """Check a value for use in the current block; an int becomes a float, or it would be a value's number."""
         if not isinstance(value, Symbol):
             return float(value)
         if not self.graph.is_inside(value.graph):
@@ -220,7 +220,7 @@ class Recorder:
         return value
 
     def checked_index(self, at: Index) -> Index:
-        """An index as the current block may use it."""
+        """Check an index that is used in the current block."""
         if any(t.loop >= self._loops for t in at.terms):
             raise ValueError("the counter of a loop is used outside of it")
         return at

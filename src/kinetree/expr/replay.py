@@ -1,6 +1,6 @@
-"""A program run again on numbers of any kind: floats, symbols of another trace, arrays of samples.
+"""Runs a program again on numbers of any kind: floats, symbols of another trace, arrays of samples.
 
-So what was made of a program, its derivative above all, can be used inside an algorithm.
+So programs made from programs, above all derivatives, can be used inside an algorithm.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
 
 
 def replay(program: Program, *arguments: Sequence[Any]) -> list[list[Any]]:
-    """Run a straight-line program: a flat sequence a port in, a flat list a port out.
+    """Run a straight-line program: it takes a flat sequence per input port and returns a flat list per output port.
 
     >>> from kinetree.expr import Port, trace
     >>> program = trace(lambda x: [[x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "product")

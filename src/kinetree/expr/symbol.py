@@ -1,10 +1,10 @@
-"""Symbols: numbers that remember how they were made.
+"""Symbols: numbers that remember how they were computed.
 
-A `Graph` holds one trace. Each distinct operation on the same arguments exists once in it (hash-consing), and
-what is known at once is never recorded: constants fold, a zero or a one vanishes, a sign moves outward until
-something absorbs it. So an algorithm run on symbols leaves only the arithmetic this robot needs.
+A `Graph` holds one trace. An operation on the same arguments exists only once in it (hash-consing), and what is known
+immediately is never recorded: constants are folded, zeros and ones vanish, and signs move outward until something
+absorbs them. So an algorithm run on symbols leaves only the arithmetic that this robot needs.
 
-Constants are plain floats: `symbol * 0.0` is the float 0.0, and Python folds it further by itself.
+Constants are plain floats: `symbol * 0.0` is the float 0.0, and Python folds it further on its own.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 
 from kinetree.expr.ops import OPS
 
-__all__ = ["Graph", "Scalar", "Symbol", "TraceTooLongError", "apply"]
+__all__ = ["Graph", "Scalar", "Symbol", "TraceTooLongError", "apply", "is_zero"]
 
 _SMALLEST = sys.float_info.min
-"""Two constant factors are one as long as their product is a number of full precision."""
+"""Two constant factors are merged as long as their product has full precision."""
 
 
 class Symbol:
     """One value of a trace. Made by `Graph.input` and by arithmetic on symbols."""
 
     __slots__ = ("args", "graph", "index", "op")
-    __array_ufunc__ = None  # NumPy scalars give way to our operators
+    __array_ufunc__ = None  # NumPy scalars defer to our operators
 
     def __init__(self, graph: Graph, index: int, op: str, args: tuple[Any, ...]) -> None:
         self.graph = graph
@@ -86,14 +86,14 @@ class TraceTooLongError(Exception):
 class Graph:
     """One trace, or one block of it: every operation recorded so far, and the inputs of the outermost.
 
-    A block's graph knows the one around it: its operations may use symbols of that, not the other way round. What is
-    made of outer symbols alone is recorded outside, once, also while the block is being traced.
+    A block's graph knows the enclosing one: its operations may use symbols of that one, but not vice versa. What is
+    made of outer symbols alone is recorded outside, once, even while the block is being traced.
     """
 
     __slots__ = ("_clock", "_interned", "depth", "effects", "inputs", "parent")
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
-        """`most`: how much the whole trace may record before it raises `TraceTooLongError`."""
+        """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
@@ -106,7 +106,7 @@ class Graph:
         return self._clock[0]
 
     def tick(self) -> int:
-        """The place of something new in the order of the whole trace."""
+        """The position of something new in the order of the whole trace."""
         clock = self._clock
         clock[0] += 1
         if clock[0] > clock[1]:
@@ -122,11 +122,11 @@ class Graph:
         return symbol
 
     def new(self, op: str, *args: Any) -> Symbol:
-        """A symbol that is never shared: what memory holds now, or what a loop ends with."""
+        """A symbol that is never shared: the current content of memory, or the result of a loop."""
         return Symbol(self, self.tick(), op, args)
 
     def record(self, op: str, *args: Scalar) -> Symbol:
-        """The symbol of an operation, the same one each time for the same arguments."""
+        """The symbol of an operation, always the same one for the same arguments."""
         key = (op, *args)
         symbol = self._interned.get(key)
         if symbol is None:
@@ -155,14 +155,14 @@ def _number(x: Scalar) -> Scalar:
 
 
 def _strip(x: Scalar) -> tuple[bool, Scalar]:
-    """(is negated, what is left without the sign)."""
+    """The pair (is negated, value without the sign)."""
     if isinstance(x, Symbol):
         return (True, x.args[0]) if x.op == "neg" else (False, x)
     return (True, -x) if x < 0.0 else (False, x)
 
 
 def _ordered(a: Scalar, b: Scalar) -> bool:
-    """Whether (a, b) already stand in the one order kept for operands that may be swapped."""
+    """Whether (a, b) are already in the canonical order of operands that may be swapped."""
     if not isinstance(b, Symbol):
         return isinstance(a, Symbol)
     return isinstance(a, Symbol) and a.index <= b.index
@@ -283,3 +283,8 @@ def apply(name: str, *args: Scalar) -> Scalar:
         if a is b or (not isinstance(a, Symbol) and not isinstance(b, Symbol) and a == b):
             return a
     return graph.record(name, *args)
+
+
+def is_zero(x: Scalar) -> bool:
+    """Whether this is the constant zero."""
+    return isinstance(x, float) and x == 0.0

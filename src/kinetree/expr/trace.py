@@ -22,8 +22,8 @@ def trace(
 ) -> Program:
     """Run `function` once on symbols and return the program of what it did.
 
-    It gets one flat list of symbols for each port of `inputs`, and returns one flat sequence of numbers for each port
-    of `outputs`.
+    The function gets one flat list of symbols for each port of `inputs`, and returns one flat sequence of numbers for
+    each port of `outputs`.
 
     Raises TraceTooLongError if it records more than `most` operations.
 
@@ -47,7 +47,7 @@ def trace_memory(
     outputs: Sequence[Port],
     name: str,
 ) -> Program:
-    """Run `function` once on a recorder, whose inputs it reads and whose outputs it writes; what it leaves is zero.
+    """Run `function` once on a recorder, whose inputs it reads and whose outputs it writes; the rest is zero.
 
     >>> from kinetree.expr import Index, Range
     >>> def doubled(recorder):

@@ -1,1 +1,1 @@
-"""The public functions, a family a file: each says what goes in, what comes out, and which algorithm is between."""
+"""The public functions, one family per file: each documents its inputs, its outputs and the algorithm between them."""

@@ -1,4 +1,4 @@
-"""How the centre of mass moves, as functions of arrays; where it is tells `kinetree.functions.energy`."""
+"""Motion of the centre of mass, as functions of arrays; its position is in `kinetree.functions.energy`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model
 
 __all__ = ["center_of_mass_acceleration", "center_of_mass_jacobian", "center_of_mass_velocity"]
@@ -55,15 +56,15 @@ def center_of_mass_velocity(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The velocity of the centre of mass of everything.
+    """The velocity of the robot's centre of mass.
 
-    What is fixed to the root counts in the mass, as for `center_of_mass`.
+    Bodies fixed to the root count in the mass, as for `center_of_mass`.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -75,7 +76,7 @@ def center_of_mass_velocity(
         ModelError: the robot has no mass at all.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: the derivative of Σ m c / Σ m by time.
+    Source: the time derivative of Σ m c / Σ m.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -103,16 +104,16 @@ def center_of_mass_acceleration(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The acceleration of the centre of mass of everything; gravity is no part of it.
+    """The acceleration of the robot's centre of mass, gravity not included.
 
-    Times the total mass it is the sum of all external forces, gravity and what holds the root included.
+    Multiplied by the total mass, it is the sum of all external forces, including gravity and what holds the root.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         qdd: acceleration (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -124,7 +125,7 @@ def center_of_mass_acceleration(
         ModelError: the robot has no mass at all.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: the second derivative of Σ m c / Σ m by time.
+    Source: the second time derivative of Σ m c / Σ m.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -155,7 +156,7 @@ def center_of_mass_jacobian(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -167,7 +168,7 @@ def center_of_mass_jacobian(
         ModelError: the robot has no mass at all.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: the derivative of Σ m c / Σ m by displacements of the joints.
+    Source: the derivative of Σ m c / Σ m with respect to joint displacements.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")

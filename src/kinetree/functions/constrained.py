@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import one_of
 from kinetree.inputs import real_array
-from kinetree.model import Model, regrouped
+from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Contact, Loop, holds
 from kinetree.spatial import Force
 
@@ -45,7 +47,7 @@ class ConstrainedMotion(NamedTuple):
     qdd: Array
     """Accelerations (…, nv)."""
     forces: Array
-    """Constraint forces (…, m), a row of the constraints each."""
+    """Constraint forces (…, m), one per row of the constraints."""
 
 
 class Impact(NamedTuple):
@@ -54,7 +56,7 @@ class Impact(NamedTuple):
     v: Array
     """Velocities after the impact (…, nv)."""
     impulses: Array
-    """Along the rows of the constraints (…, m); N·s, N·m·s."""
+    """Impulses along the rows of the constraints (…, m); N·s, N·m·s."""
 
 
 def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
@@ -68,7 +70,7 @@ def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
             raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
     if not constraints:
         raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
-    holds(model, constraints)  # says which frame there is not
+    holds(model, constraints)  # raises if there is no such frame
     return constraints
 
 
@@ -77,7 +79,7 @@ def _frame_or_constraints_option(model: Model, value: Any) -> tuple[Constraint, 
 
 
 def _listed(value: Any) -> Any:
-    """As it can be a part of a kernel's key: one constraint, or several in a tuple; anything else as it is."""
+    """Constraints as a tuple, which can be part of a kernel's key; anything else as it is, to be rejected later."""
     if isinstance(value, Contact | Loop):
         return (value,)
     return tuple(value) if isinstance(value, list | tuple) else value
@@ -100,18 +102,18 @@ def _number_option(name: str, most: float, default: float) -> Callable[[Model, A
 
 
 def _given(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
-    """Zeros, if none is given."""
+    """The given acceleration, or zeros."""
     return np.zeros(_count(constraints), dtype_beside(like)) if acceleration is None else acceleration
 
 
 def _count(constraints: Any) -> int:
-    """The rows of what will be looked at later: what is no constraint has none."""
+    """Number of rows, before validation: anything that is not a constraint counts as zero rows."""
     listed = _listed(constraints)
     return sum(c.size for c in listed if isinstance(c, Contact | Loop)) if isinstance(listed, tuple) else 0
 
 
 def _restitution(value: ArrayLike, rows: int, like: ArrayLike) -> Array:
-    """A number a row, from one number or one each."""
+    """One number per row, from a single number or one for each row."""
     numbers = real_array("restitution", value, f"(…, {rows})")
     if not ((numbers >= 0.0) & (numbers <= 1.0)).all():
         wrong = numbers[~((numbers >= 0.0) & (numbers <= 1.0))].flat[0]
@@ -133,8 +135,7 @@ def _method_option(model: Model, value: Any) -> Hashable:
 
 @contextmanager
 def _rows_as_said(rule: Mapping[str, Any]) -> Iterator[None]:
-    """Around what divides by a row's mobility: where rows are taken to be independent and can be in no configuration,
-    it is the constant zero."""
+    """Context for division by a row's mobility, which is the constant zero for rows that can never be independent."""
     try:
         yield
     except ZeroDivisionError:
@@ -279,43 +280,43 @@ def constrained_dynamics(
     out: Array | None = None,
     threads: int | None = None,
 ) -> ConstrainedMotion:
-    """Forward dynamics under contacts and closed loops: H q̈ + C = τ + Jᵀ λ with J q̈ + J̇ v = a*.
+    """Forward dynamics under contacts and closed loops: M q̈ + h = τ + Jᵀ λ with J q̈ + J̇ v = a*.
 
-    a* is zero, or Baumgarte's correction -velocity_gain J v - position_gain error of each constraint. The constraints
-    hold in both directions: nothing lifts off, slips or lets go by itself.
+    a* is zero, or Baumgarte's correction -velocity_gain J v - position_gain error of each constraint. Constraints are
+    bilateral: nothing lifts off, slips or lets go by itself.
 
-    Redundant, inconsistent and immovable rows are answered, never refused: accelerations are the right ones where all
-    rows can be met, λ is the shortest of those that give them, and rows that contradict each other are met in the
-    sense of least squares. See docs/algorithms/constraints.md.
+    Redundant, inconsistent and immovable rows are solved, never rejected: accelerations are exact where all rows can be
+    met, λ is the minimum-norm solution that gives them, and rows that contradict each other are met in the
+    least-squares sense. See docs/algorithms/constraints.md.
 
     Args:
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
-        v: velocity (…, nv); rad/s, m/s. It should fulfil J v = 0; velocity_gain brings it there.
+        v: velocity (…, nv); rad/s, m/s. It should satisfy J v = 0; velocity_gain drives it there.
         tau: joint forces (…, nv); N·m, N.
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is the number of their rows.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is their total number of rows.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
-        acceleration: what J q̈ + J̇ v is to be besides the gains' part, (…, m), a number a row; nothing by default. For
-            footholds that move or change, and gains that do.
-        method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies, without forming H;
-            the numbers are the same, the cost is not.
-        damping: added to the diagonal of J H⁻¹ Jᵀ: rows then yield, J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
-        tolerance: a row depends on others, and shares their forces, if the square of what it can still move once they
-            are held is no more than this part of the square of what it could move alone. By default 1e-10 in float64
-            and 1e-7 in float32; 0 takes all rows to be independent, which is cheaper.
+        acceleration: prescribed J q̈ + J̇ v (…, m) in addition to the gains' term, one number per row; zero by default.
+            It serves footholds that move or change, and gains that vary.
+        method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
+            results are the same, the cost is not.
+        damping: added to the diagonal of J M⁻¹ Jᵀ, so that rows yield: J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
+        tolerance: a row depends on others, and shares their forces, if its mobility (J M⁻¹ Jᵀ for the row) with the
+            others held is at most this fraction of its mobility alone. By default 1e-10 in float64 and 1e-7 in float32;
+            0 takes all rows to be independent, which is cheaper.
         passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motors give at most their limits, as for `aba`.
-        parameters: other numbers for some of the robot's parameters, such as
+        limits: whether motor limits apply, as for `aba`.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put both results, (…, nv + m): accelerations, then forces.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (qdd (…, nv), forces (…, m)), parts of one array. A force acts on the frame that is held: a contact's from the
-        world, a loop's on frame_b, and its opposite on frame_a. N along linear rows, N·m about the angular ones.
+        (qdd (…, nv), forces (…, m)), parts of one array. A force acts on the frame that is held: a contact's comes from
+        the world; a loop's acts on frame_b, and its opposite on frame_a. N along linear rows, N·m about angular ones.
 
     Raises:
-        OptionError: constraints that are no list of such, or none at all; another method; a negative damping.
+        OptionError: constraints is not a list of these, or is empty; an unknown method; a negative damping.
         NameNotFoundError: the robot has no such frame.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
         SingularModelError: a joint moves nothing that has inertia.
@@ -369,13 +370,13 @@ def constraint_forces(
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
         acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         λ (…, m): the force of a contact on its frame, of a loop on frame_b; N along linear rows, N·m about angular
-        ones. On the joints they act as `constraint_jacobian`ᵀ λ.
+        ones. The corresponding joint forces are `constraint_jacobian`ᵀ λ.
 
     Raises:
         OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
@@ -411,20 +412,19 @@ def impact(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Impact:
-    """The velocities after a sudden contact, and its impulses: H (v⁺ - v⁻) = Jᵀ ι with J v⁺ = -e J v⁻.
+    """The velocities after a sudden contact, and its impulses: M (v⁺ - v⁻) = Jᵀ ι with J v⁺ = -e J v⁻.
 
-    All rows are hit at once. Joint forces, gravity and Coriolis terms are too weak to count in no time.
+    All rows are hit at once. Joint forces, gravity and Coriolis terms are finite, so they have no effect in an instant.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity before the impact (…, nv).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together. Gains play no part.
-        restitution: e, from 0 (the frames stay) to 1 (their velocity turns round): one number, or one for each row
-            (…, m). With one number energy never grows; with several it can, where rows depend on each other through the
-            robot's inertia.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total. Gains are ignored.
+        restitution: e, from 0 (the frames stop) to 1 (their velocity is reversed): one number, or one per row (…, m).
+            With one number energy never grows; with several it can, where rows are coupled through the robot's inertia.
         method, damping, tolerance: as for `constrained_dynamics`.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put both results, (…, nv + m): velocities, then impulses.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -432,7 +432,7 @@ def impact(
         (v (…, nv), impulses (…, m)), parts of one array; impulses in N·s, N·m·s, on the frame that is held.
 
     Raises:
-        OptionError: a restitution that is not between 0 and 1, or not one number a row; else as for
+        OptionError: a restitution that is not between 0 and 1, or not one number per row; otherwise as for
             `constrained_dynamics`.
         NameNotFoundError, ShapeError, DTypeError, ConfigurationError, SingularModelError: likewise.
 
@@ -466,23 +466,23 @@ def operational_space_inertia(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The inertia that is felt at a frame, or along the rows of constraints: Λ = (J H⁻¹ Jᵀ)⁻¹.
+    """The inertia felt at a frame, or along the rows of constraints: Λ = (J M⁻¹ Jᵀ)⁻¹.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        constraints: the name of a frame, of which all six directions count, in the world's axes at its origin and the
-            linear ones first; or a list of `kt.Contact` and `kt.Loop`, such as `kt.Contact("tool", axes="local")`.
-        method: "kkt" goes by the sparse factors of H, "operational_space" by articulated bodies.
-        damping: added to the diagonal of J H⁻¹ Jᵀ before it is inverted.
+        constraints: the name of a frame, for all six directions in the world's axes at its origin, linear ones first;
+            or a list of `kt.Contact` and `kt.Loop`, such as `kt.Contact("tool", axes="local")`.
+        method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies.
+        damping: added to the diagonal of J M⁻¹ Jᵀ before it is inverted.
         tolerance: as for `constrained_dynamics`.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Λ (…, m, m), symmetric; kg, kg·m, kg·m². Where J H⁻¹ Jᵀ is singular, to `tolerance`, its pseudo-inverse: a
-        direction in which the frame cannot move has zeros there, though it feels infinitely heavy.
+        Λ (…, m, m), symmetric; kg, kg·m, kg·m². Where J M⁻¹ Jᵀ is singular to within `tolerance`, its pseudo-inverse: a
+        direction in which the frame cannot move has zeros there, although it feels infinitely heavy.
 
     Raises:
         OptionError, NameNotFoundError, SingularModelError and the like: as for `constrained_dynamics`.
@@ -517,17 +517,17 @@ def constraint_jacobian(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m, nv).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        J (…, m, nv): of a contact in the world's axes the rows of `frame_jacobian(…, "local_world_aligned")`, in
-        axes="local" those of "local"; of a loop the motion of frame_b as frame_a sees it, in the axes of frame_a.
+        J (…, m, nv): for a contact in the world's axes the rows of `frame_jacobian(…, "local_world_aligned")`, with
+        axes="local" those of "local"; for a loop the motion of frame_b as seen from frame_a, in the axes of frame_a.
 
     Raises:
-        OptionError: constraints that are no list of such, or none at all.
+        OptionError: constraints is not a list of these, or is empty.
         NameNotFoundError: the robot has no such frame.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
@@ -555,14 +555,14 @@ def constraint_bias(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """J̇ v: what the constraints' accelerations are where q̈ is zero.
+    """J̇ v: the accelerations of the constraints at q̈ = 0.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -595,20 +595,20 @@ def constraint_errors(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """How far the frames are from where constraints hold them.
+    """The position errors of constraints: how far frames are from where they are held.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows together.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
+        constraints: a list of `kt.Contact` and `kt.Loop`, or one of them; m rows in total.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the result, (…, m).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Errors (…, m); m along linear rows, for a rod its distance less its length, and for a fixed frame the three
-        components of the rotation vector that is left, rad. Zero for a contact that has no place (`at`). To first
-        order a small displacement changes them by `constraint_jacobian` times it.
+        Errors (…, m); m along linear rows, for a rod its distance minus its length, and for a fixed frame the three
+        components of the remaining rotation vector, rad. Zero for a contact without a placement (`at`). To first order,
+        a small displacement changes them by `constraint_jacobian` times it.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `constraint_jacobian`.

@@ -1,27 +1,27 @@
-"""Derivatives of every public function, by any of its arguments."""
+"""Derivatives of every public function with respect to any of its arguments."""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.arguments import check_robot, dtype_beside
-from kinetree.definition import Definition
-from kinetree.differentiation import derived, input_names
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition
+from kinetree.compiler.differentiation import derived, input_names
+from kinetree.compiler.requests import default_options, resolved_options
+from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
-from kinetree.function import Array, run
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
 from kinetree.inputs import real_array
-from kinetree.model import Model
-from kinetree.model.checks import hint
-from kinetree.specialization import Specialization
+from kinetree.model import Model, check_robot
+from kinetree.model.checks.parts import hint
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
@@ -45,24 +45,24 @@ def jvp(
         robot: the robot.
         function: any of kinetree's functions of a robot's motion: `kt.aba`, `kt.frame_placement`, `kt.rollout`, …
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        tangents: the direction, by the names of arguments: {"q": …, "tau": …}. What is not named stays. The direction
-            of a configuration is a displacement (…, nv) as of `integrate(robot, q, δ)`; all others have the shape of
-            their argument. "f_ext.FRAME" names an external force, and a parameter is named as in `parameters`.
+        tangents: the direction, by argument name: {"q": …, "tau": …}. What is not named stays fixed. The direction of a
+            configuration is a displacement (…, nv) as in `integrate(robot, q, δ)`; all others have the shape of their
+            argument. "f_ext.FRAME" names an external force, and a parameter is named as in `parameters`.
         f_ext: external wrenches by frame name, for functions that take them.
-        parameters: numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
-        options: the function's own, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
+        options: the function's own options, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
 
     Returns:
-        (value, derivative), both as the function gives it. Of functions that give a q the derivative is that of its
-        numbers.
+        (value, derivative), both in the shape of the function's result. For a function that returns a q, the derivative
+        is that of its entries.
 
     Raises:
-        OptionError: `function` is none of kinetree's, or an option is none it has.
-        NameNotFoundError: a tangent is for something that is no argument of it.
+        OptionError: `function` is not one of kinetree's, or has no such option.
+        NameNotFoundError: a tangent is given for something that is not one of its arguments.
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for the function.
 
-    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3: the program differentiated, exactly.
+    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3: the program is differentiated exactly.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -95,21 +95,21 @@ def vjp(
         robot: the robot.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        weights: a weight for each number of the function's value, in its shape.
-        wrt: by what: names of arguments, "f_ext.FRAME", parameters; by default all arguments, forces and parameters.
+        weights: a weight for each entry of the function's value, in its shape.
+        wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
         f_ext: external wrenches by frame name, for functions that take them.
-        parameters: numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
-        options: the function's own, such as `frame="tool"`.
+        options: the function's own options, such as `frame="tool"`.
 
     Returns:
-        (value, gradients by name). The gradient by a configuration is (…, nv), by displacements; all others have the
-        shape of their argument, with the leading axes of the whole batch.
+        (value, gradients by name). The gradient by a configuration is (…, nv), with respect to displacements; all
+        others have the shape of their argument, with the leading axes of the whole batch.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `jvp`.
 
-    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3: the program differentiated backward.
+    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3: the program is differentiated backward.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -138,23 +138,23 @@ def hvp(
     threads: int | None = None,
     **options: Any,
 ) -> dict[str, Array]:
-    """How the gradient that `vjp` gives changes along a direction: a product with second derivatives.
+    """The change along a direction of the gradient that `vjp` gives: a Hessian-vector product.
 
-    Of a weighted sum of the function's value, its Hessian times the direction. A configuration moves along a
-    displacement, and the gradient by it is by displacements from where it is; on rotations such second derivatives are
-    not symmetric.
+    It is the Hessian of a weighted sum of the function's value, times the direction. A configuration moves along a
+    displacement, and the gradient by it is by displacements from where it then is; on rotations such second derivatives
+    are not symmetric.
 
     Args:
         robot: the robot.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        weights: a weight for each number of the function's value, in its shape.
-        tangents: the direction, by the names of arguments, as for `jvp`.
-        wrt: by what the gradients are, as for `vjp`.
+        weights: a weight for each entry of the function's value, in its shape.
+        tangents: the direction, by argument name, as for `jvp`.
+        wrt: what to take gradients by, as for `vjp`.
         f_ext: external wrenches by frame name, for functions that take them.
-        parameters: numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
-        options: the function's own, such as `frame="tool"`.
+        options: the function's own options, such as `frame="tool"`.
 
     Returns:
         The changes of the gradients, by name.
@@ -189,11 +189,11 @@ def jacobian(
     threads: int | None = None,
     **options: Any,
 ) -> Array:
-    """All derivatives of a function by one of its arguments, by an external force or by a parameter.
+    """The full Jacobian of a function by one of its arguments, an external force or a parameter.
 
-    Of `aba` and `rnea` by q, v, tau and qdd it is what `aba_derivatives` and `rnea_derivatives` give, which have all
-    three at once. All else comes from the function's program, a direction at a time. Second derivatives are those of
-    first ones: `kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt="q")`.
+    For `aba` and `rnea` by q, v, tau and qdd it is what `aba_derivatives` and `rnea_derivatives` give, which return all
+    three at once. Everything else comes from the function's program, one direction at a time. Second derivatives are
+    Jacobians of first ones: `kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt="q")`.
 
     Args:
         robot: the robot.
@@ -201,18 +201,18 @@ def jacobian(
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         wrt: the name of an argument, "f_ext.FRAME" or a parameter.
         f_ext: external wrenches by frame name, for functions that take them.
-        parameters: numbers for some of the robot's parameters; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
-        options: the function's own, such as `frame="tool"`.
+        options: the function's own options, such as `frame="tool"`.
 
     Returns:
-        (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one
-        of nv, for displacements as of `integrate(robot, q, δ)`.
+        (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one of
+        length nv, for displacements as in `integrate(robot, q, δ)`.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `jvp`.
 
-    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3, and that of `rnea_derivatives`.
+    Source: Griewank and Walther, *Evaluating Derivatives* (2008), chapter 3, and the source of `rnea_derivatives`.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -234,16 +234,8 @@ _RECURSIONS = {(ABA, name): (ABA_DERIVATIVES, k) for k, name in enumerate(("q", 
 _RECURSIONS |= {(RNEA, name): (RNEA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "qdd"))}
 
 
-@lru_cache(maxsize=256)
-def _defaults(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """The options that a public function has values for."""
-    options: Mapping[str, Any] = function.definition.options  # type: ignore[attr-defined]
-    named = inspect.signature(function).parameters.items()
-    return [(name, p.default) for name, p in named if name in options and p.default is not inspect.Parameter.empty]
-
-
 class _Request:
-    """A function, and what it is called with."""
+    """A function and the arguments of a call."""
 
     def __init__(
         self,
@@ -267,33 +259,27 @@ class _Request:
         self.forces = _named(definition, "f_ext", "frames", f_ext)
         self.parameters = _named(definition, "parameters", "parameters", parameters)
         self.options = self._completed(function, options)
-        if unknown := set(self.options) - set(definition.options):
-            known = ", ".join(definition.options) or "none"
-            raise OptionError(f"{definition.name} has no option {sorted(unknown)[0]!r}; it has: {known}")
-        self.resolved = {name: check(self.robot, self.options.get(name)) for name, check in definition.options.items()}
+        self.resolved = resolved_options(definition, self.robot, self.options)
         self.names = input_names(definition, list(self.forces), list(self.parameters))
         self.arguments = [*self.arguments, *self._left_out()]
 
     def _left_out(self) -> Iterator[Array]:
-        """Zeros for the last arguments, if they need not be given."""
+        """Zeros for trailing arguments that are optional and not given."""
         first, inputs = len(self.arguments), self.definition.inputs
         if first and all(name in self.definition.optional for name, _ in inputs[first:]):
             for _, size in inputs[first:]:
                 yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype_beside(self.arguments[0]))
 
     def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What is not given is as in the function's own signature; a rollout has as many steps as rows of tau."""
-        given = dict(options)
-        if callable(function):
-            for name, default in _defaults(function):
-                given.setdefault(name, default)
+        """Options with defaults from the function's own signature; a rollout has one step per row of tau."""
+        given = {**(default_options(function) if callable(function) else {}), **options}
         if self.definition.is_step and "steps" not in given:
             given["steps"] = self._steps()
-        # Kernels are found by what is on, in one order.
+        # Kernels are looked up by the options that are on, in a fixed order.
         return {name: given[name] for name in sorted(given) if given[name] is not False and given[name] is not None}
 
     def _steps(self) -> int:
-        """One a row of tau."""
+        """Number of steps: one per row of tau."""
         self._check_count()
         name, tau = self.definition.name, real_array("tau", self.arguments[2], f"(…, T, {self.robot.nv})")
         if tau.ndim < 2 or not tau.shape[-2]:
@@ -332,7 +318,7 @@ class _Request:
                 )
 
     def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
-        """What the direction changes."""
+        """The names of what the direction changes."""
         if not isinstance(tangents, Mapping) or not tangents:
             raise DTypeError(
                 f"{mode}: tangents must be a dict from names of arguments to arrays, such as {{{self.names[0]!r}: …}}, "
@@ -371,7 +357,7 @@ class _Request:
         )
 
     def apart(self, names: Sequence[str], flat: Array) -> Iterator[tuple[str, Array]]:
-        """Gradients that stand one after the other."""
+        """Split concatenated gradients by name."""
         start = 0
         for name in names:
             shape = self._direction_shape(name)

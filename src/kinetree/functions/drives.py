@@ -1,4 +1,4 @@
-"""Friction, springs and the limits of motors: as functions of arrays, and as options of the equations of motion."""
+"""Friction, springs and motor limits, as functions of arrays and as options of the equations of motion."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model
 
 __all__ = ["Passive", "limited_forces", "limits_option", "passive_forces", "passive_option", "switched_on"]
@@ -21,7 +22,7 @@ Passive = bool | Sequence[str]
 
 
 def passive_option(_: Model, value: Any) -> Hashable:
-    """The names of the passive forces that are meant, in one order; none for None."""
+    """The names of the selected passive forces, in a fixed order; none for None."""
     if value is None:
         return ()
     if isinstance(value, bool | np.bool_):
@@ -38,14 +39,14 @@ def passive_option(_: Model, value: Any) -> Hashable:
 
 
 def limits_option(_: Model, value: Any) -> Hashable:
-    """Whether limits are meant; not for None."""
+    """Whether motor limits apply; False for None."""
     if value is None or isinstance(value, bool | np.bool_):
         return bool(value)
     raise OptionError(f"limits must be True or False, not {value!r:.60}; the limits themselves belong to the joints")
 
 
 def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[str, Any]:
-    """The two options for `run`, without what is off."""
+    """The two options for `run`, leaving out what is off."""
     asked = {"passive": passive_option(robot, passive), "limits": limits_option(robot, limits)}
     return {name: value for name, value in asked.items() if value}
 
@@ -77,7 +78,7 @@ def passive_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """What friction and springs do along the joints: the forces that `aba(…, passive=…)` adds to tau.
+    """The forces of friction and springs along the joints, as `aba(…, passive=…)` adds them to tau.
 
     Args:
         robot: the robot.
@@ -89,13 +90,13 @@ def passive_forces(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Joint forces (…, nv); N·m, N. Where joints share coordinates, those of followers are part of their leaders'.
+        Joint forces (…, nv); N·m, N. Where joints share coordinates, those of followers are included in their leaders'.
 
     Raises:
-        OptionError: there is no passive force of such a name.
+        OptionError: there is no passive force of that name.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: viscous damping, Coulomb friction with its jump rounded off by tanh, and the slope of a spring's energy.
+    Source: viscous damping, Coulomb friction with its jump smoothed by tanh, and the gradient of a spring's energy.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
@@ -109,11 +110,11 @@ def passive_forces(
 def limited_forces(
     robot: Model, tau: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:
-    """What motors give of the joint forces they are asked for: what `aba(…, limits=True)` makes of tau.
+    """The joint forces that motors give when commanded tau, as in `aba(…, limits=True)`.
 
-    No more than their effort limit either way; and at or beyond its velocity limit a joint is not driven any faster,
-    while forces that slow it down still act. A motor sits at each joint. Followers that mimic have none that acts;
-    joints of a coupling share its forces out so that the sum of their squares is least.
+    They give no more than their effort limit in either direction. At or beyond its velocity limit a joint is not driven
+    any faster, while forces that slow it down still act. There is a motor at each joint. Followers that mimic another
+    joint have none that acts; the joints of a coupling share its forces so that the sum of their squares is least.
 
     Args:
         robot: the robot.
@@ -128,7 +129,7 @@ def limited_forces(
     Raises:
         ShapeError, DTypeError: as for `aba`.
 
-    Source: a motor that saturates, with a steep end to its curve of torque over speed.
+    Source: a motor that saturates, with a steep end to its torque-speed curve.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")

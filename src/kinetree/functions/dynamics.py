@@ -1,20 +1,21 @@
 """Equations of motion, as functions of arrays.
 
-They run on the tree with regrouped inertias: the same answers from fewer operations.
+They run on the tree with regrouped inertias: the same results with fewer operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.model import Model, Tree, regrouped
+from kinetree.model import Model
 from kinetree.spatial import Force, Motion
 
 __all__ = [
@@ -51,12 +52,8 @@ def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_
 
 
 def _coriolis_forces(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    tree = regrouped(model.tree).rebuilt(_weightless)
+    tree = regrouped(model.tree).with_gravity(Motion.zero())
     return model.tree.joined(algorithms.rnea(tree, q, v, model.tree.at_rest()), "forces")
-
-
-def _weightless(tree: Tree) -> Tree:
-    return replace(tree, gravity=Motion.zero())
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
@@ -93,10 +90,10 @@ def aba(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Forward dynamics by the articulated-body algorithm: the accelerations that joint forces give.
+    """Forward dynamics by the articulated-body algorithm: the accelerations due to joint forces.
 
-    Rigid bodies, rotors and gravity. Friction, springs and the limits of motors are part of it if they are asked for;
-    see docs/drives.md.
+    The model has rigid bodies, rotors and gravity. Friction, springs and motor limits are included on request; see
+    docs/drives.md.
 
     Args:
         robot: the robot.
@@ -106,8 +103,9 @@ def aba(
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
         passive: which passive forces of the joints act besides tau: True for all, False for none, or a list of names
             among "damping", "friction" and "spring".
-        limits: whether motors give at most their effort limit of tau, and drive no joint beyond its velocity limit.
-        parameters: other numbers for some of the robot's parameters, such as
+        limits: whether motor limits apply: motors give at most their effort limit of tau, and drive no joint beyond its
+            velocity limit.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -117,10 +115,10 @@ def aba(
         acceleration in its own axes.
 
     Raises:
-        ShapeError: an argument's last axis, or the leading axes together, do not fit.
+        ShapeError: the length of an argument's last axis is wrong, or the leading axes do not broadcast.
         DTypeError: an argument is not an array of real numbers.
         ConfigurationError: a quaternion in q is zero.
-        OptionError: there is no passive force of such a name.
+        OptionError: there is no passive force of that name.
         SingularModelError: a joint moves nothing that has inertia.
 
     Source: Featherstone, RBDA (2008), Table 7.1.
@@ -155,16 +153,16 @@ def rnea(
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
-        passive: which passive forces of the joints are at work, so that the drives need not provide them: True for
+        passive: which passive forces of the joints act, so that the drives need not provide them: True for
             all, False for none, or a list of names among "damping", "friction" and "spring".
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. They are those that the
-        accelerations take, whatever motors can give: `kt.limited_forces` tells what they would.
+        Joint forces (…, nv); N·m, N. For a free joint: the wrench [f; n] in the body's axes. These are the forces that
+        the accelerations require, whatever motors can give; see `kt.limited_forces`.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
@@ -195,13 +193,13 @@ def crba(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        H (…, nv, nv), rotor inertias included: kg·m² between angles, kg between displacements.
+        M (…, nv, nv), including rotor inertias: kg·m² between angles, kg between displacements.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -228,9 +226,9 @@ def bias_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, less external forces.
+    """The joint forces at zero acceleration: Coriolis, centrifugal and gravity terms, minus external forces.
 
-    Less the passive forces too, if they are asked for.
+    Passive forces are subtracted too, on request.
 
     Args:
         robot: the robot.
@@ -238,13 +236,13 @@ def bias_forces(
         v: velocity (…, nv).
         f_ext: external wrenches by frame name, as for `rnea`.
         passive: which passive forces count as part of the robot, as for `rnea`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        C (…, nv) of H q̈ + C = τ; N·m, N.
+        h (…, nv) of M q̈ + h = τ; N·m, N.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -270,15 +268,15 @@ def coriolis_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The joint forces that the velocity alone takes: Coriolis and centrifugal terms, without gravity.
+    """The joint forces due to the velocity alone: Coriolis and centrifugal terms, without gravity.
 
-    `bias_forces` less `gravity_forces`, at less than the cost of the first; and `coriolis_matrix` times v.
+    They are `bias_forces` minus `gravity_forces`, at less than the cost of the former, and `coriolis_matrix` times v.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -313,7 +311,7 @@ def gravity_forces(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv).
         threads: how many threads may share a large batch; by default as many as there are cores.

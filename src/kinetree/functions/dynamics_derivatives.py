@@ -9,32 +9,35 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.differentiation import derived
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.differentiation import derived
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.dynamics import ABA, RNEA
-from kinetree.model import Model, Tree, regrouped
+from kinetree.model import Model
 from kinetree.spatial import Force
+from kinetree.tree import UnrolledTree
 
 __all__ = ["AbaDerivatives", "RneaDerivatives", "aba_derivatives", "rnea_derivatives"]
 
 
 class AbaDerivatives(NamedTuple):
-    """Of q̈: three matrices (…, nv, nv), a row an acceleration."""
+    """Derivatives of q̈: three matrices (…, nv, nv), one row per acceleration."""
 
     by_q: Array
-    """A column a displacement of q: `integrate(robot, q, δ)`."""
+    """One column per displacement of q: `integrate(robot, q, δ)`."""
     by_v: Array
     by_tau: Array
     """The inverse of the mass matrix."""
 
 
 class RneaDerivatives(NamedTuple):
-    """Of τ: three matrices (…, nv, nv), a row a joint force."""
+    """Derivatives of τ: three matrices (…, nv, nv), one row per joint force."""
 
     by_q: Array
-    """A column a displacement of q: `integrate(robot, q, δ)`."""
+    """One column per displacement of q: `integrate(robot, q, δ)`."""
     by_v: Array
     by_qdd: Array
     """The mass matrix."""
@@ -55,8 +58,8 @@ def _rnea_derivatives(
     return [*(d.by_q - by_q).flat(), *(d.by_v - by_v).flat(), *d.H.flat()]
 
 
-def _effort(tree: Tree) -> float:
-    """Each degree of freedom meets the bodies between it and the root. The solution of `aba_derivatives` is shorter."""
+def _effort(tree: UnrolledTree) -> float:
+    """Cost estimate: each degree of freedom meets all bodies between it and the root; solving costs less."""
     bodies, operations = [0] * tree.size, 0.0
     for i, p in tree.outward:
         bodies[i] = bodies[p] + 1
@@ -106,10 +109,10 @@ def aba_derivatives(
     out: Array | None = None,
     threads: int | None = None,
 ) -> AbaDerivatives:
-    """The derivatives of `aba` by displacements of q, by v and by τ, exact and all at once.
+    """The derivatives of `aba` with respect to q (by displacements), v and τ, exact and all at once.
 
-    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints whose q̇ is v it is added. Derivatives of
-    other functions, by other arguments and along single directions: `kt.jacobian`, `kt.jvp`, `kt.vjp`.
+    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints with q̇ = v it is added. For derivatives
+    of other functions, by other arguments and along single directions, see `kt.jacobian`, `kt.jvp` and `kt.vjp`.
 
     Args:
         robot: the robot.
@@ -118,8 +121,8 @@ def aba_derivatives(
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name, as for `aba`: constant in their frames' own axes.
         passive: which passive forces of the joints act, as for `aba`.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
-        out: where to put the three matrices, one after the other: (…, 3, nv, nv), of the result's dtype.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
@@ -128,8 +131,8 @@ def aba_derivatives(
     Raises:
         ShapeError, DTypeError, ConfigurationError, OptionError, SingularModelError: as for `aba`.
 
-    Source: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS (2018), eq. 3, on
-    the derivatives of `rnea_derivatives`.
+    Source: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS (2018), eq. 3,
+    applied to the derivatives of `rnea_derivatives`.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -161,10 +164,10 @@ def rnea_derivatives(
     out: Array | None = None,
     threads: int | None = None,
 ) -> RneaDerivatives:
-    """The derivatives of `rnea` by displacements of q, by v and by q̈, exact and all at once.
+    """The derivatives of `rnea` with respect to q (by displacements), v and q̈, exact and all at once.
 
-    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints whose q̇ is v it is added. Derivatives of
-    other functions, by other arguments and along single directions: `kt.jacobian`, `kt.jvp`, `kt.vjp`.
+    A displacement δ (nv,) of q leads to `integrate(robot, q, δ)`; for joints with q̇ = v it is added. For derivatives
+    of other functions, by other arguments and along single directions, see `kt.jacobian`, `kt.jvp` and `kt.vjp`.
 
     Args:
         robot: the robot.
@@ -172,9 +175,9 @@ def rnea_derivatives(
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
         f_ext: external wrenches by frame name, as for `rnea`: constant in their frames' own axes.
-        passive: which passive forces of the joints are at work, as for `rnea`.
-        parameters: other numbers for some of the robot's parameters; see docs/parameters.md.
-        out: where to put the three matrices, one after the other: (…, 3, nv, nv), of the result's dtype.
+        passive: which passive forces of the joints act, as for `rnea`.
+        parameters: values that override some of the robot's parameters; see docs/parameters.md.
+        out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:

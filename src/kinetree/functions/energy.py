@@ -1,6 +1,6 @@
 """Energies and the centre of mass, as functions of arrays.
 
-They run on the tree with regrouped inertias: what a body hands to its parent stays in every sum over all bodies.
+They run on the tree with regrouped inertias: what a body passes to its parent stays in every sum over all bodies.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, passive_option, switched_on
-from kinetree.model import Model, regrouped
+from kinetree.model import Model
 
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
@@ -49,13 +51,13 @@ def kinetic_energy(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The kinetic energy, vᵀ H v / 2, rotors included.
+    """The kinetic energy, vᵀ M v / 2, including rotors.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -86,25 +88,25 @@ def potential_energy(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The potential energy in gravity, zero with the centre of mass at the world's origin; of springs, if asked for.
+    """The potential energy in gravity, zero with the centre of mass at the world's origin, and of springs if requested.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        passive: True, or a list with "spring" in it, adds what the springs of the joints store. Other passive forces,
-            named as for `aba`, store nothing.
-        parameters: other numbers for some of the robot's parameters, such as
+        passive: True, or a list that contains "spring", adds the energy stored in the joints' springs. Other passive
+            forces, named as for `aba`, store nothing.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Energy (…); J. A fixed base's own mass counts.
+        Energy (…); J. The mass of a fixed base counts.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, OptionError: as for `aba`.
 
-    Source: -m g · c, with the centre of mass c; k/2 |q - rest|² of springs.
+    Source: -m g · c, with the centre of mass c; k/2 |q - rest|² for springs.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -124,12 +126,12 @@ def center_of_mass(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Where the centre of mass is, a fixed base's own mass included.
+    """The position of the centre of mass, including the mass of a fixed base.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 3), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -141,7 +143,7 @@ def center_of_mass(
         ModelError: the robot has no mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: the first moment of mass, handed from each body to its parent.
+    Source: the first moment of mass, passed from each body to its parent.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")

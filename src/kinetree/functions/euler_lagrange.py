@@ -1,4 +1,4 @@
-"""The equations of motion in Jacobian form, as functions of arrays: a second way to the same answers."""
+"""The equations of motion in Jacobian form, as functions of arrays: a second way to the same results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.dynamics import ABA
-from kinetree.model import Model, Tree, regrouped
+from kinetree.model import Model
 from kinetree.spatial import Force
+from kinetree.tree import UnrolledTree
 
 __all__ = ["EulerLagrangeMatrices", "euler_lagrange", "euler_lagrange_matrices"]
 
@@ -41,14 +44,14 @@ def _matrices(model: Model, q: Slots, v: Slots) -> list[Scalar]:
 
 
 def _matrices_by_recursion(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    """The same M and C from composite bodies."""
+    """M and C, computed from composite bodies."""
     M = algorithms.crba(regrouped(model.tree), q)
     C = algorithms.coriolis_matrix_of_links(model.tree, q, v)
     return model.tree.stacked_matrices(M, C)
 
 
-def _effort(tree: Tree) -> float:
-    """Every pair of joints on the path of every link is met."""
+def _effort(tree: UnrolledTree) -> float:
+    """Cost estimate: every pair of joints on the path of every link meets."""
     bodies, columns = [0] * tree.size, [0] * tree.size
     for i, p in tree.outward:
         bodies[i], columns[i] = bodies[p] + 1, columns[p] + tree.joint[i].nv
@@ -56,7 +59,7 @@ def _effort(tree: Tree) -> float:
 
 
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
-# No loop over bodies meets every pair of joints on the path of every body: large robots go another way.
+# No loop over bodies meets every pair of joints on the path of every body: large robots use another algorithm.
 EULER_LAGRANGE = Definition(
     "euler_lagrange", (_Q, _V, _TAU), ("nv",), _euler_lagrange, {"passive": passive_option, "limits": limits_option},
     takes_forces=True, divides_by_inertia=True, loops=False,
@@ -84,12 +87,12 @@ def euler_lagrange(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Forward dynamics by the Jacobian form of the equations of motion and a dense solution: what `aba` gives.
+    """Forward dynamics by the Jacobian form of the equations of motion and a dense solution, equal to `aba`.
 
-    It shares nothing with the recursive algorithms but the Jacobians of links, and costs far more: for tests and for
-    teaching. Its cost grows with the third power of a chain's length, so it is compiled for robots of up to some twenty
-    degrees of freedom (chains of up to 13 joints, ANYmal on its floating base). Larger robots, and derivatives that
-    would be as long, go by the articulated-body algorithm of `aba`, which gives the same accelerations.
+    It shares nothing with the recursive algorithms except the Jacobians of links, and costs far more: it is for tests
+    and for teaching. Its cost grows with the cube of a chain's length, so it is compiled for robots of up to about
+    twenty degrees of freedom (chains of up to 13 joints, ANYmal on its floating base). Larger robots, and derivatives
+    that would be as long, use the articulated-body algorithm of `aba`, which gives the same accelerations.
 
     Args:
         robot: the robot.
@@ -98,8 +101,8 @@ def euler_lagrange(
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
         passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motors give at most what they can, as for `aba`.
-        parameters: other numbers for some of the robot's parameters, such as
+        limits: whether motor limits apply, as for `aba`.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN: such a body
             has no centre of mass.
         out: where to put the result, (…, nv), of the result's dtype.
@@ -137,21 +140,22 @@ def euler_lagrange_matrices(
 ) -> EulerLagrangeMatrices:
     """The mass matrix M = Σ JᵀM_cJ and the Coriolis matrix C = Σ Jᵀ(M_cJ̇ + [ω̃]M_cJ), link by link.
 
-    M is that of `crba`. C v is `coriolis_forces`, and Ṁ - 2 C is skew-symmetric, though other matrices do both as
-    well. Where robots are too large for `euler_lagrange`, the same two matrices come from composite bodies, in loops.
+    M is that of `crba`. C v is `coriolis_forces`, and Ṁ - 2 C is skew-symmetric, although other matrices have both
+    properties too. For robots too large for `euler_lagrange`, the same two matrices come from composite bodies, in
+    loops.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"body.NAME.mass": (…)}; see docs/parameters.md. A mass of zero gives NaN, as in `euler_lagrange`.
         out: where to put the result: (…, 2, nv, nv), M and then C.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
         A named tuple (M, C) of two arrays (…, nv, nv); kg·m² and N·m·s between angles, kg and N·s/m between
-        displacements. Rotors are part of both.
+        displacements. Both include rotors.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.

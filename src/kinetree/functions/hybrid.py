@@ -1,7 +1,7 @@
 """Hybrid dynamics, floating bases and the wrench on the base, as functions of arrays.
 
-They run on the tree with regrouped inertias: the same answers from fewer operations. For the wrench on the base this
-holds because all that a joint's motion never shows of its body has the same momentum when the parent carries it.
+They run on the tree with regrouped inertias: the same results with fewer operations. For the wrench on the base this
+holds because the part of a body that its joint's motion never shows has the same momentum when the parent carries it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, SingularModelError, nearest_names
 from kinetree.expr import Scalar, Symbol
-from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import ExpressedIn, expressed_in_option
-from kinetree.model import Coupling, Joint, Model, Tree, regrouped
-from kinetree.model.singularity import singular_slots
+from kinetree.model import Coupling, Joint, Model, check_robot
+from kinetree.model.checks.singularity import singular_slots
 from kinetree.spatial import Force, Motion, Vec3
+from kinetree.tree import Tree, UnrolledTree
 
 __all__ = ["HybridDynamics", "base_wrench", "floating_inverse_dynamics", "hybrid_dynamics"]
 
@@ -31,7 +34,7 @@ HYBRID = "hybrid_dynamics"
 
 
 class HybridDynamics(NamedTuple):
-    """Accelerations and the joint forces that belong to them, both complete."""
+    """Accelerations and the corresponding joint forces, both complete."""
 
     qdd: Array
     """(…, nv); rad/s², m/s²."""
@@ -43,7 +46,7 @@ class HybridDynamics(NamedTuple):
 
 
 def _expressed_in_option(model: Model, value: Any) -> Hashable:
-    """Local for None."""
+    """The selected coordinates; "local" for None."""
     return "local" if value is None else expressed_in_option(model, value)
 
 
@@ -59,7 +62,7 @@ def prescribed_option(model: Model, value: Any) -> Hashable:
 
 
 def _owner(model: Model, name: object) -> Joint | Coupling:
-    """The joint or coupling of this name whose coordinates stand in v."""
+    """The joint or coupling of this name, whose coordinates are in v."""
     if isinstance(name, str) and name in model.joints:
         joint = model.joints[name]
         if joint.has_coordinates:
@@ -81,9 +84,9 @@ def _owner(model: Model, name: object) -> Joint | Coupling:
 
 
 def _base_joint(model: Model) -> Joint | None:
-    """The joint of six degrees of freedom that alone carries everything; None if the base is fixed.
+    """The joint with six degrees of freedom that alone carries everything; None if the base is fixed.
 
-    A root of some mass that carries such a joint is a base itself, and fixed.
+    A root with mass that carries such a joint is itself the base, and fixed.
     """
     first = [i for i, p in model.tree.outward if p == 0]
     if len(first) != 1 or model.tree.joint[first[0]].nv != 6 or model.tree.I[0].mass != 0.0:
@@ -93,23 +96,23 @@ def _base_joint(model: Model) -> Joint | None:
 
 
 def _base(robot: Model, _options: object = None) -> set[int]:
-    """The slot of the base, alone: that of the joint by which it floats, or the root's."""
+    """A set of the base's slot: that of the joint on which it floats, or the root's."""
     joint = _base_joint(robot)
     return {0 if joint is None else joint.slot}
 
 
 def _needs_inertia(model: Model, held: Collection[int], function: str) -> None:
-    """Raise if a joint that is not held moves nothing that has inertia; slots of joints that are held."""
+    """Raise if a joint outside the slots `held` moves nothing that has inertia."""
     if not model.singular_joints:
         return
     numbers = (x for I in model.tree.I for x in (I.mass, *I.h.components(), *I.I.components()))
     if not any(isinstance(x, Symbol) for x in numbers):
-        # A rotor on each joint that is held leaves as free as they were all motions without it, and no others.
+        # With a rotor on each held joint, only motions that do not involve held joints can be without inertia.
         rows = [tuple(1.0 for _ in row) if i in held else row for i, row in enumerate(model.tree.armature)]
         names = list(model.joints)
         singular = [names[i - 1] for i in singular_slots(replace(model.tree, armature=tuple(rows)))]
     elif held:
-        return  # what some values of inertia given with the call would make of it, they show
+        return  # depends on the values of inertia given with the call
     else:
         singular = list(model.singular_joints)
     if singular:
@@ -148,11 +151,11 @@ def _hybrid_dynamics(
             return _of_system(robot, tree, q, v, tau, acting, qdd, prescribed, passive, f_ext)
         slots = {model.frames[joint.child].slot for joint in robot.joints.values() if joint.slot in held}
         found, forces = algorithms.hybrid_dynamics(tree, q, v, acting, qdd, slots, f_ext)
-    except ZeroDivisionError:  # whatever the values of inertia that are given with the call
+    except ZeroDivisionError:  # for any values of inertia given with the call
         free = [name for name in robot.joints if robot.joints[name].slot not in held]
         raise _undefined(robot, next((x for x in free if x in robot.singular_joints), free[0]), HYBRID) from None
     taken = tree.in_slots(algorithms.undriven(tree, q, v, forces, passive))
-    some, (left,) = tree.some(slots), tree.slots(1)
+    some, left = tree.some(slots), tree.pieces()
     for i, _ in tree.outward:
         left[i] = taken[i] if i in some else tau[i]
     return tree.stacked((found, "nv"), (left[1:], "forces"))
@@ -170,7 +173,7 @@ def _of_system(
     passive: Sequence[str],
     f_ext: Forces,
 ) -> list[Scalar]:
-    """Where joints share coordinates: degrees of freedom are prescribed, of which several joints may be moved."""
+    """The result where joints share coordinates: a prescribed degree of freedom may move several joints."""
     owners = [_owner(robot, name) for name in prescribed]
     own = {k for owner in owners for k in range(owner.v_slice.start, owner.v_slice.stop)}
     found, forces = algorithms.hybrid_system(tree, q, v, acting, qdd, own, f_ext)
@@ -236,10 +239,12 @@ def _base_wrench(
     tree = regrouped(model.tree)
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
     acceleration: Motion = frame.placement.back(Motion(Vec3(*base_acceleration[3:]), Vec3(*base_acceleration[:3])))
-    of = algorithms.base_wrench if tree.coordinates is None else algorithms.base_wrench_of_system
     try:
-        f: Force = of(tree, q, v, acting, slot, acceleration, f_ext)
-    except ZeroDivisionError:  # whatever the values of inertia that are given with the call
+        if isinstance(tree, UnrolledTree) and tree.coordinates is not None:
+            f = algorithms.base_wrench_of_system(tree, q, v, acting, slot, acceleration, f_ext)
+        else:
+            f = algorithms.base_wrench(tree, q, v, acting, slot, acceleration, f_ext)
+    except ZeroDivisionError:  # for any values of inertia given with the call
         behind = [name for name in robot.joints if joint is None or name != joint.name]
         name = next((x for x in behind if x in robot.singular_joints), behind[0])
         raise _undefined(robot, name, "base_wrench") from None
@@ -286,34 +291,34 @@ def hybrid_dynamics(
     out: Array | None = None,
     threads: int | None = None,
 ) -> HybridDynamics:
-    """Hybrid dynamics: some joints are given their accelerations, the others their forces; the rest is found.
+    """Hybrid dynamics: accelerations are given for some joints and forces for the others; the rest is computed.
 
-    With no joint prescribed this is `aba`, at its cost; each joint that is prescribed costs less, as it is not
-    eliminated; with all of them it is `rnea`, which is cheaper. Robots whose joints share coordinates are always
-    written out, which takes long to compile if they have more than 150 degrees of freedom.
+    With no joint prescribed this is `aba`, at its cost; each prescribed joint reduces the cost, as it is not
+    eliminated; with all of them prescribed it is `rnea`, which is cheaper. Programs for robots whose joints share
+    coordinates are always written out, and take long to compile above 150 degrees of freedom.
 
     Args:
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, nv); N·m, N. Those of prescribed joints count for nothing.
-        qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints count.
-        prescribed: the names of the joints whose accelerations are given. Of joints that share coordinates, the joint
-            that others follow, or the coupling: all that it moves is prescribed together.
+        tau: joint forces (…, nv); N·m, N. Those of prescribed joints are ignored.
+        qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints are used.
+        prescribed: the names of the joints whose accelerations are given. For joints that share coordinates, name the
+            joint that others follow, or the coupling: all joints that it moves are prescribed together.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
-        passive: which passive forces of the joints are at work, as for `aba` where tau is given and as for `rnea` where
-            it is found: True for all, False for none, or a list of names among "damping", "friction" and "spring".
-        parameters: other numbers for some of the robot's parameters, such as
+        passive: which passive forces of the joints act, as for `aba` where tau is given and as for `rnea` where it is
+            computed: True for all, False for none, or a list of names among "damping", "friction" and "spring".
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, 2, nv), accelerations and then forces.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        A named tuple (qdd, tau) of two arrays (…, nv), both complete: what was given stands in them as it was.
+        A named tuple (qdd, tau) of two arrays (…, nv), both complete: what was given is returned unchanged.
 
     Raises:
-        NameNotFoundError: the robot has no joint of a name that is prescribed.
-        OptionError: a joint that is prescribed has no coordinates of its own; or as for `aba`.
+        NameNotFoundError: the robot has no joint of a name in `prescribed`.
+        OptionError: a prescribed joint has no coordinates of its own; or as for `aba`.
         SingularModelError: a joint that is not prescribed moves nothing that has inertia.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
@@ -348,27 +353,27 @@ def floating_inverse_dynamics(
     out: Array | None = None,
     threads: int | None = None,
 ) -> HybridDynamics:
-    """Inverse dynamics of a robot whose base floats: the joints' accelerations are given, and nothing drives the base.
+    """Inverse dynamics of a floating-base robot: joint accelerations are given, and nothing drives the base.
 
-    The base's acceleration follows from what the joints do and from external forces, and with it the joint forces:
-    those of a ragdoll that moves its limbs in a prescribed way.
+    The base's acceleration follows from the motion of the joints and from external forces, and with it the joint
+    forces: for example, those of a ragdoll that moves its limbs in a prescribed way.
 
     Args:
-        robot: the robot; its base floats: loaded with `floating_base=True`, or one joint of six degrees of freedom on a
-            root without mass carries all of it.
+        robot: the robot. Its base must float: it was loaded with `floating_base=True`, or one joint with six degrees of
+            freedom on a massless root carries all of it.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
-        qdd: accelerations (…, nv); rad/s², m/s². Those of the base count for nothing.
+        qdd: accelerations (…, nv); rad/s², m/s². Those of the base are ignored.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
-        passive: which passive forces of the joints are at work, as for `rnea`.
-        parameters: other numbers for some of the robot's parameters, such as
+        passive: which passive forces of the joints act, as for `rnea`.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result: (…, 2, nv), accelerations and then forces.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        A named tuple (qdd, tau) of two arrays (…, nv): accelerations with those of the base in their place, and joint
-        forces with zeros for the base.
+        A named tuple (qdd, tau) of two arrays (…, nv): accelerations, including those of the base, and joint forces,
+        with zeros for the base.
 
     Raises:
         ModelError: the base does not float.
@@ -406,26 +411,26 @@ def base_wrench(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The wrench that the surroundings must exert on the base for its acceleration, while joints feel tau.
+    """The wrench that the surroundings must exert on the base for a given acceleration, under joint forces tau.
 
-    f₀ = Iᴬ₀ a₀ + pᴬ₀. Of a robot on a fixed base it is what the foundation exerts; the base's own weight is part of it,
-    and the acceleration zero unless the foundation itself moves. Of a robot whose base floats (as in
-    `floating_inverse_dynamics`) it is what ground, hands or a cable must do beside the external forces that are given;
-    at the acceleration that `aba` finds with nothing on the base, it is zero.
+    It is f₀ = Iᴬ₀ a₀ + pᴬ₀. For a robot on a fixed base it is what the foundation exerts, including the base's own
+    weight, and the acceleration is zero unless the foundation itself moves. For a robot whose base floats (as in
+    `floating_inverse_dynamics`) it is what the ground, hands or a cable must exert in addition to the given external
+    forces; at the acceleration that `aba` gives with nothing acting on the base, it is zero.
 
     Args:
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s. A fixed base is at rest.
-        tau: joint forces (…, nv); N·m, N. Those of a floating base's joint count for nothing.
-        base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, gravity no part of it; zero
-            by default.
+        tau: joint forces (…, nv); N·m, N. Those of a floating base's joint are ignored.
+        base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, without gravity; zero by
+            default.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
         expressed_in: "local" for the base's axes and about its origin, "world" for the world's, or
             "local_world_aligned" for the world's axes and about the base's origin.
         passive: which passive forces of the joints act besides tau, as for `aba`.
-        limits: whether motors give at most what they can, as for `aba`.
-        parameters: other numbers for some of the robot's parameters, such as
+        limits: whether motor limits apply, as for `aba`.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.

@@ -1,5 +1,4 @@
-"""Jacobians of frames, how they change, and the acceleration that is left without any of the joints', as functions of
-arrays."""
+"""Jacobians of frames, their time derivatives, and frame accelerations at q̈ = 0, as functions of arrays."""
 
 from __future__ import annotations
 
@@ -8,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.kinematics import acceleration
 from kinetree.functions.options import ExpressedIn, Kind, expressed_in_option, frame_option, kind_option
 from kinetree.functions.parts import Part, part_of, part_option, rows_of
@@ -30,7 +30,7 @@ def _rate(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, 
 
 
 def _flat(model: Model, frame: Frame, columns: Sequence[tuple[Motion, ...]], part: str) -> list[Scalar]:
-    """Row by row, with columns of zeros for the joints that do not move the frame."""
+    """The Jacobian row by row, with zero columns for joints that do not move the frame."""
     J = model.tree.columns(rows_of(part))
     for j, _ in model.tree.toward_root(frame.slot):
         J[j] = [part_of(m, part) for m in columns[j]]
@@ -90,7 +90,7 @@ def frame_jacobian(
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -100,7 +100,7 @@ def frame_jacobian(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in or part is none of the allowed.
+        OptionError: expressed_in or part is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4 (a column is S_j in the body's coordinates).
@@ -139,7 +139,7 @@ def frame_jacobian_rate(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The time derivative of `frame_jacobian`, as the robot moves at v.
+    """The time derivative of `frame_jacobian` at velocity v.
 
     J̇ is the derivative of the matrix as `frame_jacobian` gives it with the same `expressed_in`. So J q̈ + J̇ v is the
     spatial acceleration of the frame in "local" and in "world", and the classical one in "local_world_aligned", whose
@@ -152,7 +152,7 @@ def frame_jacobian_rate(
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -162,7 +162,7 @@ def frame_jacobian_rate(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in or part is none of the allowed.
+        OptionError: expressed_in or part is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 2.10: (V_j − V_C) × J_j + S̊_j, with the velocity V_C of the coordinates.
@@ -199,7 +199,7 @@ def frame_bias_acceleration(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The acceleration of one frame at q̈ = 0: what `frame_acceleration` has beside J q̈.
+    """The acceleration of one frame at q̈ = 0: `frame_acceleration` without J q̈.
 
     The spatial one is J̇ v in "local" and in "world", the classical one in "local_world_aligned", with J̇ from
     `frame_jacobian_rate`.
@@ -211,7 +211,7 @@ def frame_bias_acceleration(
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" or "classical", as for `frame_acceleration`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -221,7 +221,7 @@ def frame_bias_acceleration(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in or kind is none of the allowed.
+        OptionError: expressed_in or kind is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8 with q̈ = 0; the classical one by eq. 2.45.
@@ -258,16 +258,16 @@ def kinematic_hessian(
 ) -> Array:
     """The derivative of `frame_jacobian` with respect to q.
 
-    Entry [:, j, k] is the derivative of column j by a displacement along degree of freedom k: of
-    `frame_jacobian(robot, robot.integrate(q, δ), …)` by δ_k at δ = 0. So H v, summed over the last axis, is J̇. In no
-    coordinates is it symmetric in j and k.
+    Entry [:, j, k] is the derivative of column j by a displacement along degree of freedom k, that of
+    `frame_jacobian(robot, robot.integrate(q, δ), …)` by δ_k at δ = 0. So H v, summed over the last axis, is J̇. It is
+    not symmetric in j and k in any of the coordinates.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         frame: a name in `robot.frames`.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -277,7 +277,7 @@ def kinematic_hessian(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 2.10, for displacements: J_k × J_j for a joint k between j and the root.

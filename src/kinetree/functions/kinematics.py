@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.options import (
     ExpressedIn,
     Kind,
@@ -54,7 +55,7 @@ def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: s
 def acceleration(
     model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
 ) -> Sequence[Scalar]:
-    """Of one frame, one sample, as the compiler has it."""
+    """The acceleration of one frame for one sample, as scalar expressions."""
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
     a = express(frame.placement @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot], X, expressed_in)
     if kind == "classical":
@@ -130,12 +131,12 @@ def forward_kinematics(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Where every body is.
+    """The placement of every body.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -167,13 +168,13 @@ def frame_placement(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Where one frame is.
+    """The placement of one frame.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         frame: a name in `robot.frames`: any body's, or one that was added.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -216,7 +217,7 @@ def frame_velocity(
         frame: a name in `robot.frames`.
         expressed_in: "local" (the frame's axes and origin), "world" (the world's), or "local_world_aligned" (the
             world's axes at the frame's origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -226,7 +227,7 @@ def frame_velocity(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
@@ -262,7 +263,7 @@ def frame_acceleration(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The acceleration of one frame; gravity is no part of it.
+    """The acceleration of one frame, gravity not included.
 
     Args:
         robot: the robot.
@@ -273,7 +274,7 @@ def frame_acceleration(
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" (J qdd + Jdot v, in "local" and "world"; "local_world_aligned" shows the local one in the
             world's axes), or "classical" (linear part: the acceleration of the body's point at the origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -283,7 +284,7 @@ def frame_acceleration(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in or kind is none of the allowed.
+        OptionError: expressed_in or kind is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical one by eq. 2.45.
@@ -325,7 +326,7 @@ def body_velocities(
         q: configuration (…, nq).
         v: velocity (…, nv).
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -334,7 +335,7 @@ def body_velocities(
         [v; ω] (…, B, 6) in the order of `robot.bodies`; m/s, rad/s.
 
     Raises:
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
@@ -362,7 +363,7 @@ def body_accelerations(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The accelerations of all bodies; gravity is no part of them.
+    """The accelerations of all bodies, gravity not included.
 
     Args:
         robot: the robot.
@@ -371,7 +372,7 @@ def body_accelerations(
         qdd: acceleration (…, nv).
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" or "classical", as for `frame_acceleration`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -380,7 +381,7 @@ def body_accelerations(
         [a; α] (…, B, 6) in the order of `robot.bodies`; m/s², rad/s².
 
     Raises:
-        OptionError: expressed_in or kind is none of the allowed.
+        OptionError: expressed_in or kind is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical ones by eq. 2.45.
@@ -407,7 +408,7 @@ def body_accelerations(
 def integrate(
     robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:
-    """Where q goes in unit time at the constant velocity v: `robot.integrate`, compiled.
+    """The configuration reached from q in unit time at constant velocity v: `robot.integrate`, compiled.
 
     Args:
         robot: the robot.
@@ -417,7 +418,7 @@ def integrate(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Configuration (…, nq), quaternions of length one.
+        Configuration (…, nq), with unit quaternions.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.

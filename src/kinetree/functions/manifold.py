@@ -1,4 +1,4 @@
-"""The manifold on which configurations live, as functions of arrays: derivatives of steps, and rates of coordinates.
+"""The configuration manifold, as functions of arrays: derivatives of steps, and rates of coordinates.
 
 `integrate` and `difference` themselves are in `kinetree.functions.kinematics`.
 """
@@ -11,16 +11,17 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.model import Model
 
 __all__ = ["coordinate_rates", "difference_jacobian", "integrate_jacobian"]
 
 
 def _argument(*names: str) -> Callable[[Model, Any], Hashable]:
-    """The option that says by which argument to differentiate: its number."""
+    """The option that says which argument to differentiate by, as its index."""
 
     def check(_: Model, value: Any) -> int:
         if not isinstance(value, str) or value not in names:
@@ -66,10 +67,10 @@ DIFFERENCE_JACOBIAN = Definition(
 def coordinate_rates(
     robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:
-    """q̇: how fast the numbers in q change at the velocity v.
+    """q̇: the rates of change of the entries of q at velocity v.
 
-    For joints with an angle or a length as their coordinate it is v; a quaternion's is half its product with the
-    angular velocity, which stands in the moving body's axes.
+    For joints whose coordinate is an angle or a length it is v; for a quaternion it is half its product with the
+    angular velocity, in the moving body's axes.
 
     Args:
         robot: the robot.
@@ -79,7 +80,7 @@ def coordinate_rates(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        q̇ (…, nq); rad/s, m/s, and 1/s for quaternions. Where a quaternion is not of length one, q̇ keeps its length.
+        q̇ (…, nq); rad/s, m/s, and 1/s for quaternions. If a quaternion is not of unit length, q̇ preserves its length.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -119,7 +120,7 @@ def integrate_jacobian(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Matrix (…, nv, nv) with a block a joint; the identity for joints whose coordinates have v as their rates.
+        Matrix (…, nv, nv) with one block per joint; the identity for joints with q̇ = v.
 
     Raises:
         OptionError: argument is neither.
@@ -160,8 +161,8 @@ def difference_jacobian(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Matrix (…, nv, nv) with a block a joint; plus or minus the identity for joints whose coordinates have v as
-        their rates. Between orientations half a turn apart `difference` jumps; this is the derivative on one side.
+        Matrix (…, nv, nv) with one block per joint; plus or minus the identity for joints with q̇ = v. Between
+        orientations half a turn apart `difference` jumps; this is the derivative on one side.
 
     Raises:
         OptionError: argument is neither.

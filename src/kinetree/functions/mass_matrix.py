@@ -1,6 +1,6 @@
-"""The mass matrix inverted, factored and solved, and the Coriolis matrix, as functions of arrays.
+"""The mass matrix's inverse, factors and solutions, and the Coriolis matrix, as functions of arrays.
 
-They run on the tree with regrouped inertias: the same answers from fewer operations.
+They run on the tree with regrouped inertias: the same results with fewer operations.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
-from kinetree.model import Model, regrouped
+from kinetree.model import Model
 
 __all__ = [
     "MassMatrixFactors",
@@ -25,7 +27,7 @@ __all__ = [
 
 
 class MassMatrixFactors(NamedTuple):
-    """H = Lᵀ D L."""
+    """The factors of the mass matrix, M = Lᵀ D L."""
 
     L: Array
     """Unit lower triangular (…, nv, nv)."""
@@ -79,19 +81,19 @@ def mass_matrix_inverse(
 ) -> Array:
     """The inverse of the mass matrix, full and symmetric.
 
-    Made from the sparse factors of the mass matrix. Where only its product with one vector is wanted,
-    `mass_matrix_solve` and `aba` take far fewer operations.
+    It is computed by articulated bodies or from the sparse factors of the mass matrix, whichever takes fewer
+    operations. If only its product with one vector is needed, `mass_matrix_solve` and `aba` take far fewer.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        H⁻¹ (…, nv, nv): the acceleration of each degree of freedom by a unit force on each; 1/(kg·m²) between angles,
-        1/kg between displacements.
+        M⁻¹ (…, nv, nv): the acceleration of each degree of freedom due to a unit force on each; 1/(kg·m²) between
+        angles, 1/kg between displacements.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
@@ -116,15 +118,15 @@ def mass_matrix_factors(
     out: Array | None = None,
     threads: int | None = None,
 ) -> MassMatrixFactors:
-    """The factors of the mass matrix, H = Lᵀ D L.
+    """The factors of the mass matrix, M = Lᵀ D L.
 
-    L is unit lower triangular, and L[k, i] is zero wherever degree of freedom i is not on the way from k to the root.
-    (Where parents come after their children in v, or joints share coordinates, some more entries are filled.)
+    L is unit lower triangular, and L[k, i] is zero wherever degree of freedom i is not on the path from k to the root.
+    (Where parents come after their children in v, or joints share coordinates, more entries are filled.)
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv + 1, nv), of the result's dtype: the rows of L, then D.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -158,20 +160,20 @@ def mass_matrix_solve(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """H⁻¹ times a vector: the accelerations that joint forces alone give, from rest and without gravity.
+    """M⁻¹ times a vector: the accelerations due to joint forces alone, from rest and without gravity.
 
-    By the sparse factors of the mass matrix, without its inverse.
+    It uses the sparse factors of the mass matrix, not its inverse.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         force: joint forces (…, nv), or any other vector; N·m, N.
-        parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        H⁻¹ force (…, nv); rad/s², m/s².
+        M⁻¹ force (…, nv); rad/s², m/s².
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
@@ -198,21 +200,21 @@ def coriolis_matrix(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The matrix C(q, v) whose product with v is the Coriolis and centrifugal force, with Ḣ - 2 C skew-symmetric.
+    """The matrix C(q, v) whose product with v is the Coriolis and centrifugal force, with Ṁ - 2 C skew-symmetric.
 
-    Many matrices have that product; this is the one of the Christoffel symbols of H where v is the derivative of q.
-    For other joints (quaternions, bodies that fly) it is the same sum over bodies.
+    Many matrices have that product; where v is the derivative of q, this is the one from the Christoffel symbols of M.
+    For other joints (quaternions, free bodies) it is the same sum over bodies.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv); rad/s, m/s. C is linear in it.
-        parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, nv, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        C (…, nv, nv) of H q̈ + C v + g = τ; kg·m²/s between angles.
+        C (…, nv, nv) of M q̈ + C v + g = τ; kg·m²/s between angles.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.

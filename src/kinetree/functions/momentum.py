@@ -1,7 +1,7 @@
 """Momentum, about any point and about the centre of mass, and power, as functions of arrays.
 
-They run on the tree with regrouped inertias: what a joint's motion never shows of a body's inertia has the same
-momentum when its parent carries it, and the sum of all inertias stays the same.
+They run on the tree with regrouped inertias: the part of a body's inertia that its joint's motion never shows has the
+same momentum when the parent carries it, and the sum of all inertias is unchanged.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import dtype_beside
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.model import Model, regrouped
+from kinetree.model import Model
 from kinetree.spatial import Force, Vec3
 
 __all__ = [
@@ -115,16 +117,16 @@ def momentum(
 ) -> Array:
     """The momentum of everything that moves, in the world's axes, about a point.
 
-    Geared rotors count, with their own spin. Armatures do not: they are inertia about a joint, and of nothing that
-    the rest of the world could feel. What is fixed to a root that does not move has none.
+    Geared rotors count, with their own spin. Armatures do not: they are inertia about a joint alone, which nothing
+    outside the robot can feel. Bodies fixed to a stationary root have none.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        point: the point (…, 3) of the world about which the angular part is, m; the world's origin if not given.
-            What `kt.compile` makes of this function takes it with each call.
-        parameters: other numbers for some of the robot's parameters, such as
+        point: the point (…, 3) in the world about which the angular part is taken, m; by default the world's origin. A
+            kernel made by `kt.compile` takes it with each call.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -159,21 +161,21 @@ def centroidal_momentum(
 ) -> Array:
     """The momentum of everything that moves, in the world's axes, about the centre of mass.
 
-    About the centre of mass that `kt.center_of_mass` gives: of everything, also of what is fixed to a root that does
-    not move. So its linear part is always the mass times the velocity of that point.
+    The centre of mass is that of `kt.center_of_mass`, which includes what is fixed to a stationary root. So the linear
+    part is always the total mass times the velocity of that point.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        [linear; angular] (…, 6); kg·m/s, kg·m²/s. Where parameters make all masses zero there is no centre,
-        and the angular part is NaN or infinite.
+        [linear; angular] (…, 6); kg·m/s, kg·m²/s. If parameters make all masses zero, there is no centre of mass, and
+        the angular part is NaN or infinite.
 
     Raises:
         ModelError: the robot has no mass.
@@ -200,28 +202,28 @@ def centroidal_momentum_rate(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The derivative of `centroidal_momentum`, A q̈ + Ȧ v: the wrench about the centre of mass that the motion takes.
+    """The derivative of `centroidal_momentum`, A q̈ + Ȧ v: the wrench about the centre of mass that motion requires.
 
-    Of a robot that nothing holds, it is the weight and the external wrenches together.
+    For a robot that nothing holds, it is the sum of the weight and the external wrenches.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         qdd: acceleration (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        [f; n] (…, 6) in the world's axes; N, N·m. Without mass as for `centroidal_momentum`.
+        [f; n] (…, 6) in the world's axes; N, N·m. Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: Featherstone, RBDA (2008), Table 5.1 without gravity, handed to the root.
+    Source: Featherstone, RBDA (2008), Table 5.1 without gravity, passed to the root.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("cart_pole")
@@ -245,14 +247,14 @@ def centroidal_momentum_matrix(
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        A (…, 6, nv), the linear rows first, in the world's axes; rotors, a fixed base's mass and
-        robots without mass as for `centroidal_momentum`.
+        A (…, 6, nv), the linear rows first, in the world's axes; rotors, the mass of a fixed base and zero mass are
+        treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
@@ -285,14 +287,13 @@ def centroidal_momentum_matrix_rate(
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Ȧ (…, 6, nv), the linear rows first, in the world's axes. Without mass as for
-        `centroidal_momentum`.
+        Ȧ (…, 6, nv), the linear rows first, in the world's axes. Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
@@ -320,19 +321,19 @@ def centroidal_inertia(
 ) -> Array:
     """The inertia of the robot as one rigid body, about its centre of mass, in the world's axes.
 
-    Of everything, also of what is fixed to a root that does not move, as `kt.center_of_mass` counts. Its first entry
-    is the total mass: `robot.mass`, or what it is with other masses among the parameters.
+    It includes what is fixed to a stationary root, as `kt.center_of_mass` does. Its first entry is the total mass:
+    `robot.mass`, or its value with the masses given in the parameters.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, 6, 6), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        [[m 1, 0], [0, I]] (…, 6, 6), linear part first; kg, kg·m². Without mass as for `centroidal_momentum`.
+        [[m 1, 0], [0, I]] (…, 6, 6), linear part first; kg, kg·m². Zero mass is treated as in `centroidal_momentum`.
 
     Raises:
         ModelError: the robot has no mass.
@@ -363,11 +364,11 @@ def mechanical_power(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The power that enters the robot: that of joint forces and of external wrenches.
+    """The power that joint forces and external wrenches put into the robot.
 
     It is the derivative of `kinetic_energy` plus `potential_energy` along the motion that `aba` gives for the same
-    tau, f_ext, passive and limits. The energy is without that of springs: where they act, their power is part of
-    this, and so is what friction takes out.
+    tau, f_ext, passive and limits. This energy does not include that of springs: where they act, their power is
+    included here, as is the power that friction dissipates.
 
     Args:
         robot: the robot.
@@ -376,8 +377,8 @@ def mechanical_power(
         tau: joint forces (…, nv); N·m, N.
         f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes, as for `aba`; N, N·m.
         passive: which passive forces act besides tau, as for `aba`.
-        limits: whether motors give what their limits allow of tau, as for `aba`.
-        parameters: other numbers for some of the robot's parameters, such as
+        limits: whether motor limits apply to tau, as for `aba`.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.

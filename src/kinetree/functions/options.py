@@ -1,4 +1,4 @@
-"""Options that several functions have: which frame, in which coordinates, in which sense."""
+"""Options shared by several functions: which frame, in which coordinates, which kind of acceleration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ kind_option = one_of("kind", "spatial", "classical")
 
 
 def express(m: Motion, X: Transform, expressed_in: str) -> Motion:
-    """A motion in the coordinates of a frame, in other ones; X leads from the world's to the frame's."""
+    """Express a motion, given in a frame's coordinates, in others; X leads from the world's to the frame's."""
     if expressed_in == "world":
         return X.back(m)
     if expressed_in == "local_world_aligned":
@@ -55,5 +55,5 @@ def express(m: Motion, X: Transform, expressed_in: str) -> Motion:
 
 
 def classical(a: Motion, v: Motion) -> Motion:
-    """The acceleration of the body's point at the origin: RBDA eq. 2.45, read backwards."""
+    """The acceleration of the body-fixed point at the origin: RBDA eq. 2.45, inverted."""
     return Motion(a.angular, a.linear + v.angular.cross(v.linear))

@@ -1,4 +1,4 @@
-"""The rows of a Jacobian that are asked for: all six, or those of the linear or the angular velocity."""
+"""Which rows of a Jacobian are wanted: all six, or those of the linear or the angular velocity."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _one_of_them = one_of("part", "full", "linear", "angular")
 
 
 def part_option(model: Model, value: Any) -> Hashable:
-    """All rows for None."""
+    """The selected part; all rows for None."""
     return "full" if value is None else _one_of_them(model, value)
 
 
 def rows_of(part: str) -> int:
-    """How many rows a part has."""
+    """Number of rows of a part."""
     return 6 if part == "full" else 3
 
 
 def part_of(m: Motion, part: str) -> Sequence[Scalar]:
-    """The numbers of a column that are asked for."""
+    """The entries of a column that belong to a part."""
     if part == "linear":
         return m.linear.components()
     if part == "angular":

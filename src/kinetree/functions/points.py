@@ -1,4 +1,4 @@
-"""Points fixed to a frame, at positions that are inputs: where they are and how they move, as functions of arrays."""
+"""Points fixed to a frame at positions that are inputs: where they are and how they move, as functions of arrays."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.options import ExpressedIn, classical, expressed_in_option, frame_option
 from kinetree.model import Frame, Model
 from kinetree.spatial import Mat3, Transform, Vec3
@@ -48,12 +49,12 @@ def _jacobian(model: Model, q: Slots, point: Sequence[Scalar], *, frame: Frame, 
 
 
 def _at(point: Sequence[Scalar]) -> Transform:
-    """From a frame's coordinates to the same axes at the point."""
+    """The transform from a frame's coordinates to the same axes at the point."""
     return Transform(Mat3.identity(), Vec3(*point))
 
 
 def _turned(model: Model, q: Slots, frame: Frame, x: Vec3, expressed_in: str) -> Sequence[Scalar]:
-    """A vector in the frame's axes, in those asked for."""
+    """Express a vector, given in the frame's axes, in the requested ones."""
     if expressed_in == "local":
         return x.components()
     E = (frame.placement @ algorithms.placements(model.tree, q)[frame.slot]).E
@@ -79,14 +80,14 @@ def point_position(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Where a point fixed to a frame is.
+    """The position of a point fixed to a frame.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
         frame: a name in `robot.frames`.
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -137,9 +138,9 @@ def point_velocity(
         v: velocity (…, nv).
         point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
         frame: a name in `robot.frames`.
-        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both the world's axes: a point's
-            velocity depends on no origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
+            point's velocity does not depend on an origin).
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -149,7 +150,7 @@ def point_velocity(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 2.3: v + ω × r.
@@ -185,7 +186,7 @@ def point_acceleration(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The acceleration of a point fixed to a frame: the second derivative of its position; gravity is no part of it.
+    """The acceleration of a point fixed to a frame: the second derivative of its position, gravity not included.
 
     Args:
         robot: the robot.
@@ -194,9 +195,9 @@ def point_acceleration(
         qdd: acceleration (…, nv).
         point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
         frame: a name in `robot.frames`.
-        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both the world's axes: a point's
-            velocity depends on no origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
+            point's velocity does not depend on an origin).
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -206,7 +207,7 @@ def point_acceleration(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eqs. 5.8 and 2.45.
@@ -249,9 +250,9 @@ def point_jacobian(
         q: configuration (…, nq).
         point: position (…, 3) of a point fixed to the frame, in the frame's own coordinates; m.
         frame: a name in `robot.frames`.
-        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both the world's axes: a point's
-            velocity depends on no origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        expressed_in: "local" (the frame's axes), "world" or "local_world_aligned" (both mean the world's axes, as a
+            point's velocity does not depend on an origin).
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -261,7 +262,7 @@ def point_jacobian(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4, with the point as the origin.

@@ -1,4 +1,4 @@
-"""What is linear in the robot's inertial parameters, as matrices of arrays: regressor @ parameters."""
+"""Quantities linear in the robot's inertial parameters, as functions of arrays: regressor @ parameters."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, check_robot, defined_by, run
 from kinetree.functions.options import frame_option
 from kinetree.inputs import repeated
-from kinetree.model import Frame, Model
+from kinetree.model import Frame, Model, check_robot
 
 __all__ = [
     "body_wrench_regressor",
@@ -26,7 +27,7 @@ __all__ = [
 
 
 def bodies_option(model: Model, value: Any) -> Hashable:
-    """Names of bodies, in the order given; all for None."""
+    """The names of bodies, in the order given; all for None."""
     if value is None:
         return tuple(model.bodies)
     if isinstance(value, str) or not isinstance(value, Sequence):
@@ -41,7 +42,7 @@ def bodies_option(model: Model, value: Any) -> Hashable:
 
 
 def drives_option(_: Model, value: Any) -> Hashable:
-    """Whether there are columns of drives; not for None."""
+    """Whether drives have columns; False for None."""
     if value is None or isinstance(value, bool | np.bool_):
         return bool(value)
     raise OptionError(f"drives must be True or False, not {value!r:.60}")
@@ -110,7 +111,7 @@ JOINT_TORQUE_REGRESSOR = Definition(
     _torque_shape,
     _joint_torque,
     {"bodies": bodies_option, "drives": drives_option},
-    longest=20_000,  # a batch of a humanoid's takes five times as long in loops
+    longest=20_000,  # a batch for a humanoid takes five times as long in loops
 )
 MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum)
 KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)
@@ -135,34 +136,34 @@ def joint_torque_regressor(
 ) -> Array:
     """The matrix that takes the inertial parameters of the bodies to the joint forces: Y(q, v, qdd) π = τ.
 
-    With π = `kt.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` less what rotors add: armatures and
-    geared rotors are none of the ten numbers of a body. With `drives=True` there are three columns more for each
+    With π = `kt.inertial_parameters(robot)`, Y π is `rnea(robot, q, v, qdd)` minus what rotors add: armatures and
+    geared rotors are not among the ten parameters of a body. With `drives=True` there are three more columns for each
     degree of freedom of each joint, for its armature, damping and Coulomb friction, and then Y π, with
-    π = `kt.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`. What is left out
-    even then: geared rotors (`Rotor`, their ratio² inertia too), and springs.
+    π = `kt.inertial_parameters(robot, drives=True)`, is `rnea(…, passive=["damping", "friction"])`. Geared rotors
+    (`Rotor`, including their ratio² inertia) and springs are left out even then.
 
     Args:
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        bodies: names of the bodies whose columns are wanted, in that order; by default all, as in `robot.bodies`.
-        drives: whether columns of the joints' drives come after those of the bodies: q̈, v and tanh(v / v_s) in the
-            row of the degree of freedom, v_s the joint's `friction_speed`; joints in the order of `robot.joints`,
-            followers too, without a floating base's.
-        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+        bodies: names of the bodies to have columns, in that order; by default all, in the order of `robot.bodies`.
+        drives: whether columns of the joints' drives follow those of the bodies: q̈, v and tanh(v / v_s) in the row of
+            the degree of freedom, with v_s the joint's `friction_speed`; joints in the order of `robot.joints`,
+            including followers, without that of a floating base.
+        parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Y (…, nv, 10 B), ten columns a body: m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of
+        Y (…, nv, 10 B), ten columns per body: m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of
         Pinocchio), with the first moment h = m c and I about the origin of the body's own frame, in its axes. Bodies
-        on fixed joints have columns of their own; those of a fixed base are zero. With drives (…, nv, 10 B + 3 n).
+        on fixed joints have columns of their own; those of a fixed base are zero. With drives: (…, nv, 10 B + 3 n).
 
     Raises:
         NameNotFoundError: there is no such body.
-        OptionError: `bodies` is no list of different names, or `drives` is neither True nor False.
+        OptionError: `bodies` is not a list of distinct names, or `drives` is neither True nor False.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986).
@@ -197,13 +198,13 @@ def momentum_regressor(
 ) -> Array:
     """The matrix that takes the inertial parameters to the robot's momentum about the world's origin.
 
-    Of the bodies: what geared rotors spin with beside them is not among the parameters.
+    It covers the bodies only: the additional spin of geared rotors is not among the parameters.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
+        parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
             masses and inertias have no influence. See docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -237,19 +238,19 @@ def kinetic_energy_regressor(
 ) -> Array:
     """The row that takes the inertial parameters to the kinetic energy of the bodies.
 
-    `kt.kinetic_energy` has that of armatures and geared rotors on top.
+    `kt.kinetic_energy` also includes that of armatures and geared rotors.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
-        parameters: other numbers for some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
+        parameters: values that override some of the robot's parameters, such as {"joint.NAME.placement": (…, 7)};
             masses and inertias have no influence. See docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (…, 10 B), its product with `kt.inertial_parameters(robot)` in J; columns as for `joint_torque_regressor`.
+        (…, 10 B); its product with `kt.inertial_parameters(robot)` is in J; columns as for `joint_torque_regressor`.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -278,19 +279,19 @@ def potential_energy_regressor(
 ) -> Array:
     """The row that takes the inertial parameters to the potential energy in the field of gravity.
 
-    Springs are no part of it.
+    Springs are not included.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
-        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+        parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (…, 10 B), its product with `kt.inertial_parameters(robot)` in J, zero with the centre of mass at the world's
-        origin; columns as for `joint_torque_regressor`, those of inertias zero.
+        (…, 10 B); its product with `kt.inertial_parameters(robot)` is in J, and zero with the centre of mass at the
+        world's origin; columns as for `joint_torque_regressor`, those of inertias zero.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
@@ -319,24 +320,24 @@ def body_wrench_regressor(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The matrix that takes one body's inertial parameters to the wrench that moves it: what a force sensor tells.
+    """The matrix that takes one body's inertial parameters to the wrench that moves it, as a force sensor measures it.
 
-    That is I a + v x* I v less the body's weight: the sum of all wrenches on it but gravity's. Without gravity, for
-    the net wrench: `parameters={"gravity": (0, 0, 0)}`.
+    It is I a + v x* I v minus the body's weight: the sum of all wrenches on it except that of gravity. For the net
+    wrench, set gravity to zero: `parameters={"gravity": (0, 0, 0)}`.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         qdd: acceleration (…, nv).
-        frame: a name in `robot.frames`: a body, or a frame on it; then the ten numbers are those in this frame.
-        parameters: other numbers for some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
+        frame: a name in `robot.frames`: a body, or a frame on it; the ten parameters are then those in this frame.
+        parameters: values that override some of the robot's parameters, such as {"gravity": (…, 3)}; masses and
             inertias have no influence. See docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (…, 6, 10), its product with a body's ten numbers the wrench [f; n] in the frame's own axes and about its
+        (…, 6, 10); its product with a body's ten parameters is the wrench [f; n] in the frame's own axes and about its
         origin, N and N·m; the columns are in the order of `joint_torque_regressor`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How one frame moves as another sees it, from the joints between the two alone, as functions of arrays."""
+"""Motion of one frame as seen from another, from only the joints between the two, as functions of arrays."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.options import ExpressedIn, expressed_in_option, frame_option
 from kinetree.functions.parts import Part, part_of, part_option, rows_of
 from kinetree.model import Frame, Model
@@ -20,7 +21,7 @@ __all__ = ["relative_jacobian", "relative_placement", "relative_velocity"]
 
 
 def _relative_to_option(model: Model, name: Any) -> Frame:
-    """The frame that sees; the root body's for None."""
+    """The frame to see from; the root body's for None."""
     if name is None:
         return model.frames[model.root]
     if not isinstance(name, str):
@@ -52,7 +53,7 @@ def _velocity(
 
 
 def _seen(model: Model, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str) -> Sequence[Transform]:
-    """From the coordinates asked for to those of the bodies between the two."""
+    """Transforms from the requested coordinates to those of the bodies between the two."""
     tree = model.tree
     if expressed_in == "local":
         return algorithms.seen_across(tree, q, frame.slot, frame.placement, relative_to.slot)
@@ -89,16 +90,16 @@ def relative_placement(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Where one frame is, as another sees it.
+    """The placement of one frame, as seen from another.
 
-    It depends on the joints between the two alone.
+    It depends only on the joints between the two.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         frame: a name in `robot.frames`.
-        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
-        parameters: other numbers for some of the robot's parameters, such as
+        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -143,21 +144,21 @@ def relative_velocity(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The twist of one frame as another sees it.
+    """The twist of one frame as seen from another.
 
-    It is to `relative_placement` what `frame_velocity` is to `frame_placement`. For the world's
-    axes, turn it by the rotation in `frame_placement` of `relative_to`.
+    It is to `relative_placement` what `frame_velocity` is to `frame_placement`. For the world's axes, rotate it by the
+    rotation in `frame_placement` of `relative_to`.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         frame: a name in `robot.frames`.
-        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
-        expressed_in: as for `frame_velocity`, with `relative_to` in the world's place: "local" (the frame's axes and
+        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
+        expressed_in: as for `frame_velocity`, with `relative_to` in place of the world: "local" (the frame's axes and
             origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
             frame's origin).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -167,10 +168,10 @@ def relative_velocity(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in is none of the three.
+        OptionError: expressed_in is not one of the three.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: Featherstone, RBDA (2008), eq. 5.7, from the body that both stand on outward.
+    Source: Featherstone, RBDA (2008), eq. 5.7, outward from the body where their paths to the root meet.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -203,20 +204,20 @@ def relative_jacobian(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The matrix that takes v to the twist of one frame as another sees it: J v = relative_velocity.
+    """The matrix that takes v to the twist of one frame as seen from another: J v = relative_velocity.
 
-    Columns of joints that move both frames, or neither, are exactly zero, and no other joint counts.
+    Columns of joints that move both frames, or neither, are exactly zero; only the joints between the two count.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         frame: a name in `robot.frames`.
-        relative_to: the frame from which it is seen, a name in `robot.frames`; by default the root body.
-        expressed_in: as for `frame_velocity`, with `relative_to` in the world's place: "local" (the frame's axes and
+        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
+        expressed_in: as for `frame_velocity`, with `relative_to` in place of the world: "local" (the frame's axes and
             origin), "world" (those of `relative_to`) or "local_world_aligned" (the axes of `relative_to` at the
             frame's origin).
         part: "full" (6 rows, linear first), "linear" (the first three) or "angular" (the last three).
-        parameters: other numbers for some of the robot's parameters, such as
+        parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -226,7 +227,7 @@ def relative_jacobian(
 
     Raises:
         NameNotFoundError: there is no such frame.
-        OptionError: expressed_in or part is none of the allowed.
+        OptionError: expressed_in or part is not an allowed value.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 4.1.4.

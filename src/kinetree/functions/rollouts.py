@@ -1,4 +1,4 @@
-"""Motions of many steps inside one kernel, as a function of arrays."""
+"""Motions of many steps in one kernel, as a function of arrays."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.arguments import check_out, check_robot
+from kinetree.compiler.arguments import check_out
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
-from kinetree.function import Array, Definition, Slots, defined_by, run
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.inputs import real_array
-from kinetree.model import Model, regrouped
+from kinetree.model import Model, check_robot
 from kinetree.spatial import Force
 
 __all__ = ["rollout"]
@@ -28,7 +30,7 @@ _STEPS: dict[str, Callable[..., tuple[Slots, Slots]]] = {
     "rk4": algorithms.rk4,
 }
 _MOST_STEPS = 1_000_000
-"""In a kernel of the caller's own: its inputs and results stand in memory at once, for every lane and thread."""
+"""Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
 
 
 def _step(
@@ -76,7 +78,7 @@ ROLLOUT = Definition(
     is_step=True,
 )
 _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
-"""The same for as many steps as a call has rows of tau, so that a new number of them compiles nothing."""
+"""A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
 
 
 @defined_by(ROLLOUT)
@@ -95,26 +97,27 @@ def rollout(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The states that joint forces lead to, step after step, many motions at once.
+    """The states that joint forces lead to, step by step, for many motions at once.
 
-    All steps run inside a kernel, and motions side by side in its lanes and on threads. Rigid bodies, rotors and
-    gravity, as in `aba`; friction, springs and the limits of motors if they are asked for.
+    All steps run inside one kernel, with motions side by side in its lanes and on threads. The model has rigid bodies,
+    rotors and gravity, as in `aba`, and on request friction, springs and motor limits.
 
     Args:
         robot: the robot.
         q: initial configuration (…, nq); rad, m, unit quaternions.
         v: initial velocity (…, nv); rad/s, m/s.
-        tau: joint forces, a row a step and held over it (…, T, nv); N·m, N.
+        tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N.
         dt: length of a step (…), s.
         f_ext: external wrenches by frame name, the same at every step: [f; n] (…, 6) in the frame's own axes; N, N·m.
         integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
             velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
             manifold, so that quaternions stay quaternions.
         passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
-            the new velocity: it brakes without overshooting however stiff it is. For "rk4" a step must resolve it, and
-            springs for both; `kt.simulate` divides its steps where it must, a rollout does not.
+            the new velocity: it brakes without overshooting however stiff it is. With "rk4" a step must resolve
+            friction, and with both it must resolve springs; `kt.simulate` divides its steps where it must, a rollout
+            does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
-        parameters: other numbers for some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -125,9 +128,9 @@ def rollout(
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
         OptionError: there is no such integrator or passive force.
 
-    The kernel runs as many steps as tau has rows, so another number of steps compiles nothing.
+    The kernel runs as many steps as tau has rows, so a different number of steps compiles nothing new.
     `kt.compile(robot, kt.rollout, steps=T)` is a kernel for exactly T steps, at most a million; its arguments are
-    q, v, tau and dt, and its results the same to the bit.
+    q, v, tau and dt, and its results are identical to the bit.
 
     Source: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods" (2003), for "rk4".
 
@@ -144,7 +147,7 @@ def rollout(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), a row a step"
         )
     switches = switched_on(model, passive, limits)
-    some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # one step too many for none
+    some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it
     into = out if some is tau else None
     states = run(
         _ANY_LENGTH, model, (q, v, some, dt), f_ext=f_ext, parameters=parameters, out=into, threads=threads,

@@ -1,4 +1,4 @@
-"""What a robot's motion tells of its inertias: their parameters, which of them show, and which are possible at all."""
+"""Identification of inertias from motion: their parameters, which are identifiable, and which are consistent."""
 
 from kinetree.identification import log_cholesky
 from kinetree.identification.base_parameters import BaseParameters, base_parameters

@@ -1,8 +1,8 @@
-"""Base parameters: the fewest sums of inertial parameters that the joint forces tell apart.
+"""Base parameters: the fewest combinations of inertial parameters that the joint forces depend on.
 
-Most of a robot's ten numbers a body never show in its joint forces by themselves, only in sums with others, and some
-not at all. With W the regressor at many states and W_b independent columns of it, W π = W_b β with β = K π: the
-columns are looked through from the root to the tips, and one that those before it explain is grouped into them.
+Most of a robot's ten parameters per body do not affect its joint forces on their own, only in sums with others, and
+some not at all. With W the regressor at many states and W_b independent columns of it, W π = W_b β with β = K π: the
+columns are examined from the root to the tips, and one that depends on those before it is grouped into them.
 
 Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991).
 """
@@ -16,28 +16,27 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.compiler.forms.parameters import parameter_ports, with_parameters
 from kinetree.errors import DTypeError, OptionError, ShapeError
-from kinetree.function import check_robot
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.inputs import real_array
-from kinetree.model import Model
-from kinetree.model.parameters import parameter_ports, with_parameters
+from kinetree.model import Model, check_robot
 
 __all__ = ["BaseParameters", "base_parameters"]
 
 Array = NDArray[np.float64]
 
 _STATES_MORE = 2
-"""How many times more rows than columns the stacked regressor has."""
+"""The number of rows of the stacked regressor per column."""
 _DECIMALS = 6
 _ROUNDING = 1e-11
-"""Coefficients this near to a number of six decimals are that number."""
+"""Coefficients this close to a number with six decimals are replaced by it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BaseParameters:
-    """What of a robot's inertial parameters its joint forces show: β = matrix @ π, and W π = W[:, columns] β."""
+    """The identifiable base parameters of a robot: β = matrix @ π, and W π = W[:, columns] β."""
 
     robot: Model
     names: tuple[str, ...]
@@ -47,18 +46,19 @@ class BaseParameters:
     columns: tuple[int, ...]
     """The r columns of the regressor that are kept."""
     parameter_names: tuple[str, ...]
-    """Of π, such as "m(link)" or "damping(joint)"."""
+    """The names of π, such as "m(link)" or "damping(joint)"."""
     unseen: tuple[str, ...]
     """The parameters that no joint force depends on."""
     drives: bool
-    """Whether those of the joints' drives are among them."""
+    """Whether the parameters of the joints' drives are included."""
     tolerance: float
     weakest: float
-    """How small a kept column is at the least, relative to the longest, or the part of one that the others do not
-    explain, relative to the column. Near the tolerance, the number of base parameters is in doubt: angles rounded in
-    the file do that."""
+    """The smallest length of a kept column relative to the longest, or of the part that the others do not explain
+    relative to the column, whichever is less. If it is near the tolerance, the number of base parameters is in doubt:
+    angles rounded in the file can cause that.
+    """
     parameters: Mapping[str, ArrayLike] = field(default_factory=dict)
-    """Other numbers for the robot's parameters, at which it was found out."""
+    """The values used instead of the robot's own for some of its parameters."""
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -75,8 +75,8 @@ class BaseParameters:
         """β (…, r) of inertial parameters (…, p), such as `kt.inertial_parameters(robot)`.
 
         Raises:
-            ShapeError: the last axis is not as long as the robot has parameters.
-            DTypeError: they are no real numbers.
+            ShapeError: the length of the last axis is not the robot's number of parameters.
+            DTypeError: they are not real numbers.
         """
         p = len(self.parameter_names)
         x = real_array("inertial_parameters", inertial_parameters, f"(…, {p})").astype(np.float64)
@@ -86,9 +86,9 @@ class BaseParameters:
         return result
 
     def regressor(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
-        """The kept columns (…, nv, r) of `kt.joint_torque_regressor`: times β, the joint forces.
+        """The kept columns (…, nv, r) of `kt.joint_torque_regressor`: times β, they give the joint forces.
 
-        Of the bodies without a kept column nothing is computed.
+        Nothing is computed for bodies without a kept column.
         """
         count = len(self.robot.bodies)
         names = list(self.robot.bodies)
@@ -111,29 +111,30 @@ def base_parameters(
     tolerance: float = 1e-9,
     rng: np.random.Generator | int = 0,
 ) -> BaseParameters:
-    """The fewest sums of inertial parameters on which the joint forces depend, found from random states.
+    """The fewest combinations of inertial parameters that the joint forces depend on, found from random states.
 
-    Works for every robot: fixed or floating, with followers, couplings and any kind of joint. The states are random
-    and know no limits of joints; the same `rng` gives the same result. Nothing is compiled.
+    It works for every robot: fixed or floating, with followers, couplings and any kind of joint. The states are random
+    and ignore joint limits; the same `rng` gives the same result. Nothing is compiled.
 
     Args:
         robot: the robot.
-        drives: whether armature, damping and Coulomb friction of the joints take part; see `joint_torque_regressor`.
-        parameters: other numbers for some of the robot's parameters, such as {"gravity": (0, 0, 0)}.
-        tolerance: a column of the regressor is grouped if all but this part of its length is a sum of others, and
-            has no influence if it is this much shorter than the longest. Angles that are rounded in a file (1.5708)
-            make columns nearly dependent; 1e-4 then groups those, too, and the joint forces are right to about that.
+        drives: whether armature, damping and Coulomb friction of the joints are included; see `joint_torque_regressor`.
+        parameters: other values for some of the robot's parameters, such as {"gravity": (0, 0, 0)}.
+        tolerance: a column of the regressor is grouped if the others explain it except for this fraction of its length,
+            and has no influence if it is shorter than this fraction of the longest. Angles that are rounded in a file
+            (1.5708) make columns nearly dependent; 1e-4 then groups those, too, and the joint forces are right to about
+            that.
         rng: the source of the random states, or its seed.
 
     Returns:
-        Their names, the matrix K of β = K π, which columns of the regressor belong to them, and that regressor.
+        The names, the matrix K of β = K π, the columns of the regressor that belong to β, and that regressor.
 
     Raises:
-        OptionError: the tolerance is not between 0 and 1, drives is neither True nor False, or rng is no seed.
-        NameNotFoundError, ShapeError, DTypeError: for parameters that the robot does not have, or that are no numbers.
+        OptionError: the tolerance is not between 0 and 1, drives is neither True nor False, or rng is not a seed.
+        NameNotFoundError, ShapeError, DTypeError: for parameters that the robot lacks, or that are not numbers.
 
-    Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991), with Gram and Schmidt's
-    columns in place of his QR.
+    Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (1991), with Gram-Schmidt in
+    place of his QR decomposition.
 
     >>> import kinetree as kt
     >>> base = kt.base_parameters(kt.zoo.load("double_pendulum"))
@@ -188,11 +189,11 @@ def base_parameters(
 
 
 def _stacked(model: Model, columns: int, drives: bool, rng: np.random.Generator) -> Array:
-    """The regressor at random states, one below the other: by the algorithm on arrays, as long as there are states."""
+    """The regressor at random states, stacked: computed by the algorithm on arrays with one entry per state."""
     tree = model.tree
     count = (_STATES_MORE * columns) // max(model.nv, 1) + 10
     q = np.array([_anywhere(model, rng) for _ in range(count)]).reshape(count, model.nq)
-    # Comparable with 9.81: accelerations by v, by q̈ and by gravity.
+    # Accelerations due to v and to q̈ are comparable with gravity's 9.81.
     v, qdd = 3.0 * rng.normal(size=(count, model.nv)), 10.0 * rng.normal(size=(count, model.nv))
     pieces = [
         tree.split(list(x.T), size) for x, (_, size) in zip((q, v, qdd), JOINT_TORQUE_REGRESSOR.inputs, strict=True)
@@ -205,7 +206,7 @@ def _stacked(model: Model, columns: int, drives: bool, rng: np.random.Generator)
 
 
 def _anywhere(model: Model, rng: np.random.Generator) -> Array:
-    """A configuration without regard to limits: narrow ones would make the columns nearly dependent."""
+    """A random configuration that ignores limits: narrow ones would make the columns nearly dependent."""
     inf = math.inf
     pieces = [kind.random(rng, (-inf,) * kind.nq, (inf,) * kind.nq) for kind in model.tree.joint[1:]]
     return np.array(model.tree.joined(pieces, "nq"), dtype=np.float64)
@@ -221,7 +222,7 @@ def _from_the_root(model: Model) -> list[int]:
 
 
 def _grouped(unit: Array, tolerance: float) -> tuple[list[int], Array, float]:
-    """Which columns are kept, all columns as sums of these, and the smallest part that was kept for itself."""
+    """The columns that are kept, all columns as combinations of these, and the smallest independent part among them."""
     if not unit.shape[1]:
         return [], np.zeros((0, 0)), 1.0
     R = np.asarray(np.linalg.qr(unit, mode="r"))
@@ -231,7 +232,7 @@ def _grouped(unit: Array, tolerance: float) -> tuple[list[int], Array, float]:
     for k, column in enumerate(R.T):
         basis = Q[:, : len(kept)]
         rest = column - basis @ (basis.T @ column)
-        rest = rest - basis @ (basis.T @ rest)  # once more, for what rounding left
+        rest = rest - basis @ (basis.T @ rest)  # once more, against rounding
         left = float(np.linalg.norm(rest))
         if left > tolerance:
             Q[:, len(kept)] = rest / left
@@ -244,7 +245,7 @@ def _grouped(unit: Array, tolerance: float) -> tuple[list[int], Array, float]:
 
 
 def _cleaned(K: Array) -> Array:
-    """Without the rounding of coefficients that are plain numbers, zero above all."""
+    """Remove rounding errors from coefficients that are plain numbers, above all zero."""
     plain = np.round(K, _DECIMALS) + 0.0
     return np.where(np.abs(K - plain) <= _ROUNDING * np.maximum(1.0, np.abs(K)), plain, K)
 

@@ -1,4 +1,4 @@
-"""A robot's inertial parameters as one vector, and the robot that has others."""
+"""A robot's inertial parameters as one vector, and a robot with other ones."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, ShapeError
-from kinetree.function import check_robot
 from kinetree.functions.regressors import drives_option
 from kinetree.inputs import real_array
-from kinetree.model import Joint, Model
-from kinetree.model.changes.common import opened
-from kinetree.model.masses import ten
+from kinetree.model import Joint, Model, check_robot
+from kinetree.model.changes.common import closed, opened
+from kinetree.model.checks.masses import ten
 from kinetree.spatial import Inertia, Sym3, Vec3
 
 __all__ = ["OF_A_BODY", "OF_A_DRIVE", "inertial_parameters", "parameter_names", "with_inertial_parameters"]
@@ -23,16 +22,16 @@ OF_A_DRIVE = ("armature", "damping", "friction")
 
 
 def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.float64]:
-    """The numbers that inverse dynamics is linear in: ten a body, and three a degree of freedom if drives are asked.
+    """The numbers that inverse dynamics is linear in: ten per body and, with `drives`, three per degree of freedom.
 
-    A body's are m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of Pinocchio), with the first moment
-    h = m c and the inertia about the origin of the body's own frame, in its axes; kg, kg·m, kg·m². They are those of
-    the file, body by body: bodies on fixed joints have their own.
+    Those of a body are m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz (the order of Pinocchio), with the first
+    moment h = m c and the inertia about the origin of the body's own frame, in its axes; kg, kg·m, kg·m². They are
+    those of the file, body by body: bodies on fixed joints have their own.
 
     Args:
         robot: the robot.
         drives: whether armature, damping and Coulomb friction follow, for each degree of freedom of each joint:
-            joints in the order of `robot.joints`, followers too, without a floating base's.
+            joints in the order of `robot.joints`, including followers, without a floating base.
 
     Returns:
         (10 B,) in the order of `robot.bodies`, or (10 B + 3 n,).
@@ -57,21 +56,21 @@ def inertial_parameters(robot: Model, *, drives: bool = False) -> NDArray[np.flo
 
 
 def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: bool = False) -> Model:
-    """The same robot with these inertial parameters: the opposite of `kt.inertial_parameters`.
+    """The same robot with these inertial parameters: the inverse of `kt.inertial_parameters`.
 
-    They are judged as those of a file are: numbers that no body has are refused, suspicious ones are warned of.
+    They are checked like those of a file: impossible numbers are refused, suspicious ones cause a warning.
 
     Args:
         robot: the robot.
-        parameters: (10 B,), or with drives (10 B + 3 n,), as `kt.inertial_parameters` gives them.
-        drives: whether armature, damping and Coulomb friction of the joints are among them.
+        parameters: (10 B,), or with drives (10 B + 3 n,), as `kt.inertial_parameters` returns them.
+        drives: whether armature, damping and Coulomb friction of the joints are included.
 
     Returns:
-        Another robot; the first of its `notes` says so.
+        A new robot; the first of its `notes` says so.
 
     Raises:
-        ShapeError: the parameters are not as many as the robot has.
-        DTypeError: they are no real numbers.
+        ShapeError: the number of parameters is not the robot's.
+        DTypeError: they are not real numbers.
         OptionError: drives is neither True nor False.
         ModelError: naming the body or joint: numbers that are not finite, a negative mass or armature, a first moment
             without mass, an inertia with a negative principal moment about the centre of mass.
@@ -101,12 +100,12 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
     note = f"other inertial parameters: the inertias of all bodies{also} were given as numbers"
     builder = opened(replace(model.parts, links=(), joints=tuple(joints)), note)
     for link, inertia in zip(model.parts.links, inertias, strict=True):
-        builder.add_body(link.name, inertia, geometry=link.geometry)  # so that it is judged as a new one
-    return builder.build()
+        builder.add_body(link.name, inertia, geometry=link.geometry)  # so that it is checked like a new one
+    return Model.of(closed(builder, floating_base=model.floating_base))
 
 
 def parameter_names(model: Model, bodies: list[str], drives: bool) -> list[str]:
-    """For people: m(link), h_x(link), …, and armature(joint), damping(joint), friction(joint)."""
+    """Readable names: m(link), h_x(link), …, and armature(joint), damping(joint), friction(joint)."""
     names = [f"{what}({body})" for body in bodies for what in OF_A_BODY]
     for joint in _driven(model, drives):
         for suffix in joint.kind.v_names:

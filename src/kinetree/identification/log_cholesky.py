@@ -1,16 +1,16 @@
-"""Ten numbers without bounds for the inertia of a body: whatever they are, a real body has it.
+"""Ten unbounded numbers for the inertia of a body, which is physically consistent whatever they are.
 
 A body's ten inertial parameters π = [m, h_x, h_y, h_z, I_xx, I_xy, I_yy, I_xz, I_yz, I_zz] are those of a distribution
-of positive mass exactly if its pseudo-inertia, the second moments of mass in homogeneous coordinates,
+of positive mass if and only if its pseudo-inertia, the second moments of mass in homogeneous coordinates,
 
     J = [[Σ, h], [hᵀ, m]],    Σ = ∫ x xᵀ dm = tr(I) / 2 - I,
 
-is positive definite. Each such J is U Uᵀ for one upper triangular U with a positive diagonal,
+is positive definite. Each such J is U Uᵀ for exactly one upper triangular U with a positive diagonal,
 
     U = exp(α) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0, exp d3, t3], [0, 0, 0, 1]],
 
 and θ = [α, d1, d2, d3, s12, s23, s13, t1, t2, t3] may be any ten numbers: m = exp(2 α), the centre of mass is t. So an
-identification can search among θ without constraints. Points, rods and plates (J singular) are only approached.
+identification can search over θ without constraints. Points, rods and plates (J singular) are only approached.
 
 All functions take arrays (…, 10), and any number of samples at once.
 
@@ -41,11 +41,11 @@ Array = NDArray[np.float64]
 
 
 def to_parameters(theta: ArrayLike) -> Array:
-    """The inertial parameters (…, 10) of θ (…, 10): those of a body that can be, whatever the ten finite numbers are.
+    """The inertial parameters (…, 10) of θ (…, 10): physically consistent whatever the ten finite numbers are.
 
     Raises:
-        ModelError: θ is not finite, or so large that a parameter is beyond all 64-bit numbers (α or α + d above 354).
-        ShapeError, DTypeError: θ is no array of real numbers whose last axis is ten.
+        ModelError: θ is not finite, or so large that a parameter overflows 64-bit numbers (α or α + d above 354).
+        ShapeError, DTypeError: θ is not an array of real numbers whose last axis is ten.
 
     >>> import kinetree as kt
     >>> kt.log_cholesky.to_parameters([0.0] * 10).tolist()
@@ -89,7 +89,7 @@ def from_parameters(parameters: ArrayLike) -> Array:
 
     Raises:
         ModelError: a sample's mass is not positive, or its pseudo-inertia is not positive definite: impossible
-            parameters, and those of points, rods and plates, which have no θ. The message tells which.
+            parameters, and those of points, rods and plates, which have no θ. The message says which.
         ShapeError, DTypeError: as for `to_parameters`.
 
     >>> import kinetree as kt
@@ -109,7 +109,7 @@ def from_parameters(parameters: ArrayLike) -> Array:
         _refuse(massless, f"has {what}")
     J = pseudo_inertia(pi)
     t = J[..., :3, 3] / mass[..., None]
-    # Of unit mass, about the centre of mass.
+    # Second moments of unit mass, about the centre of mass.
     central = J[..., :3, :3] / mass[..., None, None] - t[..., :, None] * t[..., None, :]
     with np.errstate(invalid="ignore", divide="ignore"):
         e3 = np.sqrt(central[..., 2, 2])
@@ -129,7 +129,7 @@ def from_parameters(parameters: ArrayLike) -> Array:
 def pseudo_inertia(parameters: ArrayLike) -> Array:
     """J (…, 4, 4) of inertial parameters (…, 10): [[Σ, h], [hᵀ, m]] with Σ = tr(I) / 2 - I.
 
-    Positive definite exactly for those of a distribution of positive mass that fills space.
+    It is positive definite exactly for those of a distribution of positive mass that fills space.
 
     Raises:
         ShapeError, DTypeError: as for `to_parameters`.
@@ -142,19 +142,19 @@ def pseudo_inertia(parameters: ArrayLike) -> Array:
     pi = _ten("parameters", parameters)
     m, hx, hy, hz, xx, xy, yy, xz, yz, zz = np.moveaxis(pi, -1, 0)
     half = 0.5 * (xx + yy + zz)
-    xy, xz, yz = 0.0 - xy, 0.0 - xz, 0.0 - yz  # no zero is a negative one
+    xy, xz, yz = 0.0 - xy, 0.0 - xz, 0.0 - yz  # avoids negative zeros
     rows = [[half - xx, xy, xz, hx], [xy, half - yy, yz, hy], [xz, yz, half - zz, hz], [hx, hy, hz, m]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 _PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
-"""Where in U each of θ after the first stands: d1, d2, d3, s12, s23, s13, t1, t2, t3."""
+"""The places in U of the entries of θ after the first: d1, d2, d3, s12, s23, s13, t1, t2, t3."""
 
 _NAMES = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 
 
 def _factor(theta: Array) -> Array:
-    """U."""
+    """The factor U."""
     scale = np.exp(theta[..., 0])
     U = np.zeros((*theta.shape[:-1], 4, 4))
     for k, (row, column) in enumerate(_PLACES, 1):
@@ -183,7 +183,7 @@ def _ten(name: str, values: ArrayLike) -> Array:
 
 
 def _check_finite(theta: Array, result: Array) -> None:
-    """Raise for a θ of which no finite numbers come; `result` has the same leading axes."""
+    """Raise for a θ that does not give finite numbers; `result` has the same leading axes."""
     given, made = np.isfinite(theta), np.isfinite(result).reshape(*theta.shape[:-1], -1).all(axis=-1)
     if not given.all():
         *where, k = _first(~given)

@@ -1,4 +1,4 @@
-"""Python's cyclic garbage collector, out of the way while a large file becomes a robot."""
+"""Pauses Python's cyclic garbage collector while a large file becomes a robot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["collector_paused"]
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Reading makes millions of objects and no garbage; searching them again and again takes a third of the time."""
+    """Pause the collector: reading makes millions of objects, no garbage; rescanning takes a third of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,8 @@
 """Reading an XML file safely: size limits first, line numbers kept, nothing expanded, fetched or repaired.
 
-The parser is the standard library's expat on one buffer, without namespaces: a prefix that is never declared
-(`drake:joint`) is then just part of a name, every element knows its exact line however long the file is, and
-a hostile file is stopped in a handler instead of becoming a tree. Elements that a format does not know are
-counted and skipped.
+The parser is the standard library's expat on one buffer, without namespaces: an undeclared prefix (`drake:joint`) is
+then just part of a name, every element knows its exact line however long the file is, and a hostile file is stopped in
+a handler instead of becoming a tree. Elements that a format does not know are counted and skipped.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ MAX_SKIPPED_KINDS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a format knows of one element: the children and the attributes it may have."""
+    """What a format knows about one element: the children and attributes it may have."""
 
     children: frozenset[str]
     attributes: frozenset[str]
 
     @staticmethod
     def of(children: str = "", attributes: str = "") -> Shape:
-        """Names separated by blanks."""
+        """Build a shape from names separated by blanks."""
         return Shape(frozenset(children.split()), frozenset(attributes.split()))
 
 
 class Element:
     """An element of the file: its tag, attributes, line and children (those the format knows).
 
-    Printed, it is the place it stands at, so that it can serve as the `where` of a part it describes.
+    Its `str` is its place in the file, so that it can serve as the `where` of a part it describes.
     """
 
     __slots__ = ("attributes", "children", "file", "line", "parent", "tag")
@@ -65,7 +64,7 @@ class Element:
         return f'<{self.tag} name="{shown(name)}">' if name else f"<{self.tag}>"
 
     def __str__(self) -> str:
-        """For messages: file, line, element, and the named element around it."""
+        """Place for messages: file, line, element, and the named element around it."""
         around = self.parent
         while around is not None and "name" not in around.attributes:
             around = around.parent
@@ -73,7 +72,7 @@ class Element:
         return f"{self.file}:{self.line}: {self!r}{inside}"
 
     def fail(self, message: str) -> NoReturn:
-        """Raise the `ModelError` that names this element's place."""
+        """Raise a `ModelError` that names this element's place."""
         raise ModelError(f"{self}: {message}")
 
     def all(self, tag: str) -> list[Element]:
@@ -81,7 +80,7 @@ class Element:
         return [child for child in self.children if child.tag == tag]
 
     def parts(self) -> dict[str, Element]:
-        """The children by tag, where each may stand only once."""
+        """The children by tag, if each may appear only once."""
         parts = {child.tag: child for child in self.children}
         if len(parts) < len(self.children):
             seen: dict[str, Element] = {}
@@ -93,11 +92,11 @@ class Element:
         return parts
 
     def lacks(self, tag: str) -> NoReturn:
-        """Raise the `ModelError` that asks for a child with this tag."""
+        """Raise a `ModelError` that asks for a child with this tag."""
         self.fail(f"has no <{tag}>; add one")
 
     def text(self, attribute: str) -> str:
-        """An attribute that must be there and not be empty."""
+        """The value of an attribute that must be present and not empty."""
         value = self.attributes.get(attribute)
         if value is None:
             self.fail(f'has no attribute "{attribute}"; add it')
@@ -110,17 +109,17 @@ class Element:
 
 @dataclass(slots=True)
 class Document:
-    """A file that was read: its root and what was skipped."""
+    """A file after reading: its root, and what was skipped."""
 
     root: Element
     skipped: Counter[str] = field(default_factory=Counter)
-    """Elements the format does not know, by `parent/tag`, with what they contained."""
+    """Elements unknown to the format, by `parent/tag`, with their contents."""
     skipped_attributes: Counter[str] = field(default_factory=Counter)
-    """Attributes the format does not know, by `tag attribute`."""
+    """Attributes unknown to the format, by `tag attribute`."""
 
 
 def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], data: bytes | None = None) -> Document:
-    """Read a file whose elements have the given shapes; `data` is what is in it, if that is known.
+    """Read a file whose elements have the given shapes; `data` is the file's contents, if known.
 
     Raises `ModelError` if the file cannot be read, exceeds a limit, is not well-formed XML, or has a document
     type with declarations in it.
@@ -132,7 +131,7 @@ def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], dat
 
 
 def read_bytes(path: Path) -> bytes:
-    """What is in a file, if it is one and not too large."""
+    """The contents of a path, if it is a regular file and not too large."""
     try:
         # A pipe or a device would block or never end; only files have a size to check.
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -151,7 +150,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _check_limits(file: str, data: bytes) -> None:
-    """Refuse before parsing what would take a parser long."""
+    """Reject, before parsing, what would take a parser long."""
     if not data.strip():
         raise ModelError(f"{file}: the file is empty")
     starts = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
@@ -226,7 +225,7 @@ class _Parser:
         self._open = element
         shape = self._shapes.get(tag)
         if shape is None:
-            # Only the root: the caller says what to do about it; there is no need to read on.
+            # Only the root: the caller decides what to do about it; there is no need to read on.
             self._skip_depth = 1
             self._open = None
             return
@@ -284,7 +283,7 @@ _CUT_OFF = frozenset(
 
 
 def _count(counter: Counter[str], what: str) -> None:
-    """Count it, but do not let a file of a million different names fill the memory with them."""
+    """Count a name, without letting a file with a million different names fill the memory."""
     if what in counter or len(counter) < MAX_SKIPPED_KINDS:
         counter[what] += 1
     else:
@@ -292,7 +291,7 @@ def _count(counter: Counter[str], what: str) -> None:
 
 
 def shown(text: str | None, limit: int = 60) -> str:
-    """A piece of the file that is fit to be shown in a message."""
+    """A piece of the file, fit to be shown in a message."""
     text = (text or "")[: limit + 1]
     if not text.isprintable():
         text = "".join(c if c.isprintable() else "?" for c in text)

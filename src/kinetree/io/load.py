@@ -1,4 +1,4 @@
-"""One door for every format: what is in the file decides, not the suffix."""
+"""One entry point for every format: the file's contents decide, not its suffix."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from kinetree.errors import DTypeError, ModelError
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import read_bytes, read_document
-from kinetree.io.native import is_native, read_native
+from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.urdf import SHAPES, read_urdf
-from kinetree.model import JointKind, Model
+from kinetree.joints import JointKind
+from kinetree.model import Model
 
 __all__ = ["load"]
 
@@ -29,15 +30,15 @@ def load(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
-    """Read a robot file: URDF, or the text form that `Model.save` writes. What is in the file tells which.
+    """Read a robot file: URDF, or the text form that `Model.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body; without it, the root of a URDF file is fixed to the world,
     and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of
-    their own in q and v; with `mimic` False they move on their own. `package_roots` are the folders in which meshes
-    may be looked up, see `load_urdf`. `kinds` are the classes of joints in a text form that are not kinetree's own.
+    their own in q and v; with `mimic` False they move independently. `package_roots` are the folders in which meshes
+    may be looked up, see `load_urdf`. `kinds` are the joint classes in a text form that are not kinetree's own.
 
-    Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
-    about what is suspicious but possible.
+    Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
+    about anything suspicious but possible.
     """
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")

@@ -1,7 +1,7 @@
-"""From a mesh's address in a robot file to a path on disk that lies inside given folders.
+"""Resolve a mesh address in a robot file to a path on disk inside given folders.
 
 Nothing outside those folders is opened or even looked at: `..` is resolved as text, and links are followed one
-step at a time, each step checked before the next.
+step at a time, with each step checked before the next.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class MeshFinder:
     """Finds the meshes of one robot file.
 
     The roots are the folders given: `package://NAME/…` is looked up as `root/NAME/…`, or in a root that is itself
-    called NAME. If none are given, the file's own folder is the root, and for `package://NAME/…` a folder around
-    the file that is called NAME and is a package: it holds a package.xml, or the file lies in its `urdf` folder
-    or the like. A name alone is not enough: `package://home/…` would open all of /home.
+    called NAME. If none are given, the file's own folder is the root, and `package://NAME/…` means a folder around the
+    file that is called NAME and is a package: it holds a package.xml, or the file lies in its `urdf` folder or the
+    like. A name alone is not enough: `package://home/…` would open all of /home.
     """
 
     def __init__(self, file: Path, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
@@ -37,7 +37,7 @@ class MeshFinder:
         self._folders: dict[tuple[str, str], str | None] = {}
 
     def find(self, address: str) -> tuple[Path | None, str]:
-        """The path of an existing file, or None and why: a clause that a list of addresses can follow."""
+        """The path of an existing file, or None and the reason: a clause that a list of addresses can follow."""
         if address not in self._found:
             self._found[address] = self._look_up(address)
         return self._found[address]
@@ -50,7 +50,7 @@ class MeshFinder:
             return self._inside(self._roots or [self._folder], ["/" + rest.lstrip("/")])
         if scheme != "package":
             return None, "meshes whose address is neither a path nor package:// or file:// were not looked up"
-        # Some files have package:///NAME/…; the extra slash names no package of its own.
+        # Some files have package:///NAME/…; the extra slash does not name a package.
         package, _, inner = rest.lstrip("/").partition("/")
         if package in ("", ".", ".."):
             return None, "mesh addresses without a package's name were not looked up"
@@ -65,7 +65,7 @@ class MeshFinder:
         return self._inside([folder], [os.path.join(folder, inner.lstrip("/"))])
 
     def _package(self, name: str) -> str | None:
-        """The folder around the file that is the package of that name."""
+        """The folder around the file that is the package of this name."""
         folder = self._folder
         while True:
             if os.path.basename(folder) == name and self._is_package(folder):
@@ -109,7 +109,7 @@ class MeshFinder:
             if stat.S_ISLNK(mode):
                 target = _follow(root, step)
                 return target is not None and stat.S_ISREG(os.lstat(target).st_mode)
-        except (OSError, ValueError):  # not there, or a name that no file system takes
+        except (OSError, ValueError):  # missing, or not a valid file name
             return False
         return stat.S_ISREG(mode)
 

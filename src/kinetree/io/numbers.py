@@ -1,7 +1,7 @@
 """Numbers in attributes, read strictly.
 
-`float` would take "1_000", "nan", "infinity" and digits of any script; a robot file that has those has a mistake
-in it, so only plain decimal numbers are taken.
+`float` would accept "1_000", "nan", "infinity" and digits of any script; a robot file that contains these has a
+mistake in it, so only plain decimal numbers are accepted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST = 4096
 
 
 def number(element: Element, attribute: str, default: float | None = None) -> float:
-    """An attribute that holds one number; without a default it must be there."""
+    """The value of an attribute that holds one number; without a default it is required."""
     text = element.attributes.get(attribute)
     if text is None and default is not None:
         return default
@@ -34,9 +34,10 @@ def number(element: Element, attribute: str, default: float | None = None) -> fl
 
 
 def number_each(element: Element, attributes: tuple[str, ...]) -> tuple[float, ...]:
-    """Attributes that hold one number each and must be there."""
+    """The values of required attributes that hold one number each."""
     try:
-        # XML knows no null character, so it parts the values whatever they are, and one look takes in all of them.
+        # XML cannot contain a null character, so it separates the values whatever they are, and one check covers them
+        # all.
         text = "\0".join([element.attributes[attribute] for attribute in attributes])
     except KeyError:
         text = ""
@@ -50,7 +51,7 @@ def number_each(element: Element, attributes: tuple[str, ...]) -> tuple[float, .
 def numbers(
     element: Element, attribute: str, count: int, default: tuple[float, ...] | None = None
 ) -> tuple[float, ...]:
-    """An attribute that holds `count` numbers separated by blanks; without a default it must be there."""
+    """The value of an attribute that holds `count` numbers separated by blanks; without a default it is required."""
     text = element.attributes.get(attribute)
     if text is None:
         if default is not None:

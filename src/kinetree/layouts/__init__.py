@@ -1,4 +1,4 @@
-"""States in other libraries' layouts: orders of numbers, quaternions, and the axes that velocities are in."""
+"""States in other libraries' layouts: the order of numbers, quaternions, and the axes of velocities."""
 
 from kinetree.layouts.layout import Layout
 

@@ -1,7 +1,7 @@
-"""How the velocity of one joint is written elsewhere, and with it accelerations and forces.
+"""How other libraries write the velocity of one joint, and therefore accelerations and forces.
 
-Theirs is v' = B(q) v. The rest follows: forces keep their power, τ' = B⁻ᵀ τ, and accelerations are v' derived,
-q̈' = B q̈ + Ḃ v. Numbers are arrays, one a degree of freedom; q is always ours.
+Theirs is v' = B(q) v. The rest follows: forces keep their power, τ' = B⁻ᵀ τ, and accelerations are the derivatives of
+v', q̈' = B q̈ + Ḃ v. Numbers are arrays, one per degree of freedom; q is always ours.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.joints import JointKind
 from kinetree.layouts.coordinates import Map, Numbers
-from kinetree.model.joints import JointKind
 from kinetree.spatial import Mat3, Motion, Vec3
 
 __all__ = ["Basis", "ChainBasis", "SubspaceBasis", "TurnedBasis", "rotation_of"]
@@ -23,7 +23,7 @@ Triple = tuple[int, int, int]
 
 
 class Basis:
-    """Ours, in an order: `order[k]` is where our v has what is theirs at k."""
+    """Our velocity in another order: entry k of theirs is entry `order[k]` of ours."""
 
     def __init__(self, names: Sequence[str], order: Sequence[int] | None = None) -> None:
         self._order = list(range(len(names)) if order is None else order)
@@ -39,7 +39,7 @@ class Basis:
         return [v[k] for k in self._back]
 
     def force_to(self, q: Numbers, tau: Numbers) -> Numbers:
-        """B⁻ᵀ τ; most B are rotations."""
+        """B⁻ᵀ τ, which is B τ where B is a rotation, as most are."""
         return self.to(q, tau)
 
     def force_back(self, q: Numbers, tau: Numbers) -> Numbers:
@@ -52,11 +52,11 @@ class Basis:
 
 
 class TurnedBasis(Basis):
-    """Vectors within v that are written in the axes of the joint's other side.
+    """A basis in which vectors within v are written in the axes of the joint's other side.
 
-    `vectors` are triples of places in our v, None for a component that is always zero, and `spin` that of the angular
-    velocity, in the moving side's axes. `into` is "fixed" for vectors that are ours in the moving side's axes and
-    theirs in the fixed side's, "moving" for the reverse.
+    `vectors` are triples of places in our v, None for a component that is always zero, and `spin` is that of the
+    angular velocity, in the moving side's axes. `into` is "fixed" for vectors that we write in the moving side's axes
+    and they in the fixed side's, "moving" for the reverse.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TurnedBasis(Basis):
         return self._turned(self._matrix(q).T, super().back(q, v))
 
     def drift(self, q: Numbers, v: Numbers) -> Numbers:
-        """Ṙ u = R (ω x u), and of the transpose -ω x Rᵀ u."""
+        """Ṙ u = R (ω x u); for the transpose, -ω x Rᵀ u."""
         spin, M = _vector(v, self._spin), self._matrix(q)
         rates: Numbers = [0.0] * len(v)
         for places in self._vectors:
@@ -101,7 +101,7 @@ class TurnedBasis(Basis):
 
 
 class ChainBasis(Basis):
-    """Those of several joints in turn; `nq` and `nv` are how many numbers ours have."""
+    """The bases of several joints in series; `nq` and `nv` are the sizes of our q and v of each."""
 
     def __init__(self, parts: Sequence[Basis], nq: Sequence[int], nv: Sequence[int]) -> None:
         super().__init__([f"{k}.{name}" if name else str(k) for k, part in enumerate(parts, 1) for name in part.names])
@@ -132,10 +132,10 @@ class ChainBasis(Basis):
 
 
 class SubspaceBasis(Basis):
-    """Of a joint with other coordinates than theirs: v leads to its twist S v, and a basis from there.
+    """The basis of a joint whose coordinates differ from theirs: v gives its twist S v, and `basis` does the rest.
 
-    `pick` says which numbers of a motion are meant, as many as the joint has degrees of freedom, and `coordinates`
-    gives the q at which `basis` is asked.
+    `pick` selects the numbers of a motion that are used, as many as the joint has degrees of freedom, and `coordinates`
+    gives the q at which `basis` is evaluated.
     """
 
     def __init__(self, kind: JointKind, pick: Callable[[Motion], Numbers], coordinates: Map, basis: Basis) -> None:
@@ -156,7 +156,7 @@ class SubspaceBasis(Basis):
         return _times(np.swapaxes(self._matrix(q), -1, -2), force)
 
     def drift(self, q: Numbers, v: Numbers) -> Numbers:
-        """With the twist's own: B' (Ṡ v) + Ḃ' S v."""
+        """Ḃ v, including the twist's own drift: B' (Ṡ v) + Ḃ' S v."""
         there = self._coordinates(q)
         carried = self._basis.to(there, self._pick(self._kind.calc(q, v).c_J))
         own = self._basis.drift(there, _times(self._matrix(q), v))
@@ -169,7 +169,7 @@ class SubspaceBasis(Basis):
 
 
 def rotation_of(kind: JointKind) -> Callable[[Numbers], Mat3]:
-    """R of a joint at q: coordinates of its moving side to those of its fixed side."""
+    """The rotation R of a joint at q, from coordinates of its moving side to those of its fixed side."""
     return lambda q: kind.calc(q, [0.0] * kind.nv).X_J.E.T
 
 

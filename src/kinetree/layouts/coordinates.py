@@ -1,4 +1,4 @@
-"""How the coordinates of one joint are written elsewhere. Numbers are arrays, one a coordinate."""
+"""How other libraries write the coordinates of one joint. Numbers are arrays, one per coordinate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kinetree.expr import atan2, cos, sin, sqrt
-from kinetree.model.joints import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Vec3
 from kinetree.spatial.exponential import quaternion_exp, quaternion_log
 from kinetree.spatial.rotations import Quaternion, quaternion_product
@@ -19,22 +19,22 @@ from kinetree.spatial.rotations import Quaternion, quaternion_product
 __all__ = ["Coordinates", "Map", "Numbers", "quaternion_of_vector", "vector_of_quaternion"]
 
 Numbers = list[Any]
-"""An array a coordinate; their shapes broadcast."""
+"""One array per coordinate; their shapes broadcast."""
 Map = Callable[[Numbers], Numbers]
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """q' = f(q) of one joint, and back."""
+    """The map q' = f(q) of one joint, and its inverse."""
 
     names: tuple[str, ...]
-    """A short name for each of theirs."""
+    """A short name for each of their coordinates."""
     to: Map
     back: Map
     directions: tuple[tuple[int, ...], ...] = ()
-    """Groups of theirs, by place, of which the length divides out and may not be zero."""
+    """Groups of their coordinates, by place, whose length divides out and may not be zero."""
     late: tuple[int, ...] = ()
-    """Those of theirs, by place, that stand behind the coordinates of all other joints."""
+    """The coordinates, by place, that come after those of all other joints."""
 
     @staticmethod
     def unchanged(names: Sequence[str]) -> Coordinates:
@@ -42,7 +42,7 @@ class Coordinates:
 
     @staticmethod
     def of(kind: JointKind, order: Sequence[int] | None = None, late: Sequence[int] = ()) -> Coordinates:
-        """A kind's own, in an order: `order[k]` is where ours has what is theirs at k."""
+        """A kind's own coordinates in another order: entry k of theirs is entry `order[k]` of ours."""
         places = list(range(kind.nq)) if order is None else list(order)
         back = [places.index(k) for k in range(kind.nq)]
         names = tuple(kind.q_names[k] for k in places)
@@ -60,7 +60,7 @@ class Coordinates:
 
     @staticmethod
     def plane() -> Coordinates:
-        """Two displacements and an angle, this as its cosine and sine."""
+        """Two displacements, and an angle as its cosine and sine."""
         circle = Coordinates.circle()
         return Coordinates(
             ("x", "y", *circle.names),
@@ -76,7 +76,7 @@ class Coordinates:
 
     @staticmethod
     def chain(parts: Sequence[Coordinates], nq: Sequence[int]) -> Coordinates:
-        """Those of several joints in turn, of which ours have `nq` coordinates."""
+        """The coordinates of several joints in series; `nq` are the sizes of our q of each."""
         ours = [0, *accumulate(nq)]
         theirs = [0, *accumulate(len(part.names) for part in parts)]
 
@@ -94,14 +94,14 @@ class Coordinates:
         )
 
     def after(self, to: Map, back: Map) -> Coordinates:
-        """Of a joint whose coordinates `to` turns into those that these are of."""
+        """The coordinates of a joint whose q is converted by `to` before these apply, and by `back` after them."""
         return Coordinates(
             self.names, lambda q: self.to(to(q)), lambda q: back(self.back(q)), self.directions, self.late
         )
 
 
 def _rpy_from_quaternion(q: Numbers) -> Numbers:
-    """Half the sum and half the difference of yaw and roll are each an arc tangent, also where the pitch is 90°."""
+    """Half the sum and half the difference of yaw and roll are each an arc tangent, even where the pitch is 90°."""
     x, y, z, w = q
     half_sum, half_difference = atan2(x + z, w - y), atan2(z - x, w + y)
     across, along = (w + y) * (w + y) + (z - x) * (z - x), (w - y) * (w - y) + (x + z) * (x + z)
@@ -124,10 +124,10 @@ def _quaternion_from_rpy(q: Numbers) -> Numbers:
 
 
 def quaternion_of_vector(q: Numbers) -> Numbers:
-    """Of a rotation vector."""
+    """The quaternion of a rotation vector."""
     return list(quaternion_exp(Vec3(*q)))
 
 
 def vector_of_quaternion(q: Numbers) -> Numbers:
-    """A rotation vector, of at most half a turn."""
+    """The rotation vector of a quaternion, of at most half a turn."""
     return list(quaternion_log((q[0], q[1], q[2], q[3])).components())

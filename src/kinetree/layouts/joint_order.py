@@ -11,7 +11,7 @@ __all__ = ["owners_in_order"]
 
 
 def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling]:
-    """Whose coordinates stand where, from names."""
+    """The joints and couplings that have coordinates, in the order of these names."""
     try:
         if isinstance(order, str | bytes | Set):
             raise TypeError

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.arguments import check_robot
 from kinetree.errors import (
     ConfigurationError,
     ModelError,
@@ -21,8 +20,8 @@ from kinetree.layouts.bases import Basis
 from kinetree.layouts.coordinates import Coordinates, Numbers
 from kinetree.layouts.joint_order import owners_in_order
 from kinetree.layouts.table import LIBRARIES, Written, written
-from kinetree.model import Coupling, Joint, Model
-from kinetree.model.model import refuse_zero_quaternions
+from kinetree.model import Coupling, Joint, Model, check_robot
+from kinetree.model.robot import refuse_zero_quaternions
 
 __all__ = ["Layout"]
 
@@ -31,7 +30,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One joint, or one coupling: where its numbers stand, here and there."""
+    """One joint or one coupling: where its numbers are in our arrays and in theirs."""
 
     name: str
     q: slice
@@ -43,29 +42,29 @@ class _Part:
 
 
 class Layout:
-    """A robot's q, v, q̈ and τ as another library has them, and back.
+    """Converts a robot's q, v, q̈ and τ to another library's layout, and back.
 
     Args:
         robot: The robot.
         library: "pinocchio", "mujoco", "drake" or "rbdl".
-        joint_order: The names of all joints that have coordinates, in the order of the library's own model; by
-            default kinetree's. A coupling stands in it by its name.
+        joint_order: The names of all joints that have coordinates, in the order of the library's own model; by default
+            kinetree's. A coupling is listed by its name.
 
-    Methods with `_to` take numbers of kinetree and return the library's; those with `_from` take the library's, q
-    and v too, and return kinetree's. Arrays are (…, n), leading axes broadcast, and float32 stays float32. Each pair
-    is the other's inverse to rounding; an angle that is written by its cosine and sine comes back within half a turn,
-    and a quaternion that is written by angles with a sign and a length of its own. Velocities, accelerations and
-    forces depend on q where the two have other axes: forces keep their power, accelerations are the derivatives of
-    the library's v. Joints that follow others, and have no coordinates here, have none there.
+    Methods with `_to` take kinetree's numbers and return the library's; those with `_from` take the library's,
+    including q and v, and return kinetree's. Arrays are (…, n), leading axes broadcast, and float32 stays float32. The
+    two methods of a pair are inverses up to rounding; an angle that is written as its cosine and sine comes back within
+    half a turn, and a quaternion that is written as angles may come back with another sign and length. Velocities,
+    accelerations and forces depend on q where the two use different axes: forces keep their power, accelerations are
+    the derivatives of the library's v. Joints that follow others have no coordinates in either.
 
     Raises:
-        OptionError: For a library that is not among the four.
+        OptionError: For a library that is not one of the four.
         NameNotFoundError: If `joint_order` names a joint that the robot does not have.
         ModelError: If the order does not name each joint once, or a joint's kind has no counterpart.
-        DTypeError: If `joint_order` is no list.
+        DTypeError: If `joint_order` is not a list.
         ShapeError, DTypeError, ConfigurationError: From the methods, for arrays that do not fit.
 
-    Source: docs/layouts.md has the joint that is meant by each kind in each library.
+    Source: docs/layouts.md lists the joint that each kind corresponds to in each library.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("quadruped")
@@ -87,7 +86,7 @@ class Layout:
         self.library = library
         order = robot.owners if joint_order is None else owners_in_order(robot, joint_order)
         self.joint_order = tuple(owner.name for owner in order)
-        """The order of the joints there."""
+        """The order of the joints in the library."""
         ways = [_written(robot, owner, library) for owner in order]
         early = sum(len(way.coordinates.names) - len(way.coordinates.late) for way in ways)
         self._parts: list[_Part] = []
@@ -105,16 +104,16 @@ class Layout:
             v_end = own_v.stop
             self._parts.append(_Part(owner.name, owner.q_slice, owner.v_slice, places, own_v, coordinates, basis))
         self.nq = early
-        """How many coordinates their q has."""
+        """The number of coordinates of the library's q."""
         self.nv = v_end
-        """How many degrees of freedom their v has: as many as ours."""
+        """The number of degrees of freedom of the library's v, the same as kinetree's."""
 
     def __repr__(self) -> str:
         return f"Layout of {self.robot.name!r} in {LIBRARIES[self.library]}: nq = {self.nq}, nv = {self.nv}"
 
     @property
     def q_names(self) -> list[str]:
-        """A name for each coordinate of their q."""
+        """A name for each coordinate of the library's q."""
         names = [""] * self.nq
         for part in self._parts:
             for k, name in zip(part.their_q, part.coordinates.names, strict=True):
@@ -123,25 +122,25 @@ class Layout:
 
     @property
     def v_names(self) -> list[str]:
-        """A name for each degree of freedom of their v."""
+        """A name for each degree of freedom of the library's v."""
         return [f"{part.name}.{name}" if name else part.name for part in self._parts for name in part.basis.names]
 
     def q_to(self, q: ArrayLike) -> Array:
-        """Their q of ours (…, nq)."""
+        """The library's q from kinetree's (…, nq)."""
         return self._result(self._ours("q_to", q=q), self.nq, lambda p, x: p.coordinates.to(x["q"]), "their_q")
 
     def q_from(self, q: ArrayLike) -> Array:
-        """Our q of theirs (…, layout.nq)."""
+        """Kinetree's q from the library's (…, layout.nq)."""
         given = self._theirs("q_from", q=q)
         return self._result(given, self.robot.nq, lambda p, x: p.coordinates.back(x["q"]), "q", theirs=True)
 
     def v_to(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Their v of ours (…, nv), at our q."""
+        """The library's v from kinetree's (…, nv), at kinetree's q."""
         given = self._ours("v_to", q=q, v=v)
         return self._result(given, self.nv, lambda p, x: p.basis.to(x["q"], x["v"]), "their_v")
 
     def v_from(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Our v of theirs (…, nv), at their q."""
+        """Kinetree's v from the library's (…, nv), at the library's q."""
         given = self._theirs("v_from", q=q, v=v)
 
         def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
@@ -150,7 +149,7 @@ class Layout:
         return self._result(given, self.nv, convert, "v", theirs=True)
 
     def qdd_to(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
-        """The derivative of their v from that of ours, q̈ (…, nv), at our q and v."""
+        """The derivative of the library's v from that of kinetree's, q̈ (…, nv), at kinetree's q and v."""
         given = self._ours("qdd_to", q=q, v=v, qdd=qdd)
 
         def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
@@ -159,7 +158,7 @@ class Layout:
         return self._result(given, self.nv, convert, "their_v")
 
     def qdd_from(self, q: ArrayLike, v: ArrayLike, qdd: ArrayLike) -> Array:
-        """q̈, the derivative of our v, from that of theirs (…, nv), at their q and v."""
+        """q̈, the derivative of kinetree's v, from that of the library's (…, nv), at the library's q and v."""
         given = self._theirs("qdd_from", q=q, v=v, qdd=qdd)
 
         def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
@@ -170,12 +169,12 @@ class Layout:
         return self._result(given, self.nv, convert, "v", theirs=True)
 
     def tau_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Their joint forces of ours (…, nv), at our q: with v as theirs, they have the same power."""
+        """The library's joint forces from kinetree's (…, nv), at kinetree's q: with its v, the power is the same."""
         given = self._ours("tau_to", q=q, tau=tau)
         return self._result(given, self.nv, lambda p, x: p.basis.force_to(x["q"], x["tau"]), "their_v")
 
     def tau_from(self, q: ArrayLike, tau: ArrayLike) -> Array:
-        """Our joint forces of theirs (…, nv), at their q."""
+        """Kinetree's joint forces from the library's (…, nv), at the library's q."""
         given = self._theirs("tau_from", q=q, tau=tau)
 
         def convert(part: _Part, x: dict[str, Numbers]) -> Numbers:
@@ -219,7 +218,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Arrays:
-    """What a method was given, in double precision and with at least one leading axis."""
+    """The arguments of a method, in double precision."""
 
     arrays: dict[str, Array]
     shape: tuple[int, ...]
@@ -248,7 +247,7 @@ class _Arrays:
 
 
 def _numbers(array: Array, places: slice | list[int]) -> Numbers:
-    """A column each, as arrays also of one sample: NumPy's own numbers are not what `kinetree.expr` takes."""
+    """One array per entry, even for a single sample: `kinetree.expr` does not take NumPy scalars."""
     own = np.atleast_2d(array[..., places])
     return [own[..., k] for k in range(own.shape[-1])]
 
@@ -271,7 +270,7 @@ def _written(robot: Model, owner: Joint | Coupling, library: str) -> Written:
 
 
 def _refuse_zero(q: Array, part: _Part, places: list[int], group: tuple[int, ...]) -> None:
-    """Raise if numbers that stand for a direction have none; NaN and infinity stay in their sample."""
+    """Raise if numbers that stand for a direction cannot be normalised; NaN and infinity stay in their sample."""
     x = q[..., places]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("...i,...i", x, x)

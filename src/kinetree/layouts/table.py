@@ -1,7 +1,7 @@
-"""Which joint of which library each kind stands for, and how its numbers are written there: a row a kind.
+"""The joint that each kind corresponds to in each library, and how its numbers are written there: one row per kind.
 
-A kind without a row for a library is written as it is if v are the rates of its q: whatever stands for it there has
-those coordinates, be it one joint or several in a chain.
+A kind without a row for a library is written unchanged if v is the rate of its q: its counterpart there, one joint or
+several in a chain, has those coordinates.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from kinetree.layouts.bases import Basis, ChainBasis, SubspaceBasis, TurnedBasis, rotation_of
-from kinetree.layouts.coordinates import Coordinates, Numbers, quaternion_of_vector, vector_of_quaternion
-from kinetree.model.joints import (
+from kinetree.joints import (
     Composite,
     Continuous,
     ExponentialMap,
@@ -23,13 +21,15 @@ from kinetree.model.joints import (
     Planar,
     Spherical,
 )
+from kinetree.layouts.bases import Basis, ChainBasis, SubspaceBasis, TurnedBasis, rotation_of
+from kinetree.layouts.coordinates import Coordinates, Numbers, quaternion_of_vector, vector_of_quaternion
 from kinetree.spatial import Mat3, Motion, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
 __all__ = ["LIBRARIES", "Written", "written"]
 
 LIBRARIES = {"drake": "Drake", "mujoco": "MuJoCo", "pinocchio": "Pinocchio", "rbdl": "RBDL"}
-"""What each calls itself."""
+"""What each library calls itself."""
 
 
 class Written(NamedTuple):
@@ -53,7 +53,7 @@ def written(kind: JointKind, library: str) -> Written | None:
 def _in_order(
     q_order: Sequence[int] | None = None, v_order: Sequence[int] | None = None, late: Sequence[int] = ()
 ) -> Row:
-    """The same numbers, in an order of their own."""
+    """The same numbers in another order."""
     return lambda kind: Written(Coordinates.of(kind, q_order, late), Basis(kind.v_names, v_order))
 
 
@@ -65,7 +65,7 @@ def _turned(
     v_order: Sequence[int] | None = None,
     late: Sequence[int] = (),
 ) -> Row:
-    """Some of the vectors in v in the axes of the other side."""
+    """The same numbers, with some of the vectors in v in the axes of the other side."""
     return lambda kind: Written(
         Coordinates.of(kind, q_order, late),
         TurnedBasis(kind.v_names, into, vectors, spin, rotation_of(kind), v_order),
@@ -77,7 +77,7 @@ def _angle(kind: JointKind) -> Written:
 
 
 def _planar(kind: JointKind) -> Written:
-    """The velocity in the moving side's axes."""
+    """A planar joint, with its velocity in the moving side's axes."""
 
     def turn(q: Numbers) -> Mat3:
         return from_axis_angle(Vec3(0.0, 0.0, 1.0), q[2])
@@ -87,7 +87,7 @@ def _planar(kind: JointKind) -> Written:
 
 
 def _own(library: str) -> Row:
-    """A joint between placements has its own joint's numbers."""
+    """A joint between placements, written like the joint inside."""
 
     def row(kind: JointKind) -> Written | None:
         assert isinstance(kind, Placed)
@@ -97,7 +97,7 @@ def _own(library: str) -> Row:
 
 
 def _parts(library: str) -> Row:
-    """Of a composite each part by its own row."""
+    """A composite, each part by its own row."""
 
     def row(kind: JointKind) -> Written | None:
         assert isinstance(kind, Composite)
@@ -113,13 +113,13 @@ def _parts(library: str) -> Row:
 
 
 def _ball_rpy(kind: JointKind) -> Written:
-    """Three angles, and an angular velocity in the fixed side's axes."""
+    """A ball joint with three angles, and its angular velocity in the fixed side's axes."""
     turned = TurnedBasis(kind.v_names, "fixed", [(0, 1, 2)], (0, 1, 2), rotation_of(kind))
     return Written(Coordinates.roll_pitch_yaw(), turned)
 
 
 def _ball_by_vector(library: str) -> Row:
-    """No library has a ball joint with the rates of a rotation vector for v: its own ball joint stands for it."""
+    """The library's own ball joint: none has one whose v are the rates of a rotation vector."""
 
     def row(kind: JointKind) -> Written:
         ball = written(Spherical(), library)
@@ -140,7 +140,7 @@ def _ball_by_vector(library: str) -> Row:
 
 
 def _rpy_and_twist(kind: JointKind) -> Written:
-    """Angles first, and an angular and a linear velocity, in this order, in the fixed side's axes."""
+    """A free joint with its angles first, and an angular, then a linear velocity in the fixed side's axes."""
     names = Free().v_names
     twist = TurnedBasis(names, "fixed", [_LINEAR, _ANGULAR], _ANGULAR, rotation_of(kind), (*_ANGULAR, *_LINEAR))
 
@@ -155,7 +155,7 @@ def _rpy_and_twist(kind: JointKind) -> Written:
 
 
 def _signed(kind: JointKind, q: Numbers) -> Numbers:
-    """Coordinates of a kind's mirror images go the other way round."""
+    """Apply the signs that a kind's mirror images have."""
     assert isinstance(kind, ExponentialMap | FreeRPY)
     return [x * sign for x, sign in zip(q, kind.signs, strict=True)]
 

@@ -1,79 +1,22 @@
-"""What a robot is."""
+"""Robots: collected from parts, checked, frozen, and changed into others."""
 
-from kinetree.model.base_parameters import regrouped
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.changes.merge import merge
-from kinetree.model.clusters import Cluster
 from kinetree.model.elements import Body, Coupling, Frame, Geometry, Joint, Limits, Mimic, Named, Rotor
-from kinetree.model.joints import (
-    Composite,
-    Continuous,
-    Cylindrical,
-    Ellipsoid,
-    Euler,
-    ExponentialMap,
-    Fixed,
-    FloatingBase,
-    Free,
-    FreeRPY,
-    Helical,
-    JointKind,
-    JointMotion,
-    MultiDof,
-    Placed,
-    Planar,
-    Prismatic,
-    Reversed,
-    Revolute,
-    Screw,
-    Spherical,
-    Translation,
-    Universal,
-)
-from kinetree.model.model import Model
-from kinetree.model.tree import JointBlocks, JointDiagonal, JointSquare, JointSquares, Tree
+from kinetree.model.merge import merge
+from kinetree.model.model import Model, check_robot
 
 __all__ = [
     "Body",
-    "Cluster",
-    "Composite",
-    "Continuous",
     "Coupling",
-    "Cylindrical",
-    "Ellipsoid",
-    "Euler",
-    "ExponentialMap",
-    "Fixed",
-    "FloatingBase",
     "Frame",
-    "Free",
-    "FreeRPY",
     "Geometry",
-    "Helical",
     "Joint",
-    "JointBlocks",
-    "JointDiagonal",
-    "JointKind",
-    "JointMotion",
-    "JointSquare",
-    "JointSquares",
     "Limits",
     "Mimic",
     "Model",
     "ModelBuilder",
-    "MultiDof",
     "Named",
-    "Placed",
-    "Planar",
-    "Prismatic",
-    "Reversed",
-    "Revolute",
     "Rotor",
-    "Screw",
-    "Spherical",
-    "Translation",
-    "Tree",
-    "Universal",
+    "check_robot",
     "merge",
-    "regrouped",
 ]

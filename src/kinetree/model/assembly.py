@@ -1,4 +1,4 @@
-"""From checked parts to the frozen robot: bodies on fixed joints are merged, slots and places in q and v given out."""
+"""From checked parts to the frozen robot: bodies on fixed joints are merged, slots and places in q and v assigned."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.checks import hint
-from kinetree.model.drive import Drive
+from kinetree.joints import Fixed
+from kinetree.model.checks.masses import indices
+from kinetree.model.checks.parts import hint
+from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Body, Frame, Joint
-from kinetree.model.joints import Fixed
-from kinetree.model.masses import indices
 from kinetree.model.sharing import Layout
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
-from kinetree.model.structure import Structure
-from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
+from kinetree.tree.drive import Drive
+from kinetree.tree.unrolled import UnrolledTree
 
 __all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes", "reflected_inertia"]
 
@@ -27,7 +27,7 @@ _MASSLESS = Inertia.zero()
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where each body ends up: its slot, its frame in that slot's frame, and how the slots hang together."""
+    """Where each body ends up: its slot, its frame in that slot's frame, and how the slots are connected."""
 
     slot: dict[str, int]
     placement: dict[str, Transform]
@@ -42,7 +42,7 @@ def assemble_tree(
     joints: Sequence[JointSpec],
     gravity: tuple[float, float, float],
     layout: Layout,
-) -> tuple[Tree, dict[str, Body]]:
+) -> tuple[UnrolledTree, dict[str, Body]]:
     """The tree of the moving joints (a floating base's first), and every body with its place in it."""
     places = _merge(structure, joints)
     inertia = [_MASSLESS] * (len(joints) + 1)
@@ -53,7 +53,7 @@ def assemble_tree(
         own = link.inertia if X is _IDENTITY else X.back(link.inertia)
         inertia[i] = own if inertia[i] is _MASSLESS else inertia[i] + own
     _check_finite(joints, inertia, places.X_T)
-    tree = Tree(
+    tree = UnrolledTree(
         outward=tuple(places.outward),
         inward=tuple(reversed(places.outward)),
         joint=(Fixed(), *(spec.kind for spec in joints)),
@@ -91,14 +91,14 @@ def assemble_joints(specs: Sequence[JointSpec], layout: Layout) -> dict[str, Joi
 
 
 def reflected_inertia(joint: JointSpec | Joint) -> tuple[float, ...]:
-    """Armature, and ratio² times the inertia of a geared rotor."""
+    """Armature, plus ratio² times the inertia of a geared rotor."""
     if joint.rotor is None:
         return joint.armature
     return (joint.armature[0] + joint.rotor.ratio**2 * joint.rotor.inertia,)
 
 
 def _rotor_couples(spec: JointSpec) -> tuple[Vec3, ...]:
-    """What tree.rotor holds of a joint."""
+    """The entry of tree.rotor for a joint."""
     if spec.rotor is None:
         return (Vec3.zero(),) * spec.kind.nv
     axis = spec.rotor.axis if spec.rotor.axis is not None else spec.kind.axis.components()  # type: ignore[attr-defined]
@@ -131,7 +131,7 @@ def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> d
 
 
 def merge_notes(bodies: Mapping[str, Body], root: str) -> list[str]:
-    """A sentence on the bodies that no joint moves."""
+    """A sentence about the bodies that no joint moves."""
     merged = [body.name for body in bodies.values() if body.is_fixed and body.name != root]
     if not merged:
         return []
@@ -164,11 +164,11 @@ def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:
 
 
 _HUGE = 1e100
-"""No robot weighs or measures as much, and products of a few such numbers are still finite."""
+"""No robot is this heavy or large, and products of a few such numbers are still finite."""
 
 
 def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: Sequence[Transform]) -> None:
-    """Huge but finite numbers may overflow when they are put together."""
+    """Raise if huge but finite numbers overflow when they are combined."""
     numbers = [
         (*I.I.components(), *I.h.components(), I.mass, *X.r.components()) for I, X in zip(inertia, X_T, strict=True)
     ]

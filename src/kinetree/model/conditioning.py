@@ -1,28 +1,26 @@
-"""Where coordinates end: how well conditioned each joint's motion subspace is, and the way round to other coordinates.
+"""Singularities of coordinates: the condition of each joint's motion subspace, and the switch to other coordinates.
 
-Users meet these as `Model.conditioning`, `Model.near_singular` and `Model.rechart`.
+Users access these as `Model.conditioning`, `Model.near_singular` and `Model.rechart`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ShapeError
+from kinetree.joints import JointKind
 from kinetree.model.elements import Joint
-from kinetree.model.joints import JointKind
-
-if TYPE_CHECKING:
-    from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 
 __all__ = ["conditioning", "rechart"]
 
 Array = NDArray[np.float64]
 
 
-def conditioning(model: Model, q: Array) -> Array:
+def conditioning(model: Robot, q: Array) -> Array:
     """For each joint, smallest over largest singular value of S(q), its columns at comparable lengths."""
     coordinates: list[Any] = [q[..., k] for k in range(model.nq)]
     pieces = model.tree.split(coordinates, "nq")[1:]
@@ -49,8 +47,8 @@ def _of_subspace(kind: JointKind, q: list[Any], shape: tuple[int, ...]) -> Array
     return ratio
 
 
-def rechart(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """The same state, each joint that can at coordinates far from where they end."""
+def rechart(model: Robot, q: Array, v: Array) -> tuple[Array, Array]:
+    """The same state, with every joint that supports it moved to coordinates far from their singularities."""
     try:
         shape = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     except ValueError:

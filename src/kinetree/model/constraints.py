@@ -1,7 +1,7 @@
 """Motion constraints: a frame held to the world, and two frames held together.
 
-A `Contact` or a `Loop` is a plain record: hashable, comparable, and the same for every robot that has frames of these
-names. `holds` looks the frames up in one robot; what it returns is what the algorithms read.
+A `Contact` or a `Loop` is a plain record: hashable, comparable, and the same for every robot with frames of these
+names. `holds` looks up the frames in one robot; the algorithms read its result.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.tree.holds import Anchor, Hold
 
-__all__ = ["Constraint", "Contact", "Hold", "Loop", "holds"]
+__all__ = ["Constraint", "Contact", "Loop", "holds"]
 
 _ALL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ORTHOGONAL = 1e-9
-"""How far from zero the products of two directions of length one may be, and a rotation from orthogonal."""
+"""Tolerance on the products of orthogonal unit directions, and on the orthogonality of a rotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +34,17 @@ class Contact:
     Attributes:
         frame: the name of the frame.
         directions: "point" holds the frame's origin (3 rows), "fixed" its orientation as well (6 rows, the linear ones
-            first); one direction (3,) holds the origin along it only, as a frictionless ground does; two or three
+            first); one direction (3,) holds the origin only along it, like frictionless ground; two or three
             directions (k, 3), at right angles, hold it along these. Their length does not matter.
-        at: where the frame is held: its place (3,) in the world, or for "fixed" its placement, by `kt.placement` or
+        at: where the frame is held: a point (3,) in the world, or for "fixed" a placement, by `kt.placement` or
             as the matrix (4, 4) of `kt.frame_placement`. Only the position error and `position_gain` need it.
-        axes: whose axes the directions and the rows are in: "world", or "local" for the frame's own, which turn with
+        axes: the axes that the directions and the rows are in: "world", or "local" for the frame's own, which turn with
             it (a blade that cannot move sideways).
-        position_gain: the acceleration that a position error asks for, 1/s² (Baumgarte's β²).
-        velocity_gain: the acceleration that a velocity error asks for, 1/s (Baumgarte's 2 α).
+        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²).
+        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α).
 
     Raises:
-        OptionError: for directions that are zero or not at right angles, a place that is none, negative gains.
+        OptionError: for directions that are zero or not at right angles, an invalid place, negative gains.
 
     >>> import kinetree as kt
     >>> kt.Contact("left_foot", "fixed").size
@@ -82,21 +83,21 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Two frames held together: the origin of the second to that of the first in some directions, or all of both.
+    """Two frames held together: the second's origin to the first's in some directions, or the whole frames.
 
-    All that it says is said in the axes of the first frame, and turns with them.
+    All directions are in the axes of the first frame, and turn with them.
 
     Attributes:
         frame_a, frame_b: the names of the frames.
         directions: "point" holds the two origins together (3 rows), "fixed" the orientations as well (6 rows, the
             linear ones first); one direction (3,) or two (2, 3), at right angles, in the axes of `frame_a`, hold the
-            origins together along these only: the origin of `frame_b` stays in a plane or on a line of `frame_a`.
+            origins together only along these: the origin of `frame_b` stays in a plane or on a line of `frame_a`.
             "distance" keeps the origins `length` apart, as a massless rod does (1 row, the unit vector from the origin
             of `frame_a` to that of `frame_b`, at any distance). Where the two origins meet, a rod has no direction:
             its row, its bias and its force are zero.
         length: of the rod, m.
-        position_gain: the acceleration that a position error asks for, 1/s² (Baumgarte's β²).
-        velocity_gain: the acceleration that a velocity error asks for, 1/s (Baumgarte's 2 α).
+        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²).
+        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α).
 
     Raises:
         OptionError: for a frame held to itself, directions that are zero or not at right angles, a "distance" without
@@ -142,39 +143,22 @@ class Loop:
 Constraint = Contact | Loop
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """A constraint on one robot."""
-
-    frame: Frame
-    """That is held, at its origin."""
-    carrier: Frame | None
-    """To which it is held; None for the world."""
-    directions: tuple[Vec3, ...]
-    turns: bool
-    """Whether the orientation is held as well."""
-    axes: str
-    """Whose axes: "world", "local" for those of `frame`, or "carrier"."""
-    at: Transform | None
-    """Where in the world `frame` is held."""
-    length: float | None
-    """Of the rod between the two origins, where nothing else holds them."""
-    position_gain: float
-    velocity_gain: float
-
-
-def holds(model: Model, constraints: Sequence[Constraint]) -> list[Hold]:
+def holds(model: Robot, constraints: Sequence[Constraint]) -> list[Hold]:
     """The constraints on the frames of one robot, or of another form of it."""
     found = []
     for c in constraints:
         directions = tuple(Vec3(*d) for d in (_ALL if isinstance(c.directions, str) else c.directions))
         turns, gains = c.directions == "fixed", (c.position_gain, c.velocity_gain)
         if isinstance(c, Contact):
-            found.append(Hold(model.frames[c.frame], None, directions, turns, c.axes, c.at, None, *gains))
+            found.append(Hold(_anchor(model.frames[c.frame]), None, directions, turns, c.axes, c.at, None, *gains))
         else:
             a, b = model.frames[c.frame_a], model.frames[c.frame_b]
-            found.append(Hold(b, a, directions, turns, "carrier", None, c.length, *gains))
+            found.append(Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, c.length, *gains))
     return found
+
+
+def _anchor(frame: Frame) -> Anchor:
+    return Anchor(frame.slot, frame.placement)
 
 
 def _set(record: Contact | Loop, name: str, value: Any) -> None:
@@ -182,7 +166,7 @@ def _set(record: Contact | Loop, name: str, value: Any) -> None:
 
 
 def _checked_names(kind: str, last: str, *names: Any) -> str:
-    """How messages call the constraint."""
+    """The name of the constraint in messages."""
     if not isinstance(names[-1], str):
         raise OptionError(f"{kind}: {last} must be the name of a frame, not {names[-1]!r:.60}")
     return f"{kind}({', '.join(map(repr, names))})"
@@ -193,7 +177,7 @@ def _size(directions: Any) -> int:
 
 
 def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float, ...], ...]:
-    """A word, or up to three vectors of length one at right angles."""
+    """A word, or up to three unit vectors at right angles."""
     wanted = f"directions must be {', '.join(map(repr, words))}, one direction (3,) or up to three (k, 3)"
     if isinstance(value, str):
         if value not in words:

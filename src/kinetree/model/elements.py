@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from kinetree.errors import NameNotFoundError, nearest_names
-from kinetree.model.joints import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Transform
 
 __all__ = ["Body", "Coupling", "Frame", "Geometry", "Joint", "Limits", "Mimic", "Named", "Rotor"]
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Named(Mapping[str, T], Generic[T]):
-    """Parts by name, in the order of the file; a wrong name is answered with the nearest right ones."""
+    """Parts by name, in the order of the file; the error for a wrong name suggests the nearest right ones."""
 
     def __init__(self, what: str, parts: Mapping[str, T]) -> None:
         self._what = what
@@ -58,22 +58,22 @@ class Geometry:
     shape: str
     size: tuple[float, ...]
     placement: Transform
-    """In the body's frame."""
+    """Relative to the body's frame."""
     name: str = ""
     mesh: str | None = None
-    """The mesh's address as the file has it."""
+    """The mesh's address as given in the file."""
     mesh_path: Path | None = field(default=None, compare=False)
-    """Where that is on disk, if it lies inside the given roots."""
+    """Its path on disk, if it lies inside the given roots."""
     color: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A link of the file, moving on its own or fixed to another."""
+    """A link of the file, moving by itself or fixed to another."""
 
     name: str
     inertia: Inertia
-    """Its own, in its own frame; merging leaves it as the file has it."""
+    """Its own, in its own frame; merging leaves it as in the file."""
     slot: int
     """The moving body it belongs to; 0 is the root."""
     placement: Transform
@@ -85,7 +85,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Position limits a coordinate, velocity and effort limits a degree of freedom; infinite where there are none."""
+    """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
@@ -111,8 +111,8 @@ class Mimic:
 class Rotor:
     """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
 
-    Its mass, and its inertia as if it stood still, belong to that body. `inertia` is that about its own axis, kg·m²;
-    `axis` is in the joint's fixed frame, by default the joint's own. Beside armature (ratio² inertia) it has
+    Its mass, and its inertia as if it did not spin, belong to that body. `inertia` is that about its own axis, kg·m²;
+    `axis` is in the joint's fixed frame, by default the joint's own. Besides armature (ratio² inertia) it has
     gyroscopic terms (RBDA section 9.6).
     """
 
@@ -138,25 +138,25 @@ class Joint:
     v_start: int
     limits: Limits
     damping: tuple[float, ...]
-    """Viscous, N·m·s/rad or N·s/m."""
+    """Viscous damping, N·m·s/rad or N·s/m."""
     friction: tuple[float, ...]
-    """Coulomb, N·m or N."""
+    """Coulomb friction, N·m or N."""
     friction_speed: tuple[float, ...]
-    """The speed within which Coulomb friction is rounded off, rad/s or m/s."""
+    """The speed within which Coulomb friction is smoothed, rad/s or m/s."""
     stiffness: tuple[float, ...]
-    """Of a spring, N·m/rad or N/m."""
+    """Spring stiffness, N·m/rad or N/m."""
     rest: tuple[float, ...]
     """The coordinates at which the spring is at rest."""
     armature: tuple[float, ...]
-    """Rotor inertia seen at the joint, kg·m² or kg; that of `rotor` comes on top."""
+    """Rotor inertia seen at the joint, kg·m² or kg; that of `rotor` is added to it."""
     rotor: Rotor | None = None
     mimic: Mimic | None = None
     coupling: str | None = None
-    """The coupling that its coordinates are computed by; None if they are its own."""
+    """The coupling that computes its coordinates; None if they are its own."""
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether its coordinates stand in q and v; a follower's are computed from others."""
+        """Whether its coordinates are in q and v; a follower's are computed from others."""
         return self.mimic is None and self.coupling is None
 
     @property
@@ -172,15 +172,15 @@ class Joint:
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """Coordinates that several joints share: their coordinates are matrix z + offset, and z stands in q."""
+    """Coordinates shared by several joints: the joints' are matrix z + offset, and q contains z."""
 
     name: str
     joints: tuple[str, ...]
     matrix: tuple[tuple[float, ...], ...]
-    """A row a coordinate of the joints, in their order."""
+    """One row per coordinate of the joints, in their order."""
     offset: tuple[float, ...]
     coordinates: tuple[str, ...]
-    """A short name for each of z."""
+    """A short name for each entry of z."""
     q_start: int
     v_start: int
 
@@ -200,6 +200,6 @@ class Frame:
     name: str
     body: str
     slot: int
-    """The moving body it sits on; 0 is the root."""
+    """The moving body it is fixed to; 0 is the root."""
     placement: Transform
-    """In that moving body's frame."""
+    """Relative to that moving body's frame."""

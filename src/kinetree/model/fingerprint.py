@@ -1,8 +1,8 @@
-"""What tells one robot from another, as bytes: the same for equal robots in every process, on every machine.
+"""A robot's identity as bytes: the same for equal robots in every process, on every machine.
 
-Everything in a `Model` counts but its own name, where it came from, its notes and the shapes for viewers: whatever an
-algorithm may read. A part added to a model later counts by itself. Numbers count by their bits, so one unit in the
-last place makes another robot.
+Everything in a `Model` that an algorithm may read counts: all except its own name, where it came from, its notes and
+the shapes for viewers. A part added to a model later is included automatically. Numbers count by their bits, so one
+unit in the last place makes a different robot.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from typing import Any
 
 import numpy as np
 
+from kinetree.joints import JointKind
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
-from kinetree.model.equality import ByIdentity
-from kinetree.model.joints import JointKind
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 
 __all__ = ["digest", "fingerprint"]
 
 _LEFT_OUT: dict[type, frozenset[str]] = {
-    Model: frozenset({"name", "notes", "parts", "source"}),
+    Robot: frozenset({"name", "notes", "parts", "source"}),
     Body: frozenset({"geometry"}),
 }
-"""What no algorithm can read, or what only tells people something."""
+"""Fields that no algorithm can read, or that are only for people."""
 _KNOWN: ByIdentity[bytes | None] = ByIdentity()
-"""Equal robots may differ in the sign of a zero, which is another bit."""
+"""Keyed by identity, for equal robots may differ in the sign of a zero, which is another bit."""
 
 
 class _CannotTellError(Exception):
-    """Something whose state is not known to be all there is to it."""
+    """A value that may depend on more than its known state."""
 
 
-def fingerprint(model: Model) -> bytes | None:
-    """32 bytes that equal robots share and others do not; None for a robot with a kind of joint that is not ours.
+def fingerprint(model: Robot) -> bytes | None:
+    """32 bytes that equal robots share and others do not; None for a robot with a joint kind that is not kinetree's.
 
     It is computed once for each model.
 
@@ -57,11 +57,11 @@ def fingerprint(model: Model) -> bytes | None:
 
 
 def digest(*values: object) -> bytes | None:
-    """32 bytes for a row of values; None if one of them, or a part of it, is of a type that is not known here.
+    """32 bytes for a sequence of values; None if any part of them is of an unknown type.
 
-    Taken are numbers, strings, bytes, paths, None, tuples, lists and dicts of such, spatial quantities, the parts of
-    robots, and functions of kinetree's own, by their names and what they hold: what they do is for whoever compares
-    digests to know.
+    Accepted are numbers, strings, bytes, paths, None, tuples, lists and dicts of these, spatial quantities, the parts
+    of robots, and kinetree's own functions, by their names and what they hold: whoever compares digests must know what
+    the functions do.
 
     >>> digest("local", 1) == digest("local", 1.0)
     False
@@ -80,8 +80,8 @@ def digest(*values: object) -> bytes | None:
 class _Writer:
     """Values as words and floats, column by column: each field of 10,000 joints is one word, or one run of floats.
 
-    The words alone tell what each float is, and none can be taken for one of another sort: strings and numbers stand
-    as Python writes them, so no word has a line break in it.
+    The words alone determine what each float is, and none can be mistaken for one of another sort: strings and numbers
+    are written as Python literals, so no word contains a line break.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class _Writer:
         self.numbers = array("d")
 
     def put(self, values: Sequence[Any]) -> None:
-        """Values whose number is known: which are of one kind, and then each kind by itself."""
+        """Write a known number of values: which are of the same type, and then each type by itself."""
         kinds = dict.fromkeys(map(type, values))
         if len(kinds) == 1:
             self._alike(type(values[0]), values)
@@ -113,7 +113,7 @@ class _Writer:
         elif (parts := _parts(kind)) is not None:
             self._fields(kind, parts, values)
         elif issubclass(kind, JointKind) and _is_ours(kind):
-            # A kind of joint is what its instances hold: what the code of another's kind reads, nobody knows.
+            # A joint kind is what its instances hold; what the code of a user's kind reads is unknown.
             for names in dict.fromkeys(map(tuple, map(vars, values))):
                 which = [tuple(vars(x)) == names for x in values]
                 self.words.append("all" if all(which) else repr(which))
@@ -129,14 +129,14 @@ class _Writer:
             self.put([*map(get, values)])
 
     def _single(self, kind: type, x: Any) -> None:
-        """What can contain itself is gone through one by one, so that this ends soon with a `RecursionError`."""
+        """Write values that can contain themselves one by one, so that this soon ends with a `RecursionError`."""
         if kind is list or kind is dict:
             self.words.append(f"{kind.__name__} {len(x)}")
             self.put([*x])
             if kind is dict:
                 self.put([*x.values()])
         elif kind is FunctionType and _is_ours(x):
-            # Functions without a name of their own are told apart by where they stand and what they do.
+            # Functions without a name of their own are distinguished by their place in the source and what they do.
             code = x.__code__
             self.words.append(f"function {_full_name(x)} {code.co_firstlineno} {code.co_code.hex()}")
             held = tuple(cell.cell_contents for cell in x.__closure__ or ())
@@ -162,16 +162,16 @@ _PLAIN = frozenset({str, int, bool, bytes, type(None)})
 
 @functools.cache
 def _parts(kind: type) -> tuple[str, ...] | None:
-    """The names of the fields that count, of a record of ours; None for any other class."""
+    """Names of the fields that count, for one of kinetree's records; None for any other class."""
     if not is_dataclass(kind) or not _is_ours(kind):
         return None
-    left_out = _LEFT_OUT.get(kind, ())
+    left_out = next((names for base, names in _LEFT_OUT.items() if issubclass(kind, base)), frozenset())
     return tuple(f.name for f in fields(kind) if f.name not in left_out)
 
 
 @functools.cache
 def _getters(kind: type, names: tuple[str, ...]) -> tuple[str, tuple[attrgetter[Any], ...]]:
-    """A word for a class and some of its attributes, and what gets each from an instance."""
+    """A word for a class and some of its attributes, and a getter for each."""
     return f"{_full_name(kind)} {names}", tuple(map(attrgetter, names))
 
 

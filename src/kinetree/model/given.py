@@ -1,4 +1,4 @@
-"""What a builder is given: names, numbers and records of the right types, as plain tuples of Python's floats."""
+"""Arguments of a builder: names, numbers and records of the right types, as plain tuples of Python's floats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 _TEXT = (str, bytes)
 _NO_SEQUENCES = (str, bytes, bytearray, Mapping, Set)
-"""What can be run through, but is no list."""
+"""Iterable, but not a list of numbers."""
 
 
 def name_of(what: str, name: str, where: object) -> str:
@@ -46,7 +46,7 @@ def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ..
             raise TypeError
         given = tuple(values)
         for value in given:
-            if type(value) is not float and isinstance(value, _TEXT):  # which float would read
+            if type(value) is not float and isinstance(value, _TEXT):  # a string that float would parse
                 raise TypeError
         return tuple(map(float, given))
     except (TypeError, ValueError, OverflowError):
@@ -86,7 +86,7 @@ def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geom
 
 
 def _shape(shape: Geometry, body: str, where: object) -> Geometry:
-    """The same with Python's floats and strings."""
+    """The same shape with Python's floats and strings."""
     for word, text in (("role", shape.role), ("shape", shape.shape), ("name", shape.name), ("mesh", shape.mesh)):
         if not isinstance(text, str) and (word, text) != ("mesh", None):
             raise ModelError(at(where, f"body {body!r}: the {word} of a Geometry must be a string, not {text!r:.60}"))
@@ -104,7 +104,7 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
 
 
 def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
-    """The same as tuples of Python's floats; entries that are no numbers are for the checks to refuse."""
+    """The same limits as tuples of Python's floats; entries that are not numbers are left for the checks to reject."""
     if not isinstance(limits, Limits):
         raise ModelError(
             at(where, f"joint {joint!r}: its limits must be Limits(lower, upper, velocity, effort), not {limits!r:.60}")
@@ -125,7 +125,7 @@ def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
 
 
 def plain_rotor(rotor: Rotor) -> Rotor:
-    """The same with Python's floats; what is no number is for the checks to refuse."""
+    """The same rotor with Python's floats; anything that is not a number is left for the checks to reject."""
     if not isinstance(rotor, Rotor):
         return rotor
     axis: Any = rotor.axis
@@ -135,7 +135,7 @@ def plain_rotor(rotor: Rotor) -> Rotor:
 
 
 def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
-    """The same with Python's floats."""
+    """The same mimic with Python's floats."""
 
     def fail(sentence: str) -> ModelError:
         return ModelError(at(where, f"joint {joint!r}: {sentence}"))

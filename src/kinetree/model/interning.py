@@ -1,9 +1,9 @@
-"""Robots that come out of pickles: one object for all pickles of one robot, so that its functions are made once.
+"""Robots restored from pickles: one object for all pickles of one robot, so that its functions are made only once.
 
-Work that is shared out over processes sends the robot along with every task, and machine code is kept by a robot's
-identity. So a robot that is restored again is the one that was restored before, if everything about it is the same to
-the last bit: notes, places in files and shapes too. A few that were restored last stay alive between tasks; all others
-live as long as somebody uses them.
+Work distributed over processes sends the robot with every task, and machine code is kept by a robot's identity. So a
+robot that is restored again is the same object as before, if everything about it is the same to the last bit,
+including notes, places in files and shapes. The few most recently restored stay alive between tasks; all others live
+as long as they are in use.
 """
 
 from __future__ import annotations
@@ -12,31 +12,29 @@ import os
 import threading
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kinetree.model.equality import ByIdentity
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.fingerprint import digest, fingerprint
-
-if TYPE_CHECKING:
-    from kinetree.model.model import Model
-    from kinetree.model.specs import Parts
+from kinetree.model.robot import Robot
+from kinetree.model.specs import Parts
 
 __all__ = ["key_of", "restored"]
 
 _STAY = 8
-_alive: weakref.WeakValueDictionary[bytes, Model] = weakref.WeakValueDictionary()
-_last: deque[Model] = deque(maxlen=_STAY)
+_alive: weakref.WeakValueDictionary[bytes, Robot] = weakref.WeakValueDictionary()
+_last: deque[Robot] = deque(maxlen=_STAY)
 _keys: ByIdentity[bytes | None] = ByIdentity()
 _lock = threading.Lock()
-if hasattr(os, "register_at_fork"):  # a child has its parent's lock, but not the thread that would open it
+if hasattr(os, "register_at_fork"):  # a child inherits its parent's lock, but not the thread that would release it
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-def key_of(model: Model, parts: Parts) -> bytes | None:
-    """32 bytes that only the very same robot shares; None for one that is restored anew each time.
+def key_of(model: Robot, parts: Parts) -> bytes | None:
+    """32 bytes that only an identical robot shares; None for one that is restored anew each time.
 
-    That is one with a joint of a user's kind, because what its instances hold may not be all there is to them. The key
-    is computed once, and travels in the pickle. `parts` are those of the pickle, whose places are text.
+    The latter has a joint of a user's kind, which may depend on more than its instances hold. The key is computed once,
+    and travels in the pickle. `parts` are those of the pickle, whose places are text.
     """
     if model not in _keys:
         own = fingerprint(model)
@@ -44,8 +42,8 @@ def key_of(model: Model, parts: Parts) -> bytes | None:
     return _keys[model]
 
 
-def restored(kind: type[Model], key: bytes | None, values: dict[str, Any]) -> Model:
-    """The robot with these fields: the one that is there already if it is the very same."""
+def restored(kind: type[Robot], key: bytes | None, values: dict[str, Any]) -> Robot:
+    """The robot with these fields: the existing object if it is identical."""
     if key is None:
         return kind(**values)
     with _lock:

@@ -1,167 +1,48 @@
-"""The robot: a frozen, validated tree of bodies with its names, limits and layout."""
+"""The robot as people have it: with its changes, its conditioning, and equality."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, OptionError, ShapeError
-from kinetree.expr import Scalar
-from kinetree.inputs import plain, real_array
+from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.inputs import plain
+from kinetree.joints import JointKind
+from kinetree.model import changes
 from kinetree.model import conditioning as conditions
-from kinetree.model.changes.methods import Changes
-from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
-from kinetree.model.equality import Comparable
-from kinetree.model.joints import Prismatic
+from kinetree.model.building import build
+from kinetree.model.changes import Changed
+from kinetree.model.equality import are_equal, hash_of, without_places
+from kinetree.model.interning import key_of, restored
 from kinetree.model.parameters import nominal, parameter_names
-from kinetree.model.serial.methods import TextForm
-from kinetree.model.specs import Parts
+from kinetree.model.robot import Robot, vector
 from kinetree.model.text import describe
-from kinetree.model.tree import Tree
+from kinetree.spatial import Inertia, Transform
 
-__all__ = ["Model"]
+__all__ = ["Model", "check_robot"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
-class Model(Changes, Comparable, TextForm):
+class Model(Robot):
     """A robot. Made by `kinetree.load`, `kinetree.zoo` or a `ModelBuilder`; never changed afterwards."""
 
-    name: str
-    tree: Tree
-    bodies: Named[Body]
-    """Every link of the file, moving or fixed, in file order."""
-    joints: Named[Joint]
-    """The moving joints; their order is that of q and v, in which followers have no place."""
-    couplings: Named[Coupling]
-    """Coordinates that stand in q and v for those of several joints."""
-    frames: Named[Frame]
-    """Every body's own frame and the frames added by name."""
-    root: str
-    """The body at the root; it moves only if the base is floating."""
-    floating_base: bool
-    notes: tuple[str, ...]
-    """What was merged or assumed when the model was made, a sentence each."""
-    singular_joints: tuple[str, ...]
-    """Joints that move nothing with inertia: forward dynamics is not defined."""
-    parts: Parts
-    """What it was built from."""
-    source: str = ""
-    """Where it was read from."""
+    @classmethod
+    def of(cls, change: Changed) -> Model:
+        """The robot that a change leads to."""
+        return cls(**build(change.parts, known=change.known))
 
     def __repr__(self) -> str:
         return describe(self)
 
     @property
-    def nq(self) -> int:
-        """Number of coordinates of a configuration q."""
-        shared = self.tree.coordinates
-        return sum(kind.nq for kind in self.tree.joint) if shared is None else shared.nq
-
-    @property
-    def nv(self) -> int:
-        """Number of degrees of freedom: of v, accelerations and joint forces."""
-        shared = self.tree.coordinates
-        return sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv
-
-    def size(self, space: str | int) -> int:
-        """How many numbers a q ("nq"), a v ("nv") or a row of joint forces ("forces") has; a number is itself."""
-        if isinstance(space, int):
-            return space
-        return self.nq if space == "nq" else self.nv
-
-    @property
-    def owners(self) -> list[Joint | Coupling]:
-        """Whose coordinates stand in q and v, in their order: joints that do not follow others, and couplings."""
-        found: dict[str, Joint | Coupling] = {}
-        for joint in self.joints.values():
-            if joint.coupling is not None:
-                found.setdefault(f"coupling {joint.coupling}", self.couplings[joint.coupling])
-            elif joint.mimic is None:
-                found[f"joint {joint.name}"] = joint
-        return list(found.values())
-
-    @property
-    def one_by_one(self) -> Model:
-        """The robot whose joints and bodies can be asked about one by one, also while a trace loops over them."""
-        return self
-
-    @property
-    def mass(self) -> float:
-        """Total mass, kg; a fixed base's own is part of it."""
-        # Masses that are inputs are symbols in a trace.
-        return sum((inertia.mass for inertia in self.tree.I), 0.0)  # type: ignore[return-value]
-
-    @property
-    def gravity(self) -> tuple[float, float, float]:
-        """Acceleration of free fall, m/s²."""
-        return self.tree.gravity.linear.components()  # type: ignore[return-value]
-
-    @property
-    def q_names(self) -> list[str]:
-        """A name a coordinate of q."""
-        return _flat_names(self, "q_names")
-
-    @property
-    def v_names(self) -> list[str]:
-        """A name a degree of freedom of v."""
-        return _flat_names(self, "v_names")
-
-    @property
-    def quaternions(self) -> dict[str, slice]:
-        """Where in q the quaternions (x, y, z, w) stand, by joint; numbered where a joint has several."""
-        return {
-            joint.name if len(joint.kind.quaternions) == 1 else f"{joint.name}[{k}]": slice(start, start + 4)
-            for joint in self.joints.values()
-            for k, first in enumerate(joint.kind.quaternions)
-            for start in (joint.q_start + first,)
-        }
-
-    @property
-    def numbered_bodies(self) -> Iterator[tuple[int, Body]]:
-        """(k, body k), in the order of `bodies`."""
-        return enumerate(self.bodies.values())
-
-    def bodies_behind(self, j: int, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
-        """(k, body k) for those of the named bodies that joint j carries; k is the place among the names."""
-        carried = {j, *(i for i, _ in self.tree.behind(j))}
-        for k, name in enumerate(names):
-            if self.bodies[name].slot in carried:
-                yield k, self.bodies[name]
-
-    @property
-    def driven_joints(self) -> list[Joint]:
-        """The joints that have drive parameters: all that move, followers too, but for a floating base's."""
-        return list(self.joints.values())[int(self.floating_base) :]
-
-    @property
-    def driven_nv(self) -> int:
-        """The number of their degrees of freedom."""
-        return sum(joint.kind.nv for joint in self.driven_joints)
-
-    @property
-    def numbered_drives(self) -> Iterator[tuple[int, int]]:
-        """(k, slot) for each of `driven_joints`; k is the place of its first degree of freedom among all of theirs."""
-        k = 0
-        for joint in self.driven_joints:
-            yield k, joint.slot
-            k += joint.kind.nv
-
-    def rows(self) -> Rows:
-        """An empty result with a row a body."""
-        return Rows(len(self.bodies))
-
-    def body_columns(self) -> BodyColumns:
-        """An empty result with some columns a body."""
-        return BodyColumns(len(self.bodies))
-
-    @property
     def parameter_names(self) -> list[str]:
-        """What may be given as an input in `parameters`: "gravity", "body.NAME.mass" and so on."""
+        """Valid names for inputs in `parameters`: "gravity", "body.NAME.mass" and so on."""
         return parameter_names(self)
 
     def parameter(self, name: str) -> NDArray[np.float64]:
@@ -175,55 +56,11 @@ class Model(Changes, Comparable, TextForm):
         """
         return nominal(self, name)
 
-    def neutral(self) -> NDArray[np.float64]:
-        """The configuration at which every joint's coordinates are neutral, shape (nq,).
-
-        The two sides of most joints coincide there. It may lie outside the limits; coordinates of couplings are zero.
-        """
-        values: list[float] = []
-        for owner in self.owners:
-            values.extend(owner.kind.neutral() if isinstance(owner, Joint) else (0.0,) * len(owner.coordinates))
-        return np.array(values, dtype=np.float64)
-
-    def random(self, rng: np.random.Generator | int | None = None) -> NDArray[np.float64]:
-        """A random configuration within the limits, shape (nq,).
-
-        Where a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
-        Those of joints that follow others count for nothing.
-        """
-        try:
-            rng = np.random.default_rng(rng)
-        except (TypeError, ValueError):
-            raise OptionError(f"random takes a seed (a whole number) or a generator, not {rng!r:.60}") from None
-        pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
-        return np.array(self.tree.joined(pieces, "nq"), dtype=np.float64)
-
-    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
-        """Where q (…, nq) goes in unit time at the constant velocity v (…, nv), on the configuration manifold.
-
-        Pass `v * dt` for a step of dt seconds. The inverse of `difference`. Leading axes broadcast.
-
-        >>> import kinetree as kt, numpy as np
-        >>> robot = kt.zoo.load("double_pendulum")
-        >>> robot.integrate(robot.neutral(), np.array([0.1, 0.2])).tolist()
-        [0.1, 0.2]
-        """
-        q, v = self._configuration("q", q), _array(self, "v", v, self.nv)
-        return _by_owner(self, "integrate", (q, "q"), (v, "v"))
-
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
-        """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time.
-
-        The inverse of `integrate`. Leading axes broadcast.
-        """
-        q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
-        return _by_owner(self, "difference", (q0, "q"), (q1, "q"))
-
     def rechart(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same state (q (…, nq), v (…, nv)) in coordinates far from where they end; leading axes broadcast.
+        """The same state (q (…, nq), v (…, nv)) in coordinates far from their singularities; leading axes broadcast.
 
         Only joints of kind `ExponentialMap` change, and only where |q| is more than 3 π / 2: the rotation and the
-        angular velocity are the same, with |q| <= π. Users' kinds may give a `rechart` of their own.
+        angular velocity stay the same, with |q| <= π. Users' kinds may define a `rechart` of their own.
 
         >>> import kinetree as kt
         >>> builder = kt.ModelBuilder("ball")
@@ -234,22 +71,22 @@ class Model(Changes, Comparable, TextForm):
         >>> q.round(3).tolist(), v.round(3).tolist()
         ([-0.628, -0.628, -0.628], [1.0, 1.0, 1.0])
         """
-        return conditions.rechart(self, self._configuration("q", q), _array(self, "v", v, self.nv))
+        return conditions.rechart(self, self._configuration("q", q), vector(self, "v", v, self.nv))
 
     def conditioning(self, q: ArrayLike) -> NDArray[np.float64]:
         """How far each joint is from a singularity of its coordinates at q (…, nq): (…, number of joints).
 
-        The smallest over the largest singular value of the joint's motion subspace S(q), with the longest of the
-        columns that turn, and of those that only displace, scaled to length one: 1 is best, and 0 is singular, where
-        some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as one
-        over this number, or over its square where joint forces act on these coordinates, with as much less accuracy;
-        at a singularity itself it has no answer and gives NaN, infinities or numbers without meaning. Kinematics and
-        inverse dynamics are exact everywhere. By kind of joint:
+        The smallest over the largest singular value of the joint's motion subspace S(q), after the longest of the
+        rotational columns, and of the purely translational ones, is scaled to length one: 1 is best, and 0 is singular,
+        where some rates of the coordinates move nothing. Near there forward dynamics gives accelerations that grow as
+        one over this number, or over its square where joint forces act on these coordinates, with correspondingly less
+        accuracy; at a singularity itself it has no answer and gives NaN, infinities or meaningless numbers. Kinematics
+        and inverse dynamics are exact everywhere. By kind of joint:
 
         - one degree of freedom, `Fixed`, `Free`, `FloatingBase`, `Spherical`: never singular;
-        - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first comes again;
+        - `Euler`: q2 = ±90° if its three letters differ, q2 = 0 or 180° if the first is repeated;
         - `FreeRPY`: pitch = ±90°; `Ellipsoid`: q2 = ±90°;
-        - `ExponentialMap`: |q| = 2 π, 4 π, …; `rechart` keeps away from it.
+        - `ExponentialMap`: |q| = 2 π, 4 π, …; `rechart` keeps away from them.
 
         >>> import kinetree as kt
         >>> kt.zoo.load("double_pendulum").conditioning([0.1, 0.2]).tolist()
@@ -258,7 +95,7 @@ class Model(Changes, Comparable, TextForm):
         return conditions.conditioning(self, self._configuration("q", q))
 
     def near_singular(self, q: ArrayLike, below: float = 1e-3) -> list[str]:
-        """The joints whose `conditioning` at q (nq,) is less than `below`, by name."""
+        """The names of the joints whose `conditioning` at q (nq,) is less than `below`."""
         numbers = self._configuration("q", q)
         if numbers.ndim != 1:
             raise ShapeError(f"near_singular takes one configuration of shape ({self.nq},), not {numbers.shape}")
@@ -268,106 +105,320 @@ class Model(Changes, Comparable, TextForm):
         values = conditions.conditioning(self, numbers)
         return [name for name, x in zip(self.joints, values, strict=True) if x < limit]
 
-    def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
-        """Raise unless q (…, nq) is a configuration: numbers, finite, no quaternion of zero length."""
-        self._configuration(name, q)
+    # Changes: each gives a new robot, and the first of its `notes` says what was done.
 
-    def _configuration(self, name: str, q: ArrayLike) -> NDArray[np.float64]:
-        array = _array(self, name, q, self.nq)
-        finite = np.isfinite(array)
-        if not finite.all():
-            where = tuple(int(k) for k in np.argwhere(~finite)[0])
-            coordinate = self.q_names[where[-1]]
-            raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
-        refuse_zero_quaternions(array, self.quaternions, name)
-        return array
+    def lock(
+        self, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None
+    ) -> Model:  # fmt: skip
+        """The robot with some of its joints fixed, without their coordinates: a reduced model.
+
+        Joints that mimic a locked one are locked with it. A coupling is locked by its own name, or by those of all
+        its joints; a floating base by "root_joint". What damps, drives or limits a locked joint has nothing left to
+        act on.
+
+        Args:
+            joints: names of moving joints or couplings; or values by name, in rad or m: a number, or as many as the
+                joint or coupling has coordinates.
+            q: the configuration (nq,) of this robot that the joints are held at; by default `neutral()`.
+
+        Returns:
+            A robot with the other joints, in the same order; bodies and frames keep their names.
+
+        Raises:
+            NameNotFoundError: for a name of no joint or coupling.
+            ModelError: for a joint that is fixed already, a follower without its leader, or a part of a coupling.
+            ShapeError, ConfigurationError: for values that are not a configuration.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("double_pendulum")
+        >>> pendulum = arm.lock({list(arm.joints)[1]: 0.5})
+        >>> pendulum.nq
+        1
+        """
+        return Model.of(changes.lock(self, joints, q))
+
+    def attach(
+        self,
+        other: Model,
+        to: str,
+        placement: Transform | None = None,
+        *,
+        prefix: str = "",
+        joint: JointKind | None = None,
+        name: str | None = None,
+    ) -> Model:
+        """The robot with a whole other one on it.
+
+        Args:
+            other: its root is attached, whether its base floats or not; its gravity does not count.
+            to: a body or frame of this robot.
+            placement: of the joint's fixed side in `to`; by default at its origin, in its axes.
+            prefix: put before every name of `other`: names must be different from those here.
+            joint: a kind of joint between the two; by default they are fixed to each other.
+            name: of that joint.
+
+        Returns:
+            A robot whose q is this one's, then that of the joint, then that of `other` without a floating base.
+
+        Raises:
+            NameNotFoundError: if there is no body or frame `to`.
+            ModelError: for names that both robots have, or something that is not a Model, Transform or joint kind.
+
+        >>> import kinetree as kt
+        >>> arm, tool = kt.zoo.load("arm6"), kt.zoo.load("double_pendulum")
+        >>> arm.attach(tool, "tool", prefix="swing_").nq
+        8
+        """
+        return Model.of(changes.attach(self, other, to, placement, prefix=prefix, joint=joint, name=name))
+
+    def attach_body(
+        self,
+        name: str,
+        inertia: Inertia,
+        to: str,
+        placement: Transform | None = None,
+        *,
+        joint: JointKind | None = None,
+    ) -> Model:
+        """The robot with one more body on it, such as a payload.
+
+        Args:
+            name: of the body.
+            inertia: of the body, in its own frame.
+            to: a body or frame of this robot.
+            placement: of the body's frame in `to`, or of the joint's fixed side if there is one.
+            joint: a kind of joint between the two; by default the body is fixed.
+
+        Returns:
+            A robot whose q is this one's, then that of the joint.
+
+        Raises:
+            NameNotFoundError: if there is no body or frame `to`.
+            ModelError: for a name that is taken, or something that is not an Inertia, Transform or joint kind.
+
+        >>> import kinetree as kt
+        >>> from kinetree.spatial import Inertia, Sym3, Vec3
+        >>> arm = kt.zoo.load("arm6")
+        >>> loaded = arm.attach_body("bucket", Inertia.from_com(2.0, Vec3(0.0, 0.0, 0.1), Sym3.scalar(0.01)), "tool")
+        >>> round(loaded.mass - arm.mass, 9)
+        2.0
+        """
+        return Model.of(changes.attach_body(self, name, inertia, to, placement, joint=joint))
+
+    def detach(self, body: str) -> tuple[Model, Model]:
+        """The robot without a body and all that hangs on it, and that part as a robot with a fixed base.
+
+        Frames go with their bodies. The joint above the body is in neither of the two.
+
+        Args:
+            body: any body but the root.
+
+        Returns:
+            (rest, part); `body` is the root of `part`.
+
+        Raises:
+            NameNotFoundError: if there is no such body.
+            ModelError: for the root, or if a mimic or a coupling would be torn apart.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6")
+        >>> rest, hand = arm.detach(list(arm.joints.values())[4].child)
+        >>> rest.nq, hand.nq
+        (4, 1)
+        """
+        rest, part = changes.detach(self, body)
+        return Model.of(rest), Model.of(part)
+
+    def remove(self, body: str) -> Model:
+        """The robot without a body, the joint above it, and all that hangs on it.
+
+        Args:
+            body: any body but the root.
+
+        Returns:
+            What remains.
+
+        Raises:
+            NameNotFoundError: if there is no such body.
+            ModelError: for the root, or if what remains mimics a joint that goes or is coupled with it.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6")
+        >>> arm.remove(list(arm.joints.values())[4].child).nq
+        4
+        """
+        return Model.of(changes.remove(self, body))
+
+    def rerooted(self, body: str, *, floating_base: bool | None = None) -> Model:
+        """The robot with another body as its root: the joints between the two lead the other way.
+
+        Bodies, frames and joints keep their names, and joints their order. A joint that is turned round moves as
+        before, with the same coordinates where they are plain numbers (`JointKind.reversed`). Its two frames exchange
+        places, so a massless body is added, which costs nothing.
+
+        Args:
+            body: the new root. Its frame is fixed at the world's origin, or moved by the floating base.
+            floating_base: whether the base floats; by default as it does now.
+
+        Returns:
+            The same robot as seen from that body.
+
+        Raises:
+            NameNotFoundError: if there is no such body.
+            ModelError: naming a joint that cannot be turned round.
+            OptionError: for a `floating_base` that is not a bool.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped")
+        >>> foot = list(dog.joints.values())[-1].child
+        >>> dog.rerooted(foot).root == foot
+        True
+        """
+        return Model.of(changes.rerooted(self, body, floating_base=floating_base))
+
+    def mirrored(self, normal: str = "y", *, rename: Callable[[str], str] | tuple[str, str] | None = None) -> Model:
+        """The mirror image of the robot, in the plane through the root's origin: a left arm from a right one.
+
+        With M the reflection, placements E, r become M E M, M r. Joints keep their limits, springs, friction and
+        motors, couplings and mimics their numbers; gravity stays as it is. Joints whose coordinates are plain numbers
+        have the same ones in the mirror; where the others go, `mirrored_configuration` tells. Files of meshes stay
+        as they are: the scale of a mesh turns negative across the mirror.
+
+        Args:
+            normal: "x", "y" or "z", the axis of the root's frame across the mirror.
+            rename: a function from a name to another, or two words that are exchanged wherever they occur in names
+                of bodies, joints, frames, couplings and their coordinates, such as ("left", "right"). The robot's own
+                name stays.
+
+        Returns:
+            The mirror image.
+
+        Raises:
+            OptionError: for another normal, or a `rename` that is neither.
+            ModelError: naming a joint whose kind has no mirror image (`JointKind.mirrored`), or two parts to which
+                `rename` gives one name.
+
+        >>> import kinetree as kt
+        >>> right = kt.zoo.load("quadruped").mirrored("y", rename=("left", "right"))
+        >>> "mirrored" in right.notes[0]
+        True
+        """
+        return Model.of(changes.mirrored(self, normal, rename=rename))
+
+    def mirrored_configuration(self, q: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+        """The configuration (…, nq) of `mirrored(normal)` that is the mirror image of q (…, nq) of this robot.
+
+        Equal to q but for joints with quaternions. With T a frame's placement here, it is M T M there.
+
+        Raises:
+            OptionError: for another normal than "x", "y" or "z".
+            ShapeError, DTypeError, ConfigurationError: for a q that is not a configuration.
+            ModelError: naming a joint whose coordinates do not tell what they become.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("quadruped")
+        >>> q = robot.neutral()
+        >>> q[1] = 0.5
+        >>> float(robot.mirrored_configuration(q, "y")[1])
+        -0.5
+        """
+        return changes.mirrored_configuration(self, q, normal)
+
+    def mirrored_velocity(self, v: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+        """The velocity (…, nv) of `mirrored(normal)` that is the mirror image of v (…, nv) of this robot.
+
+        Accelerations and joint forces (…, nv) go the same way. Raises as `mirrored_configuration` does.
+        """
+        return changes.mirrored_velocity(self, v, normal)
+
+    def scaled(self, length: float, *, mass: float | None = None) -> Model:
+        """A larger or smaller robot of the same shape.
+
+        Multiplied by `length`: placements, centres of mass, shapes, pitches and radii of joints, coordinates in
+        metres with their limits and springs' rest positions, and velocity limits in m/s; by `mass`: masses;
+        inertias by mass and length². Left as they are: gravity, angles, and all that drives or resists joints:
+        damping, friction with its speed, stiffness, armature, rotors, effort limits. Where one of two joints that
+        mimic each other is in metres, the multiplier follows; coordinates of couplings stay what they are.
+
+        Args:
+            length: what lengths are multiplied by.
+            mass: what masses are multiplied by; by default length³, which keeps the density.
+
+        Returns:
+            The scaled robot.
+
+        Raises:
+            OptionError: for factors that are not numbers, or not from 1e-6 to 1e6 (lengths), 1e-18 to 1e18 (masses).
+            ModelError: naming a joint whose kind cannot be scaled (`JointKind.scaled`).
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6")
+        >>> round(arm.scaled(2.0).mass / arm.mass, 9)
+        8.0
+        """
+        return Model.of(changes.scaled(self, length, mass=mass))
+
+    def in_principal_axes(self) -> Model:
+        """The robot with every moving body's frame at its centre of mass, along its principal axes.
+
+        Of a body and all that is fixed to it; so each of `tree.I` is diagonal, as in the formulation of serial chains
+        in centre-of-mass frames. q, v and joint forces keep their meaning and the dynamics are the same; what is
+        expressed in a body's frame is not. Old frames stay as "NAME.origin". Of all principal axes those nearest to
+        the old axes are taken. Bodies without mass stay as they are; a floating base becomes a joint on a body
+        "world", as the moving body's frame is no longer where its coordinates say.
+
+        Returns:
+            The same robot in other axes.
+
+        Source: Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems" (1996), chapter 4.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("double_pendulum").in_principal_axes()
+        >>> arm.tree.I[1].h.components(), arm.tree.I[1].I.components()[3:]
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        """
+        return Model.of(changes.in_principal_axes(self))
+
+    # Equality, hash, copies and pickles.
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the two are made of the same parts.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("arm6") == kt.zoo.load("arm6")
+        True
+        """
+        if self is other:
+            return True
+        return are_equal(self, other) if isinstance(other, Model) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Equal for equal robots. It is computed once; like the hashes of strings, it differs between processes."""
+        try:
+            return self._hash
+        except AttributeError:
+            number = hash_of(self.parts)
+            object.__setattr__(self, "_hash", number)
+            return number
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle all fields, so that nothing is rebuilt or warned about again; places in a file are stored as text."""
+        parts = without_places(self.parts)
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return restored, (type(self), key_of(self, parts), {**values, "parts": parts})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        """An equal robot that is a separate object, unlike one restored from a pickle."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return type(self)(**deepcopy({**values, "parts": without_places(self.parts)}, memo))
+
+    def __copy__(self) -> Model:
+        """The model itself, which is immutable."""
+        return self
 
 
-class Rows:
-    """A result with some numbers a body: `rows[k]` are those of body k."""
-
-    def __init__(self, count: int) -> None:
-        self._rows: list[Sequence[Scalar]] = [()] * count
-
-    def __setitem__(self, k: int, numbers: Sequence[Scalar]) -> None:
-        self._rows[k] = numbers
-
-    def flat(self) -> list[Scalar]:
-        """All numbers, row by row."""
-        return [x for row in self._rows for x in row]
-
-
-class BodyColumns:
-    """A result of some rows, with some columns a body: `columns[k]` are the rows of body k."""
-
-    def __init__(self, count: int) -> None:
-        self._bodies: list[Sequence[Sequence[Scalar]]] = [()] * count
-
-    def __setitem__(self, k: int, rows: Sequence[Sequence[Scalar]]) -> None:
-        self._bodies[k] = rows
-
-    def flat(self) -> list[Scalar]:
-        """All numbers, row by row."""
-        return [x for rows in zip(*self._bodies, strict=True) for row in rows for x in row]
-
-
-def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:
-    """Raise if a quaternion in q (…, nq) has no direction; `quaternions` as in `Model.quaternions`.
-
-    Its squared length must be a number that can be divided by. NaN and infinity pass: they stay in their sample.
-    """
-    for joint, part in quaternions.items():
-        x = q[..., part]
-        with np.errstate(over="ignore", under="ignore"):
-            squared = np.einsum("...i,...i", x, x)
-        if np.all((squared >= np.finfo(x.dtype).tiny) & (squared < np.inf)):
-            continue
-        wrong = (squared < np.finfo(x.dtype).tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
-        if wrong.any():
-            index = tuple(int(k) for k in np.argwhere(wrong)[0])
-            size = "zero" if not x[index].any() else "too large or too small to normalise"
-            where = "".join(f"[{k}]" for k in index)
-            raise ConfigurationError(
-                f"{name}{where}: the quaternion of joint {joint!r} ({name}[…, {part.start}:{part.stop}]) is {size}, "
-                "which is no orientation; the identity is (0, 0, 0, 1)"
-            )
-
-
-def _flat_names(model: Model, attribute: str) -> list[str]:
-    names = []
-    for owner in model.owners:
-        suffixes = getattr(owner.kind, attribute) if isinstance(owner, Joint) else owner.coordinates
-        names += [f"{owner.name}.{suffix}" if suffix else owner.name for suffix in suffixes]
-    return names
-
-
-def _array(model: Model, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
-    array = real_array(name, x, f"(…, {n})").astype(np.float64, copy=False)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
-    return array
-
-
-def _by_owner(model: Model, method: str, *arguments: tuple[NDArray[np.float64], str]) -> NDArray[np.float64]:
-    """Call a method of each joint's kind with a list of arrays, one a coordinate, and stack what it returns."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
-    except ValueError:
-        shapes = " and ".join(str(array.shape) for array, _ in arguments)
-        raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
-    columns: list[Any] = []
-    for owner in model.owners:
-        pieces = []
-        for array, space in arguments:
-            part = array[..., owner.q_slice if space == "q" else owner.v_slice]
-            pieces.append([part[..., k] for k in range(part.shape[-1])])
-        kind = owner.kind if isinstance(owner, Joint) else _FLAT
-        columns.extend(getattr(kind, method)(*pieces))
-    result = np.empty((*shape, len(columns)))
-    for k, column in enumerate(columns):
-        result[..., k] = column
-    return result
-
-
-_FLAT = Prismatic((0.0, 0.0, 1.0))
-"""Coordinates of couplings move as those of any joint with v as the rates of q."""
+def check_robot(robot: object) -> Model:
+    """The robot, or an error for whatever else came first."""
+    if not isinstance(robot, Model):
+        raise DTypeError(f"the first argument must be a robot (from kt.load or kt.zoo), not {type(robot).__name__}")
+    return robot

@@ -1,4 +1,4 @@
-"""Which coordinates are the robot's own: places in q and v, and how those of followers and couplings follow."""
+"""The robot's own coordinates: places in q and v, and how those of followers and couplings depend on them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.model.checks import hint
-from kinetree.model.coordinate_map import CoordinateMap, Row
+from kinetree.joints import Fixed
+from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Coupling
-from kinetree.model.joints import Fixed
 from kinetree.model.specs import CouplingSpec, JointSpec, at
+from kinetree.tree.coordinate_map import CoordinateMap, Row
 
 __all__ = ["Layout", "check_couplings"]
 
 _DEPENDENT = 1e-9
-"""Columns of a coupling whose smallest singular value is less than this part of the largest are dependent."""
+"""Columns of a coupling are dependent if their smallest singular value is below this fraction of the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the coordinates of each joint and coupling stand."""
+    """Places of the coordinates of each joint and coupling."""
 
     starts: dict[str, tuple[int, int]]
-    """(q_start, v_start) of each joint; where a follower has none, those of whom it follows."""
+    """(q_start, v_start) of each joint; those of its leader for a follower without coordinates."""
     couplings: dict[str, Coupling]
     coupling_of: dict[str, str]
     """The coupling that a joint takes part in."""
@@ -34,7 +34,7 @@ class Layout:
 
     @staticmethod
     def of(joints: Sequence[JointSpec], couplings: Sequence[CouplingSpec]) -> Layout:
-        """For joints in the order of their slots."""
+        """The layout for joints in the order of their slots."""
         specs = {spec.name: spec for spec in joints}
         coupled = {name: spec for spec in couplings for name in spec.joints}
         starts: dict[str, tuple[int, int]] = {}
@@ -130,7 +130,7 @@ def _follow(
     rows: dict[str, tuple[list[Row], list[float], list[Row]]],
     starts: dict[str, tuple[int, int]],
 ) -> None:
-    """The rows of a follower, and of those it follows, the leader first."""
+    """Add the rows of a follower, and of those it follows, the leader first."""
     waiting = [joint]
     while waiting[-1].name not in rows:
         mimic = waiting[-1].mimic
@@ -161,7 +161,7 @@ def _sparse(row: Sequence[float], first: int) -> Row:
 
 
 def _left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """L with L G = 1: where a row of G is one of the identity's, that coordinate itself."""
+    """L with L G = 1; if a row of G is a row of the identity, L takes that coordinate itself."""
     G = np.array(matrix, dtype=np.float64)
     found: list[list[float]] = []
     for unit in np.eye(G.shape[1]):
@@ -173,8 +173,8 @@ def _left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def check_couplings(couplings: Sequence[CouplingSpec], joints: Mapping[str, JointSpec]) -> None:
-    """Couplings: of joints that exist, move and have plain coordinates of their own; with as many rows as these have,
-    and independent columns."""
+    """Check couplings: their joints exist, move and have plain coordinates of their own; the matrix has as many rows as
+    these have, and independent columns."""
     taken: dict[str, str] = {}
     for spec in couplings:
 

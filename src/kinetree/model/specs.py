@@ -1,17 +1,18 @@
 """The parts of a robot as they are collected, before they are checked and frozen.
 
-The records are not frozen themselves only because that triples the time to make one; nothing changes them.
+The records are not frozen only because that would triple the time to create one; nothing changes them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kinetree.joints import Free, JointKind
 from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
-from kinetree.model.joints import JointKind
 from kinetree.spatial import Inertia, Transform
+from kinetree.tree.drive import FRICTION_SPEED
 
-__all__ = ["CouplingSpec", "FrameSpec", "JointSpec", "LinkSpec", "Parts", "at"]
+__all__ = ["CouplingSpec", "FrameSpec", "JointSpec", "LinkSpec", "Parts", "at", "floating_joint"]
 
 
 @dataclass(slots=True)
@@ -62,16 +63,16 @@ class CouplingSpec:
     name: str
     joints: tuple[str, ...]
     matrix: tuple[tuple[float, ...], ...]
-    """A row a coordinate of the joints, in their order."""
+    """One row per coordinate of the joints, in their order."""
     offset: tuple[float, ...]
     coordinates: tuple[str, ...]
-    """A short name a column."""
+    """One short name per column."""
     where: object = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All that a robot is made of, as it was given: what a changed robot is built from."""
+    """All parts of a robot, as they were given: a changed robot is built from these."""
 
     name: str
     gravity: tuple[float, float, float]
@@ -85,6 +86,15 @@ class Parts:
     source: str = field(default="", compare=False)
 
 
+def floating_joint(name: str, world: str, root: str, where: object = "") -> JointSpec:
+    """The joint of a floating base."""
+    kind, six = Free(), (0.0,) * 6
+    return JointSpec(
+        name, kind, world, root, Transform.identity(), Limits.none(kind),
+        six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six, where=where,
+    )  # fmt: skip
+
+
 def at(where: object, message: str) -> str:
-    """A message that begins with the place it speaks of, if that is known."""
+    """A message that begins with the place it refers to, if known."""
     return f"{where}: {message}" if where else message

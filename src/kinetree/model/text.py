@@ -1,12 +1,9 @@
-"""A robot in words: its tree, where its joints stand in q and v, and what was merged or assumed."""
+"""Text description of a robot: its tree, the places of its joints in q and v, and what was merged or assumed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from kinetree.model.elements import Joint
-    from kinetree.model.model import Model
+from kinetree.model.elements import Joint
+from kinetree.model.robot import Robot
 
 __all__ = ["describe"]
 
@@ -16,8 +13,8 @@ MAX_NOTES = 12
 MAX_INDENT = 20
 
 
-def describe(model: Model) -> str:
-    """What `repr` prints: a line a moving joint with the body it moves, then the notes. Long robots are cut short."""
+def describe(model: Robot) -> str:
+    """What `repr` prints: one line per moving joint with the body it moves, then the notes; long texts are cut."""
     base = "floating base" if model.floating_base else "fixed base"
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     lines = [
@@ -46,7 +43,7 @@ def describe(model: Model) -> str:
     return "\n".join(lines)
 
 
-def _tree(model: Model) -> list[str]:
+def _tree(model: Robot) -> list[str]:
     by_slot = list(model.joints.values())
     merged: list[list[str]] = [[] for _ in range(model.tree.size)]
     for body in model.bodies.values():
@@ -71,7 +68,7 @@ def _tree(model: Model) -> list[str]:
         kind = f"{joint.kind.description}{follows}"
         text = f"{indent}{branch}{joint.name} ({kind}) → {_body(model, joint.child, i, merged[i])}"
         rows.append((_place(joint), text))
-        # Deep chains stay on the page; their order still tells what hangs on what.
+        # Deep chains stay on the page; the order still tells what hangs on what.
         deeper = indent + trunk if len(indent) < 3 * MAX_INDENT else indent
         stack.extend((child, deeper) for child in reversed(children[i]))
     width = max(len(place) for place, _ in rows)
@@ -82,7 +79,7 @@ def _tree(model: Model) -> list[str]:
     return lines
 
 
-def _body(model: Model, name: str, slot: int, merged: list[str]) -> str:
+def _body(model: Robot, name: str, slot: int, merged: list[str]) -> str:
     with_merged = ""
     if merged:
         more = f" and {len(merged) - MAX_MERGED} more" if len(merged) > MAX_MERGED else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.algorithms import BRAKES
-from kinetree.function import compile_function
+from kinetree.compiler.calls import compile_function
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import aba, bias_forces, crba
 from kinetree.functions.kinematics import integrate

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.errors import OptionError, SimulationError, nearest_names
-from kinetree.function import check_robot
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.energy import kinetic_energy, potential_energy
-from kinetree.model import Model
+from kinetree.model import Model, check_robot
 from kinetree.sim.friction import has_springs
 from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
 from kinetree.sim.motion import Motion

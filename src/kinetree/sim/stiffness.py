@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from kinetree.compiler.calls import compile_function
 from kinetree.errors import SimulationError, StiffFrictionError
-from kinetree.function import compile_function
 from kinetree.functions.dynamics import aba
 from kinetree.model import Model
 from kinetree.sim.friction import Friction, joint_numbers, joint_rates

@@ -1,4 +1,4 @@
-"""How much of a solid there is: its mass, given or from its density, and where it stands in the body."""
+"""The mass of a solid, given or from its density, and its placement in the body."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["LARGEST", "length", "positive", "solid"]
 
 _CENTRED = Vec3.zero()
 LARGEST = 1e100
-"""Longer lengths, m, and those shorter than its inverse, have a cube that overflows or vanishes."""
+"""The largest length, m; its inverse is the smallest. Beyond them, the cube would overflow or vanish."""
 
 
 def solid(
@@ -40,9 +40,9 @@ def solid(
 
 
 def positive(name: str, what: str, value: object) -> float:
-    """A positive finite number."""
+    """Check and return a positive finite number."""
     try:
-        if isinstance(value, str | bytes):  # float would read it
+        if isinstance(value, str | bytes):  # float would parse it
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -53,7 +53,7 @@ def positive(name: str, what: str, value: object) -> float:
 
 
 def length(name: str, what: str, value: object) -> float:
-    """A positive number whose cube is a positive finite number too."""
+    """Check and return a positive number whose cube is positive and finite, too."""
     number = positive(name, what, value)
     if not 1.0 / LARGEST <= number <= LARGEST:
         raise OptionError(f"{name}: its {what} is {number:g} m, whose cube overflows or vanishes; give it in metres")

@@ -1,4 +1,4 @@
-"""Inertias that are known already, about whatever point and in whatever axes a data sheet or a CAD program gives."""
+"""Inertias that are already known, about any point and in any axes that a data sheet or a CAD program uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["inertia"]
 
 _SYMMETRY = 1e-9
 _POSITIVE = 1e-6
-"""How far below zero, relative to the largest, a principal moment may lie: data sheets have six or seven digits."""
+"""How far below zero, relative to the largest, a principal moment may be: data sheets have six or seven digits."""
 
 
 def inertia(
@@ -30,7 +30,7 @@ def inertia(
     about: Literal["com"] | Sequence[float] = "com",
     axes: ArrayLike | None = None,
 ) -> Inertia:
-    """The inertia of a body from numbers that are known.
+    """The inertia of a body from known numbers.
 
     Args:
         mass: kg.
@@ -42,10 +42,10 @@ def inertia(
 
     Raises:
         ShapeError: for other shapes.
-        DTypeError: for what are no real numbers.
+        DTypeError: for values that are not real numbers.
         OptionError: for numbers that are not finite, a mass that is not positive, a matrix that is not symmetric (to
             1e-9 of its size; its two halves are averaged) or has a negative principal moment about the centre of mass
-            (beyond 1e-6 of the largest), and axes that are no rotation.
+            (beyond 1e-6 of the largest), and axes that are not a rotation.
 
     A matrix that violates the triangle inequality is accepted here; `ModelBuilder.build` warns of it.
 
@@ -72,7 +72,7 @@ def inertia(
     if not (np.isfinite(I).all() and math.isfinite(rounding)):
         raise OptionError("inertia: its mass, matrix and points overflow when put together; give them in SI units")
     moments = np.linalg.eigvalsh(I)
-    # About a far point, what is left about the centre of mass is known only to the rounding of the larger numbers.
+    # From a distant point, the inertia about the centre of mass is known only to the rounding of the larger numbers.
     if moments[0] < -(_POSITIVE * float(np.abs(moments).max()) + rounding):
         where = "the centre of mass" if point is None else f"the centre of mass, taken from {point},"
         raise OptionError(

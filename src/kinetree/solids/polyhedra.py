@@ -1,4 +1,4 @@
-"""Solids bounded by triangles: exact for the polyhedron that the mesh is.
+"""Solids bounded by triangles: exact for the polyhedron that the mesh describes.
 
 A closed, oriented mesh is the sum, with signs, of the tetrahedra that its triangles span with any one point. For a
 tetrahedron with corners 0, a, b, c and d = a . (b x c): volume d / 6, first moment d (a + b + c) / 24, and
@@ -23,7 +23,7 @@ from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 __all__ = ["mesh", "mesh_file"]
 
 _FLAT = 1e-12
-"""A volume below this part of the cube of the mesh's size is none."""
+"""A volume below this fraction of the cube of the mesh's size counts as zero."""
 
 
 def mesh(
@@ -41,14 +41,15 @@ def mesh(
         faces: (m, 3) indices of vertices, counter-clockwise seen from outside. Vertices at the same place count as one.
         mass: kg.
         density: kg/m³; exactly one of the two is given.
-        placement: where the mesh's frame stands in the body's; by default it is the body's.
+        placement: of the mesh's frame in the body's; by default they coincide.
 
     Raises:
         ShapeError, DTypeError: for arrays of another shape or type.
-        ModelError: for a face that names no vertex or one twice, an edge that does not belong to as many faces one way
-            as the other (a hole, or a face turned over), and a mesh that encloses no volume or is inside out.
+        ModelError: for a face that names a missing vertex or one twice, an edge that does not belong to as many faces
+            in one direction as in the other (a hole, or a reversed face), and a mesh that encloses no volume or is
+            inside out.
 
-    Triangles that pass through each other are not noticed: what is enclosed twice counts twice.
+    Triangles that intersect are not detected: what is enclosed twice counts twice.
 
     >>> import kinetree as kt
     >>> corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -89,14 +90,14 @@ def mesh_file(
     """The solid inside the mesh of a file (STL, OBJ, PLY, …), read by trimesh; `pip install kinetree[mesh]`.
 
     Args:
-        path: the file. If it holds a scene of several meshes, each must be closed; they add up.
-        scale: what its numbers are multiplied by to give metres; 0.001 for millimetres.
+        path: the file. If it contains a scene of several meshes, each must be closed; they are added up.
+        scale: the factor that converts its numbers to metres; 0.001 for millimetres.
         mass, density, placement: as for `mesh`.
 
     Raises:
         MissingPackageError: if trimesh is not installed.
-        ModelError: if the file cannot be read, holds no triangles, or its mesh is refused by `mesh`.
-        DTypeError: if `path` is no path.
+        ModelError: if the file cannot be read or contains no triangles, or `mesh` refuses its mesh.
+        DTypeError: if `path` is not a path.
         OptionError: for a scale that is not positive.
     """
     try:
@@ -110,11 +111,11 @@ def mesh_file(
     if not path.is_file():
         raise ModelError(f"{path}: there is no such file")
     try:
-        # Vertices are not merged or moved: what the file says is what is weighed.
+        # Vertices are not merged or moved: the file's geometry is used as it is.
         read: Any = trimesh.load(path, process=False)
         whole = read.to_mesh() if hasattr(read, "to_mesh") else read
         vertices, faces = np.asarray(whole.vertices, dtype=np.float64), np.asarray(getattr(whole, "faces", ()))
-    except Exception as error:  # each reader has its own
+    except Exception as error:  # each reader raises its own
         raise ModelError(f"{path}: trimesh cannot read it as a mesh ({type(error).__name__}: {error})") from error
     if not len(faces):
         raise ModelError(f"{path}: it holds no triangles")
@@ -160,8 +161,8 @@ def _faces(given: ArrayLike, count: int) -> NDArray[np.int64]:
 
 
 def _check_closed(points: NDArray[np.float64], triangles: NDArray[np.int64]) -> None:
-    """Each edge is run through by faces as often one way as the other."""
-    _, place = np.unique(points + 0.0, axis=0, return_inverse=True)  # + 0.0: minus zero is zero
+    """Check that faces traverse each edge as often in one direction as in the other."""
+    _, place = np.unique(points + 0.0, axis=0, return_inverse=True)  # + 0.0 makes minus zero zero
     corners = place.reshape(-1)[triangles]
     degenerate = np.flatnonzero((corners == np.roll(corners, 1, axis=1)).any(axis=1))
     if len(degenerate):
@@ -178,7 +179,7 @@ def _check_closed(points: NDArray[np.float64], triangles: NDArray[np.int64]) -> 
 
 
 def _fail(points: NDArray[np.float64], triangles: NDArray[np.int64], halves: NDArray[np.int64], count: int) -> None:
-    """Of an edge's half edges, numbered three a face."""
+    """Raise for an edge, given its half-edges, which are numbered three per face."""
     face, corner = divmod(int(halves[0]), 3)
     ends = triangles[face, corner], triangles[face, (corner + 1) % 3]
     shown = " and ".join(f"{k} {points[k].tolist()}" for k in ends)

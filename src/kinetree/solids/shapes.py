@@ -20,10 +20,10 @@ def box(
     density: float | None = None,
     placement: Transform | None = None,
 ) -> Inertia:
-    """A box by its edge lengths along x, y and z, m.
+    """A box, given its edge lengths along x, y and z, m.
 
-    Exactly one of `mass` (kg) and `density` (kg/m³) is given. `placement` is where its centre and axes stand in the
-    body's frame; by default they are the body's. Raises `OptionError` for numbers that are not positive.
+    Exactly one of `mass` (kg) and `density` (kg/m³) is given. `placement` is that of its centre and axes in the body's
+    frame; by default they coincide. Raises `OptionError` for numbers that are not positive.
 
     >>> import kinetree as kt
     >>> round(kt.solids.box(0.1, 0.2, 0.3, density=1000.0).mass, 12)
@@ -39,7 +39,7 @@ def box(
 def sphere(
     radius: float, *, mass: float | None = None, density: float | None = None, placement: Transform | None = None
 ) -> Inertia:
-    """A solid ball by its radius, m. The other arguments are those of `box`.
+    """A solid ball, given its radius, m. The other arguments are those of `box`.
 
     >>> import kinetree as kt
     >>> round(kt.solids.sphere(0.5, mass=2.0).I.xx, 12)
@@ -57,7 +57,7 @@ def cylinder(
     density: float | None = None,
     placement: Transform | None = None,
 ) -> Inertia:
-    """A solid cylinder about its z axis, by radius and length, m. The other arguments are those of `box`.
+    """A solid cylinder about its z axis, given its radius and length, m. The other arguments are those of `box`.
 
     >>> import kinetree as kt
     >>> round(kt.solids.cylinder(0.1, 0.6, mass=12.0).I.zz, 12)
@@ -76,7 +76,7 @@ def capsule(
     density: float | None = None,
     placement: Transform | None = None,
 ) -> Inertia:
-    """A solid cylinder about its z axis with half a ball at each end.
+    """A solid cylinder about its z axis with a hemisphere at each end.
 
     `length` is that of the cylindrical part, so from end to end it measures length + 2 radius; m. The other arguments
     are those of `box`.
@@ -91,7 +91,7 @@ def capsule(
     volume = _rod(r, l) + _ball(r)
     rod = _rod(r, l) / volume
     ends = 1.0 - rod
-    # A half ball's centre of mass lies 3 r / 8 from its flat side; about the ball's centre it has 2/5 m r².
+    # A hemisphere's centre of mass is 3 r / 8 from its flat side; about the ball's centre its inertia is 2/5 m r².
     across = rod * (3.0 * r * r + l * l) / 12.0 + ends * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r)
     along = rod * 0.5 * r * r + ends * 0.4 * r * r
     return solid("capsule", volume, _diagonal(across, across, along), mass, density, placement)
@@ -106,7 +106,7 @@ def ellipsoid(
     density: float | None = None,
     placement: Transform | None = None,
 ) -> Inertia:
-    """A solid ellipsoid by its half axes along x, y and z, m. The other arguments are those of `box`.
+    """A solid ellipsoid, given its half axes along x, y and z, m. The other arguments are those of `box`.
 
     >>> import kinetree as kt
     >>> kt.solids.ellipsoid(0.2, 0.2, 0.2, mass=1.0) == kt.solids.sphere(0.2, mass=1.0)

@@ -1,4 +1,4 @@
-"""Spatial algebra on numbers of any kind. Components are named; nobody outside indexes a 6-vector."""
+"""Spatial algebra on numbers of any kind. Components are named, so other packages never index a 6-vector."""
 
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia

@@ -1,6 +1,6 @@
-"""A body's Coriolis matrix, which its inertia and its velocity give.
+"""A body's Coriolis matrix, from its inertia and its velocity.
 
-Of all the maps B with B v = v x* I v, the one that makes İ - B - Bᵀ vanish for a body that moves at v:
+Of all maps B with B v = v x* I v, it is one for which İ - B - Bᵀ vanishes for a body that moves at v:
 
     B = ½ [(v x*) I - I (v x) + (I v) x̄*],    where f x̄* is the map m ↦ m x* f.
 
@@ -12,9 +12,9 @@ Written out in angular and linear parts, half of it is zero, for any symmetric r
 Source: Echeandia and Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
 systems", J. Comput. Nonlinear Dyn. 16 (2021), eq. 11.
 
-There are other maps B for which it vanishes. Newton's and Euler's equations about the centre of mass, with the inertia
-Ī_c there, give [ω̃] Ī_c for the turning (Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59). Seen
-from the origin of the body's frame it has the same p, and
+It vanishes for other maps B, too. The Newton-Euler equations about the centre of mass, with the inertia Ī_c there, give
+[ω̃] Ī_c for the rotation (Liu and Jain, "A Quick Tutorial on Multibody Dynamics" (2012), eq. 59). Seen from the origin
+of the body's frame, it has the same p, and
 
     A = ω x (Ī - (h . h / m) 1) - h x v x,
 
@@ -35,7 +35,7 @@ __all__ = ["CoriolisInertia"]
 
 @dataclass(frozen=True, slots=True)
 class CoriolisInertia:
-    """A map from motions to forces: n = A ω, f = -p x ω. Those of a composite body add up."""
+    """A map from motions to forces: n = A ω, f = -p x ω. The maps of the parts of a composite body add up."""
 
     A: Mat3
     p: Vec3
@@ -46,19 +46,19 @@ class CoriolisInertia:
 
     @staticmethod
     def of(inertia: Inertia, velocity: Motion) -> CoriolisInertia:
-        """Of a rigid body that moves."""
+        """The Coriolis matrix of a moving rigid body."""
         I = inertia.I
         return _of(inertia, velocity, I - Sym3.scalar((I.xx + I.yy + I.zz) * 0.5))
 
     @staticmethod
     def about_center(inertia: Inertia, velocity: Motion) -> CoriolisInertia:
-        """Of a rigid body that moves, by Euler's equations about its centre of mass; a body without mass has h = 0."""
+        """The Coriolis matrix by Euler's equations about the centre of mass; a body without mass has h = 0."""
         h, m = inertia.h, inertia.mass
         return _of(inertia, velocity, inertia.I - Sym3.scalar(h.dot(h) * (1.0 / select(less(0.0, m), m, 1.0))))
 
     @staticmethod
     def spinning(momentum: Force) -> CoriolisInertia:
-        """2 B of rotors that carry a pure couple's momentum with the body: the map m ↦ m x* momentum."""
+        """2 B of rotors whose momentum, a pure couple, moves with the body: the map m ↦ m x* momentum."""
         return CoriolisInertia(Mat3.skew(-momentum.angular), Vec3.zero())
 
     def __add__(self, other: CoriolisInertia) -> CoriolisInertia:
@@ -77,7 +77,7 @@ class CoriolisInertia:
 
 
 def _of(inertia: Inertia, velocity: Motion, J: Sym3) -> CoriolisInertia:
-    """With A = ω x J - h x v x."""
+    """The map with A = ω x J - h x v x."""
     w, v, h = velocity.angular, velocity.linear, inertia.h
     x, y, z = (w.cross(column) for column in (J.full.x, J.full.y, J.full.z))
     A = Mat3(x, y, z).T - v.outer(h) + Sym3.scalar(h.dot(v)).full  # h x v x = v hᵀ - (h . v) 1

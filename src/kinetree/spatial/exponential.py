@@ -1,13 +1,13 @@
 """The exponential map of rotations and of rigid motions, its inverse, and the derivatives of both.
 
-A rotation vector w turns by |w| about itself; [v; w] moves on while it turns. With b = (1 - cos a) / a² and
-c = (a - sin a) / a³ at a = |w|, the translation of exp([v; w]) is Jₗ(w) v with Jₗ(w) = 1 + b w x + c w x w x, the left
-Jacobian of rotations; the right one, Jᵣ(w), is its transpose (Solà, Deray and Atchuthan, "A micro Lie theory for state
-estimation in robotics", arXiv:1812.01537, appendices B and D). Displacements stand at the moving end, in its axes:
-exp(w + ε) = exp(w) exp(Jᵣ(w) ε), to first order.
+A rotation vector w is a rotation by |w| about itself; [v; w] also translates as it rotates. With b = (1 - cos a) / a²
+and c = (a - sin a) / a³ at a = |w|, the translation of exp([v; w]) is Jₗ(w) v with Jₗ(w) = 1 + b w x + c w x w x, the
+left Jacobian of rotations; the right one, Jᵣ(w), is its transpose (Solà, Deray and Atchuthan, "A micro Lie theory for
+state estimation in robotics", arXiv:1812.01537, appendices B and D). Displacements are applied at the moving end, in
+its axes: exp(w + ε) = exp(w) exp(Jᵣ(w) ε), to first order.
 
-Nothing branches: `select` chooses between a series near zero and the closed form, each harmless where the other is
-meant.
+Nothing branches: `select` chooses between a series near zero and the closed form, and each is harmless where the other
+is chosen.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def translation_exp(w: Vec3, v: Vec3) -> Vec3:
 
 
 def translation_log(w: Vec3, p: Vec3) -> Vec3:
-    """The v of which `translation_exp(w, v)` is p, for |w| <= pi: (1 - w x / 2 + d w x w x) p."""
+    """The v for which `translation_exp(w, v)` is p, for |w| <= pi: (1 - w x / 2 + d w x w x) p."""
     wp = w.cross(p)
     return p - wp * 0.5 + w.cross(wp) * _log_coefficient(w)
 
@@ -112,7 +112,7 @@ def _coefficients(w: Vec3) -> tuple[Scalar, Scalar, Scalar]:
     angle, angle2 = _safe_length(w)
     s_half = sin(0.5 * angle)
     b: Scalar = 2.0 * s_half * s_half / angle2
-    # c = (a - sin a) / a³ cancels near zero; its series holds there to the last bit.
+    # c = (a - sin a) / a³ cancels near zero; its series is accurate there to the last bit.
     small = less(angle2, _SERIES_BELOW)
     c: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _C), (1.0 - sin(angle) / angle) / angle2)
     return b, c, angle2
@@ -153,11 +153,11 @@ def series(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
 
 
 def _safe_length(w: Vec3) -> tuple[Scalar, Scalar]:
-    """Length and its square; a length too small to matter is replaced by a tiny one that divides safely."""
+    """Length and its square; a length too small to matter is replaced by a tiny one that is safe to divide by."""
     squared = w.dot(w)
     squared = select(less(squared, _TINY), _TINY, squared)
     return sqrt(squared), squared
 
 
 _TINY = 1e-36
-"""The square of a length at which an angle's sine is the angle; a quarter of it is still a number in float32."""
+"""The square of an angle whose sine rounds to the angle itself; a quarter of it is still nonzero in float32."""

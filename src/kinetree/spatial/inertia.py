@@ -14,7 +14,7 @@ __all__ = ["ArticulatedInertia", "Inertia"]
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """A rigid body's: mass, first moment of mass h = m c, and rotational inertia about the origin."""
+    """A rigid body's inertia: mass, first moment of mass h = m c, and rotational inertia about the origin."""
 
     mass: Scalar
     h: Vec3
@@ -76,7 +76,7 @@ class ArticulatedInertia:
         return ArticulatedInertia(self.I - other.I, self.H - other.H, self.M - other.M)
 
     def without(self, directions: Collection[int]) -> ArticulatedInertia:
-        """With zero rows and columns for some of the six directions, the angular ones first."""
+        """A copy with zero rows and columns for some of the six directions, the angular ones numbered first."""
 
         def kept(r: int, s: int, x: Scalar) -> Scalar:
             return 0.0 if r in directions or s in directions else x

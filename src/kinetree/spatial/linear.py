@@ -1,4 +1,4 @@
-"""Small symmetric systems, unrolled: L D Lᵀ without square roots or pivots (positive definite by physics)."""
+"""Small symmetric systems, unrolled: L D Lᵀ without square roots or pivoting (positive definite by physics)."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Motion:
         raise TypeError(f"a Motion crosses a Motion or a Force, not {type(other).__name__}")
 
     def dot(self, force: Force) -> Scalar:
-        """The scalar product m . f: a power, where m is a velocity."""
+        """The scalar product m . f: a power if m is a velocity."""
         if not isinstance(force, Force):
             raise TypeError(f"a Motion pairs with a Force, not {type(force).__name__}")
         return self.angular.dot(force.angular) + self.linear.dot(force.linear)

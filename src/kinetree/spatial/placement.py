@@ -1,4 +1,4 @@
-"""Placements as people write them: a position, and an orientation by angles or by a quaternion."""
+"""Placements as people write them: a position, and an orientation as angles or as a quaternion."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def placement(
     rpy: Sequence[float] | None = None,
     quaternion: Sequence[float] | None = None,
 ) -> Transform:
-    """Where a frame stands in another: what `ModelBuilder` takes as the placement of a joint, a frame or a solid.
+    """The placement of a frame in another, as `ModelBuilder` takes it for a joint, a frame or a solid.
 
     Args:
-        position: (3,) of its origin in the other frame, m.
-        rpy: (3,) roll, pitch and yaw, rad: its axes are turned by Rz(yaw) Ry(pitch) Rx(roll), as in URDF. Exact quarter
-            turns come out exact.
-        quaternion: (4,) x, y, z, w instead, of any length but zero.
+        position: (3,), of its origin in the other frame, m.
+        rpy: (3,) roll, pitch and yaw, rad: its axes are rotated by Rz(yaw) Ry(pitch) Rx(roll), as in URDF. Quarter
+            turns are exact.
+        quaternion: (4,) x, y, z, w instead, of any nonzero length.
 
     Raises:
-        ShapeError: for another number of numbers.
+        ShapeError: for a wrong number of entries.
         OptionError: for numbers that are not finite, a quaternion of zero length, or both `rpy` and `quaternion`.
 
     >>> import kinetree as kt, math
@@ -57,7 +57,7 @@ def placement(
 
 
 def finite_numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
-    """So many finite numbers, or an error that names them."""
+    """Check and return `count` finite numbers; `name` begins the error message."""
     try:
         if isinstance(values, str | bytes) or is_masked(values):
             raise TypeError

@@ -1,7 +1,7 @@
 """The logarithm of a rotation matrix, for every angle.
 
-Source: Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978): of the four components, the
-largest comes first, and the others are divided by it.
+Source: Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978): the largest of the four
+components is found first, and the others are divided by it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def rotation_log(R: Mat3) -> Vec3:
 
 
 def _quaternion(R: Mat3) -> Quaternion:
-    """x, y, z, w of the rotation, of a length between 2 and 4: the logarithm does not see it."""
+    """x, y, z, w of the rotation, of a length between 2 and 4, on which the logarithm does not depend."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     trace = xx + yy + zz
     a, b, c = R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y

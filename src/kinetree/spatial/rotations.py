@@ -1,7 +1,7 @@
-"""Rotations: about an axis, from roll-pitch-yaw, from a quaternion; and the algebra of quaternions.
+"""Rotations about an axis, from roll-pitch-yaw and from a quaternion, and the algebra of quaternions.
 
-All return the rotation R that takes coordinates of the turned frame to those of the fixed one; a Transform's E
-is its transpose.
+All return the rotation R that takes coordinates of the rotated frame to those of the fixed one; a Transform's E is its
+transpose.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def from_axis_angle(axis: Vec3, angle: Scalar) -> Mat3:
 
 
 def from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:
-    """Rz(yaw) Ry(pitch) Rx(roll), as URDF has it. Sines and cosines of exact quarter turns come out exact."""
+    """Rz(yaw) Ry(pitch) Rx(roll), as in URDF. The sines and cosines of quarter turns are exact."""
     sr, cr = _sin_cos(roll)
     sp, cp = _sin_cos(pitch)
     sy, cy = _sin_cos(yaw)
     return Mat3(
         Vec3(cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
         Vec3(sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
-        Vec3(0.0 - sp, cp * sr, cp * cr),  # no negative zero where nothing turns
+        Vec3(0.0 - sp, cp * sr, cp * cr),  # no negative zero without rotation
     )
 
 
@@ -65,7 +65,7 @@ def _sin_cos(angle: float) -> tuple[float, float]:
 
 
 def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Mat3:
-    """The rotation of a quaternion of any length but zero: its length divides out."""
+    """The rotation of a quaternion of any nonzero length: the length divides out."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
     sx, sy, sz = s * x, s * y, s * z
     xx, yy, zz = x * sx, y * sy, z * sz
@@ -91,13 +91,13 @@ def quaternion_product(p: Quaternion, q: Quaternion) -> Quaternion:
 
 
 def quaternion_conjugate(q: Quaternion) -> Quaternion:
-    """Of a unit quaternion: the rotation back."""
+    """The conjugate: for a unit quaternion, the inverse rotation."""
     x, y, z, w = q
     return -x, -y, -z, w
 
 
 def quaternion_rates(q: Quaternion, w: Vec3) -> Quaternion:
-    """The derivative of a quaternion at the angular velocity w in the turned frame: q w / 2."""
+    """The derivative of a quaternion at the angular velocity w in the rotated frame: q w / 2."""
     half = w * 0.5
     return quaternion_product(q, (half.x, half.y, half.z, 0.0))
 

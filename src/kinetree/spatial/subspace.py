@@ -18,12 +18,12 @@ __all__ = ["ForceBasis", "Subspace"]
 
 @dataclass(frozen=True, slots=True)
 class Subspace:
-    """The motions a joint allows: one column a degree of freedom."""
+    """The motions a joint allows: one column per degree of freedom."""
 
     columns: tuple[Motion, ...]
 
     def __matmul__(self, x: Sequence[Scalar]) -> Motion:
-        """S x, the motion of joint rates x."""
+        """S x, the motion at joint rates x."""
         total = Motion.zero()
         for column, x_k in zip(self.columns, x, strict=True):
             total = total + column * x_k
@@ -39,7 +39,7 @@ class Subspace:
         return Subspace(tuple(v.cross(column) for column in self.columns))
 
     def parted(self, motions: Subspace) -> tuple[list[list[Scalar]], Subspace]:
-        """Motions as S x + rest, with a column of x for each: what stands along those columns that are unit motions."""
+        """Split motions into S x + rest, a column of x for each: its components along columns that are unit motions."""
         units = {k: _six(s).index(1.0) for k, s in enumerate(self.columns) if _is_unit(_six(s))}
         numbers = [_six(m) for m in motions.columns]
         x = [[six[units[k]] if k in units else 0.0 for six in numbers] for k in range(len(self.columns))]
@@ -52,7 +52,7 @@ class Subspace:
         return [column.dot(f) for column in self.columns]
 
     def freed(self, Ia: ArticulatedInertia, armature: Sequence[Scalar], rotors: ForceBasis) -> ArticulatedInertia:
-        """Iᵃ, of which Iᵃ S = 0 is known where no rotor resists: with exact zeros in all directions that S spans."""
+        """Iᵃ with exact zeros in all directions that S spans, if no rotor resists, as Iᵃ S = 0 is then known."""
         spanned = [
             r for r, row in enumerate(zip(*(_six(s) for s in self.columns), strict=True)) if not all(map(is_zero, row))
         ]
@@ -73,13 +73,13 @@ class Subspace:
 
 @dataclass(frozen=True, slots=True)
 class ForceBasis:
-    """Forces, one a degree of freedom."""
+    """Forces, one per degree of freedom."""
 
     columns: tuple[Force, ...]
 
     @staticmethod
     def couples(vectors: Sequence[Vec3], X: Transform) -> ForceBasis:
-        """Pure couples, given in the coordinates X comes from, in those it leads to."""
+        """Pure couples, given in the coordinates that X comes from, in those that it leads to."""
         return ForceBasis(tuple(Force(X.E @ n, Vec3.zero()) for n in vectors))
 
     def __add__(self, other: ForceBasis) -> ForceBasis:
@@ -103,11 +103,11 @@ class ForceBasis:
         return tuple(x for column in self.columns for x in _six(column))
 
     def taken_back(self, X: Transform) -> ForceBasis:
-        """Each force in the coordinates X comes from."""
+        """Each force in the coordinates that X comes from."""
         return ForceBasis(tuple(X.back(column) for column in self.columns))
 
     def times_inverse(self, D: LDLT, matrix: Sequence[Sequence[Scalar]] = ()) -> ForceBasis:
-        """U D⁻¹, with D the factors of `matrix`: rows of U that stand in it become those of the identity."""
+        """U D⁻¹, with D the factors of `matrix`: rows of U that are rows of `matrix` become those of the identity."""
         known = {tuple(row): k for k, row in enumerate(matrix) if any(isinstance(x, Symbol) for x in row)}
         rows = list(zip(*(_six(column) for column in self.columns), strict=True))
         inverse = [
@@ -117,7 +117,7 @@ class ForceBasis:
         return ForceBasis(tuple(_force(column) for column in zip(*inverse, strict=True)))
 
     def outer(self, other: ForceBasis) -> ArticulatedInertia:
-        """U Wᵀ, for a W = U D⁻¹ that makes it symmetric."""
+        """U Wᵀ, for W = U D⁻¹, which makes it symmetric."""
         if not self.columns:
             return ArticulatedInertia.zero()
         U, W = ([*zip(*(_six(column) for column in basis.columns), strict=True)] for basis in (self, other))
@@ -136,7 +136,7 @@ class ForceBasis:
 
 
 def _is_unit(numbers: Sequence[Scalar]) -> bool:
-    """Whether all are constants: a one, and zeros."""
+    """Whether all are constants: a single one, and zeros."""
     known = [x for x in numbers if isinstance(x, float)]
     return len(known) == len(numbers) and sorted(known) == [0.0] * (len(known) - 1) + [1.0]
 

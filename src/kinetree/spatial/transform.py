@@ -17,26 +17,26 @@ __all__ = ["Transform"]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """From the coordinates of A to those of B: B's axes are the rows of E, its origin is r (both in A).
+    """The transform from coordinates of A to those of B: B's axes are the rows of E, its origin is r (both in A).
 
-    `X @ m` takes a motion from A to B, `X.back(...)` a force or an inertia from B to A: the dual's star is
-    the method's name, so it cannot be forgotten.
+    `X @ m` takes a motion from A to B, `X.back(...)` a force or an inertia from B to A: the method's name replaces the
+    star of the dual transform, so it cannot be forgotten.
     """
 
     E: Mat3
     r: Vec3
     turns: tuple[Turn, ...] = ()
-    """Turns about coordinate axes that the rotation ends in, the last first: inertias rotate cheaper by them."""
+    """Turns about coordinate axes that the rotation ends with, the last first: they rotate inertias more cheaply."""
     before: Mat3 | None = None
-    """What is left of E without them; None where there are none."""
+    """What remains of E without them; None if there are none."""
 
     @staticmethod
     def turning(turn: Turn) -> Transform:
-        """A turn, and no shift."""
+        """A turn without a translation."""
         return Transform(turn.R.T, Vec3.zero(), (turn,), Mat3.identity())
 
     def factored(self) -> Transform:
-        """The same transform; if its rotation is a constant turn after a renaming of axes, it knows so."""
+        """The same transform, which records its factors if its rotation is a constant turn after a renaming of axes."""
         if _only_renames_axes(self.E) or (factors := _turn_and_renaming(self.E)) is None:
             return self
         turn, renaming = factors
@@ -78,7 +78,7 @@ class Transform:
     def back(
         self, other: Force | Motion | Inertia | ArticulatedInertia | CoriolisInertia
     ) -> Force | Motion | Inertia | ArticulatedInertia | CoriolisInertia:
-        """What stands in B's coordinates, in A's."""
+        """The same quantity in A's coordinates, given in B's."""
         E_T, r = self.E.T, self.r
         if isinstance(other, Force):
             f = E_T @ other.linear
@@ -122,7 +122,7 @@ class Transform:
 
 
 def _joined(last: tuple[Turn, ...], first: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Two sequences of turns as one; where they meet about one axis, that is a single turn."""
+    """Two sequences of turns as one; if they meet in turns about the same axis, these become a single turn."""
     if last and first and last[-1].axis == first[0].axis:
         a, b = last[-1], first[0]
         both = Turn(a.axis, a.s * b.c + a.c * b.s, a.c * b.c - a.s * b.s)
@@ -135,7 +135,7 @@ _RENAMING = frozenset((-1.0, 0.0, 1.0))
 
 
 def _is_unturned(E: Mat3) -> bool:
-    """Whether a rotation is none, whatever the coordinates: arrays and symbols may be anything."""
+    """Whether a rotation is the identity whatever the coordinates: arrays and symbols may have any value."""
     return all(isinstance(e, int | float) and e == one for e, one in zip(E.components(), _IDENTITY, strict=True))
 
 
@@ -153,7 +153,7 @@ def _turn_and_renaming(E: Mat3) -> tuple[Turn, Mat3] | None:
     for i, row in enumerate(rows):
         if sorted(map(abs, row)) != [0.0, 0.0, 1.0]:
             continue
-        # P keeps this row and names the two axes across so that it stays a rotation.
+        # P keeps this row and names the other two axes so that it is a rotation.
         j = [abs(e) for e in row].index(1.0)
         sign = row[j]
         names = [[0.0] * 3 for _ in range(3)]

@@ -1,6 +1,6 @@
-"""Vectors and matrices of three dimensions, on numbers of any kind.
+"""Three-dimensional vectors and matrices, on numbers of any kind.
 
-Components are named, never indexed, so that a trace sees each product on its own and a zero can vanish.
+Components are named, never indexed, so that a trace records each product separately and a zero can vanish.
 """
 
 from __future__ import annotations

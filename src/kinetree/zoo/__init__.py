@@ -1,4 +1,4 @@
-"""Robots of our own, to try things on: `names`, `load`, `path`."""
+"""Robots that come with kinetree, to try things on: `names`, `load`, `path`."""
 
 from kinetree.zoo.catalogue import load, names, path
 

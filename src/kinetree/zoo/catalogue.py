@@ -1,11 +1,11 @@
-"""The catalogue of the zoo: one file a robot in `models/`, URDF or kinetree's own text, each with a description."""
+"""The catalogue of the zoo: one file per robot in `models/`, URDF or kinetree's own text, each with a description."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from kinetree.errors import NameNotFoundError, nearest_names
-from kinetree.io import load as load_file
+from kinetree.io.load import load as load_file
 from kinetree.model import Model
 
 __all__ = ["load", "names", "path"]
@@ -15,7 +15,7 @@ _FLOATING = frozenset({"humanoid", "quadruped", "ragdoll"})
 
 
 def names() -> list[str]:
-    """The robots of the zoo, sorted.
+    """The names of the robots of the zoo, sorted.
 
     >>> import kinetree as kt
     >>> kt.zoo.names()
@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Where the file of a robot of the zoo is on disk. A wrong name raises `NameNotFoundError`."""
+    """The path of the file of a robot of the zoo. An unknown name raises `NameNotFoundError`."""
     known = _files()
     if not isinstance(name, str) or name not in known:
         raise NameNotFoundError(f"the zoo has no robot {name!r}: {nearest_names(str(name), names())}")
@@ -33,11 +33,10 @@ def path(name: str) -> Path:
 
 
 def load(name: str, *, floating_base: bool | None = None) -> Model:
-    """A robot of the zoo.
+    """Load a robot of the zoo.
 
-    `floating_base` None takes the robot's natural base: the quadruped, the humanoid and the ragdoll float, the others
-    are fixed.
-    A wrong name raises `NameNotFoundError`.
+    With `floating_base` None, the robot has its natural base: the quadruped, the humanoid and the ragdoll float, the
+    others are fixed. An unknown name raises `NameNotFoundError`.
 
     >>> import kinetree as kt
     >>> kt.zoo.load("double_pendulum").nq

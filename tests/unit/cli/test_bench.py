@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kinetree as kt
 import kinetree.cli.timing as timing
 from kinetree import zoo
 from kinetree.cli.bench import _states
@@ -60,7 +61,7 @@ def test_peers_that_are_not_installed_are_named(kinetree: Command, monkeypatch: 
 
 @pytest.mark.usefixtures("quick")
 def test_peers_are_not_asked_to_read_kinetree_s_own_text(kinetree: Command) -> None:
-    zoo.load("cart_pole").save("cart_pole.json")
+    kt.save(zoo.load("cart_pole"), "cart_pole.json")
     result = kinetree("bench", "cart_pole.json", "-n", "4")
     assert (result.code, result.err) == (0, "")
     assert "pinocchio and mujoco read URDF, not kinetree's text" in result.out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetree.codegen.cache import Cache
+from kinetree.codegen.kept.cache import Cache
 
 from .conftest import Command
 

@@ -78,7 +78,7 @@ def geared() -> kt.Model:
 
 
 def test_followers_and_coupled_joints_stand_under_their_own_names(kinetree: Command) -> None:
-    geared().save("geared.json")
+    kt.save(geared(), "geared.json")
     result = kinetree("info", "geared.json")
     assert (result.code, result.err) == (0, "")
     rows = rows_of(result.out)
@@ -104,7 +104,7 @@ def test_followers_and_coupled_joints_stand_under_their_own_names(kinetree: Comm
 
 def test_a_robot_of_every_joint_keeps_to_the_page(kinetree: Command) -> None:
     robot = every_joint()
-    robot.save("every.json")
+    kt.save(robot, "every.json")
     result = kinetree("info", "every.json")
     table = result.out[result.out.index("(SI units)") :].splitlines()
     assert result.code == 0
@@ -123,7 +123,7 @@ def test_a_robot_that_nothing_limits_has_no_empty_columns(kinetree: Command) -> 
     builder.add_body("base")
     builder.add_body("ball", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
     builder.add_joint("hinge", kt.Continuous([0, 0, 1]), "base", "ball")
-    builder.build().save("bare.json")
+    kt.save(builder.build(), "bare.json")
     result = kinetree("info", "bare.json")
     assert "nothing limits or drives the joints" in result.out
     assert "lower" not in result.out

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import PRECISIONS, emit, host
-from kinetree.codegen.ahead import worth_fetching
+from kinetree.codegen.cpu.ahead import worth_fetching
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.llvm.precision import PRECISIONS
+from kinetree.codegen.llvm.target import host
 
 ARM = kt.zoo.load("arm6")
 

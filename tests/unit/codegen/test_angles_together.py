@@ -9,8 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, MachineCode, Precision, compile_module, make_ufunc
-from kinetree.codegen.elementary import sincos
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.ufunc import make_ufunc
+from kinetree.codegen.llvm.elementary import sincos
+from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.expr import Port
 
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, Precision, Target, batch_function, host
-from kinetree.codegen.batch import batch_kernel
+from kinetree.codegen.cpu.batch import batch_kernel
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Block, Port, Program
 
 WIDTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 23, 33, 38]

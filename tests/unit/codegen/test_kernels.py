@@ -12,19 +12,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import (
-    F32,
-    F64,
-    MachineCode,
-    Precision,
-    Target,
-    assemble,
-    batch_function,
-    compile_module,
-    emit,
-    host,
-    make_ufunc,
-)
+from kinetree.codegen.cpu.jit import MachineCode, assemble, compile_module
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.ufunc import batch_function, make_ufunc
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Port, Program, trace
 
 ROBOT = kt.zoo.load("arm6")

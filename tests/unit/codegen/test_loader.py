@@ -20,9 +20,11 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import MachineCode, Target, cache, compile_module, jit
-from kinetree.codegen.elf import R_PC32, R_PLT32, ObjectFile, Relocations, read_object
-from kinetree.codegen.loader import Image, UnknownObjectError, _relocate, has_loader, load
+from kinetree.codegen.cpu import backend, jit
+from kinetree.codegen.cpu.elf import R_PC32, R_PLT32, ObjectFile, Relocations, read_object
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.loader import Image, UnknownObjectError, _relocate, has_loader, load
+from kinetree.codegen.llvm.target import Target
 
 pytestmark = pytest.mark.skipif(not has_loader(), reason="the loader is for Linux on x86-64")
 
@@ -63,14 +65,14 @@ def results(robot: kt.Model, dtype: str) -> dict[str, Any]:
 def objects(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The object files that are loaded from now on. A source file that is edited meanwhile is no reason to fail."""
     found: list[bytes] = []
-    real = cache.kept
+    real = backend.kept
 
     def kept(key: bytes | None, make: Callable[[], bytes]) -> bytes:
         found.append(real(key, make))
         return found[-1]
 
-    monkeypatch.setattr(cache, "kept", kept)
-    monkeypatch.setattr("kinetree.codegen.identity.toolchain", lambda *_: b"both loaders".ljust(32))
+    monkeypatch.setattr(backend, "kept", kept)
+    monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: b"both loaders".ljust(32))
     return found
 
 
@@ -262,7 +264,7 @@ def test_what_needs_more_than_memory_is_refused(text: str, reason: str) -> None:
 
 
 def test_a_system_that_runs_nothing_from_memory_is_left_to_llvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.codegen.loader._mprotect", lambda: lambda *_: -1)
+    monkeypatch.setattr("kinetree.codegen.cpu.loader._mprotect", lambda: lambda *_: -1)
     with pytest.raises(UnknownObjectError, match="memory cannot be made executable"):
         load(compile_module(COUNTER), jit._address_of)
     assert next_of(MachineCode(compile_module(COUNTER))) == 6
@@ -271,8 +273,8 @@ def test_a_system_that_runs_nothing_from_memory_is_left_to_llvm(monkeypatch: pyt
 DAMAGE = """
 import random, struct, sys
 from pathlib import Path
-from kinetree.codegen import jit
-from kinetree.codegen.loader import UnknownObjectError, load
+from kinetree.codegen.cpu import jit
+from kinetree.codegen.cpu.loader import UnknownObjectError, load
 
 good = Path(sys.argv[1]).read_bytes()
 start, = struct.unpack_from("<Q", good, 40)
@@ -405,7 +407,7 @@ def test_threads_can_load_at_once() -> None:
 FORK = """
 import ctypes, os, sys, warnings
 from pathlib import Path
-from kinetree.codegen import MachineCode
+from kinetree.codegen.cpu.jit import MachineCode
 code = MachineCode(Path(sys.argv[1]).read_bytes())
 step = ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("next"))
 step()
@@ -433,7 +435,7 @@ FIRST_CALL = """
 import hashlib, sys
 import numpy as np
 import kinetree as kt
-import kinetree.codegen.identity as identity
+import kinetree.codegen.kept.identity as identity
 identity.source_hash = lambda *_: bytes(32)
 robot = kt.zoo.load("quadruped")
 v = np.linspace(-1.0, 1.0, robot.nv)

@@ -10,7 +10,9 @@ import struct
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, Precision, Target, batch_function, host
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import OPS, Block, Instruction, Port, Program, interpret
 
 VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.25, math.inf, -math.inf, math.nan]

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, Precision, batch_function, emit, host
-from kinetree.codegen.packing import Packing, packings
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.packing import Packing, packings
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import host
 from kinetree.expr import Argument, Block, Port, Program
 
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from kinetree.codegen import host
-from kinetree.codegen import processor as module
-from kinetree.codegen.identity import llvm_version, toolchain
-from kinetree.codegen.loader import UnknownObjectError, has_loader
-from kinetree.codegen.processor import processor
+from kinetree.codegen.cpu import processor as module
+from kinetree.codegen.cpu.loader import UnknownObjectError, has_loader
+from kinetree.codegen.cpu.processor import processor
+from kinetree.codegen.kept.identity import llvm_version, toolchain
+from kinetree.codegen.llvm.target import host
 
 here = pytest.mark.skipif(not has_loader(), reason="elsewhere LLVM is asked")
 
@@ -56,7 +56,7 @@ def test_it_is_the_same_on_every_core_and_in_every_process() -> None:
     code = (
         "import os, sys\n"
         "os.sched_setaffinity(0, {int(sys.argv[1])})\n"
-        "from kinetree.codegen.processor import processor\n"
+        "from kinetree.codegen.cpu.processor import processor\n"
         "print(processor(), 'llvmlite' in sys.modules)\n"
     )
     for core in sorted(os.sched_getaffinity(0))[:4]:
@@ -66,7 +66,7 @@ def test_it_is_the_same_on_every_core_and_in_every_process() -> None:
 
 @here
 def test_every_answer_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.codegen.identity.source_hash", lambda *_: bytes(32))
+    monkeypatch.setattr("kinetree.codegen.kept.identity.source_hash", lambda *_: bytes(32))
     rows = module._answers()
     seen = {toolchain.__wrapped__(rows, 0.0)}
     for k, row in enumerate(rows):

@@ -10,7 +10,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from kinetree.codegen import F32, F64, Precision, batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.expr import Port, cos, sin, trace
 
 PROGRAM = trace(lambda x: [[sin(x[0]), cos(x[0])]], [Port("x", (1,))], [Port("y", (2,))], name="sincos")

@@ -20,10 +20,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import F32, F64, MachineCode, Precision, Target, assemble, batch_function, compile_module, host
-from kinetree.codegen import builtin as builtin_module
-from kinetree.codegen.builtin import layout_is_known, make_builtin
-from kinetree.codegen.single import emit_single
+from kinetree.codegen.cpu import builtin as builtin_module
+from kinetree.codegen.cpu.builtin import layout_is_known, make_builtin
+from kinetree.codegen.cpu.jit import MachineCode, assemble, compile_module
+from kinetree.codegen.cpu.single import emit_single
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Port, Program, trace
 
 pytestmark = pytest.mark.skipif(not layout_is_known(), reason="single calls are for CPython with its usual objects")
@@ -498,8 +501,10 @@ def test_object_code_made_in_another_process_works_here(tmp_path: Path) -> None:
     program = "trace(lambda x: [[2.0 * x[0], x[1]]], [Port('x', (2,))], [Port('y', (2,))], 'double')"
     script = f"""
 from pathlib import Path
-from kinetree.codegen import F64, compile_module, host
-from kinetree.codegen.single import emit_single
+from kinetree.codegen.cpu.jit import compile_module
+from kinetree.codegen.llvm.precision import F64
+from kinetree.codegen.llvm.target import host
+from kinetree.codegen.cpu.single import emit_single
 from kinetree.expr import Port, trace
 Path({str(path)!r}).write_bytes(compile_module(emit_single({program}, F64, host())))
 """

@@ -17,22 +17,13 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.codegen import (
-    F32,
-    F64,
-    Batches,
-    MachineCode,
-    Precision,
-    Target,
-    assemble,
-    batch_function,
-    chain,
-    compile_module,
-    emit_batch,
-    emit_single,
-    host,
-)
-from kinetree.codegen.builtin import layout_is_known, make_builtin
+from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
+from kinetree.codegen.cpu.jit import MachineCode, assemble, compile_module
+from kinetree.codegen.cpu.single import emit_single
+from kinetree.codegen.cpu.small_batch import emit_batch
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Port, Program, trace
 from unit.codegen.test_single import OTHER_ARRAYS, PAIR, RANKS, Owner, chosen, reaches_general, refuse
 
@@ -333,7 +324,7 @@ def test_public_functions_of_small_batches_take_the_short_way(monkeypatch: pytes
         expected = kt.aba(robot, q, v, tau)
         kt.aba(robot, q[first], v[first], tau[first])
         with monkeypatch.context() as patch:
-            patch.setattr("kinetree.arguments.Arguments.prepared", refuse)
+            patch.setattr("kinetree.compiler.arguments.Arguments.prepared", refuse)
             assert (kt.aba(robot, q, v, tau) == expected).all()
             assert (kt.aba(robot, q, v[0], tau) == kt.compile(robot, kt.aba)(q, v[0], tau)).all()
             assert (kt.aba(robot, q.reshape(11, 3, 6), v.reshape(11, 3, 6), tau[1])[2, 1] == kt.aba(

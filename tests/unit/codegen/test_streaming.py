@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import kinetree.codegen.batch
-from kinetree.codegen import F32, F64, MachineCode, Precision, batch_function, compile_module, emit, host
-from kinetree.codegen.streaming import STREAMED_FROM, can_stream
+import kinetree.codegen.cpu.batch
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.streaming import STREAMED_FROM, can_stream
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.codegen.llvm.target import host
 from kinetree.expr import Block, Port, Program
 
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
@@ -32,7 +36,7 @@ def program(width: int, packed: bool) -> Program:
 def copier(width: int, packed: bool, precision: Precision) -> Callable[..., Any]:
     """The kernel, made to stream whatever it can."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kinetree.codegen.batch, "STREAMED_FROM", 0)
+        patch.setattr(kinetree.codegen.cpu.batch, "STREAMED_FROM", 0)
         return batch_function(program(width, packed), precision)
 
 
@@ -78,7 +82,7 @@ def test_numbers_that_do_not_stand_aligned_are_stored_as_usual(precision: Precis
     """NumPy never hands them over, so the kernel is called as NumPy calls it."""
     width, size = 256, precision.bytes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kinetree.codegen.batch, "STREAMED_FROM", 0)
+        patch.setattr(kinetree.codegen.cpu.batch, "STREAMED_FROM", 0)
         code = MachineCode(compile_module(emit(program(width, True), precision, host()), host()), host())
     kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(code.address("kernel"))
     x = numbered(21, width, precision)

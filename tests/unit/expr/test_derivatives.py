@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.codegen import batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import (
     OPS,
     Array,

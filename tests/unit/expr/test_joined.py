@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from kinetree.codegen import batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import Joined, Place, Port, Program, interpret, trace
 from tests.random_programs import N, random_line, random_program
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinetree.codegen import batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import OPS, Port, functions, interpret, trace
 from kinetree.expr.symbol import apply
 

@@ -10,20 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinetree.codegen import (
-    F32,
-    F64,
-    MachineCode,
-    Target,
-    assemble,
-    batch_function,
-    compile_module,
-    emit,
-    emit_single,
-    host,
-    layout_is_known,
-    make_builtin,
-)
+from kinetree.codegen.cpu.builtin import layout_is_known, make_builtin
+from kinetree.codegen.cpu.jit import MachineCode, assemble, compile_module
+from kinetree.codegen.cpu.module import emit
+from kinetree.codegen.cpu.single import emit_single
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F32, F64
+from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import (
     Call,
     Graph,

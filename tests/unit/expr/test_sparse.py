@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kinetree.codegen import batch_function
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import Loop, Port, Program, Recorder, interpret, trace, trace_memory
-from kinetree.expr.sparse import StoredFactors, is_zero
+from kinetree.expr.symbol import is_zero
+from kinetree.tree.stored_factors import StoredFactors
 
 Array = NDArray[np.float64]
 

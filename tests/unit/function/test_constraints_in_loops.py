@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.differentiation import derived, specialized
+from kinetree.compiler.differentiation import derived, specialized
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Loop, Program, interpret
-from kinetree.specialization import Specialization
 from tests import functions
 
 TURNED = kt.placement((0.1, 0.0, 0.2), rpy=(0.3, -0.2, 0.5))

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.differentiation import DerivedSpecialization, derived, specialized
+from kinetree.compiler.differentiation import DerivedSpecialization, derived, specialized
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Program, TraceTooLongError, interpret, trace
 from kinetree.expr.program import Port
-from kinetree.specialization import Specialization
 from tests import functions
 
 RNG = np.random.default_rng(2)

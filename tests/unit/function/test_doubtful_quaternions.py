@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.function import CompiledFunction, _kernels
+from kinetree.compiler.calls import _kernels
+from kinetree.compiler.compiled import CompiledFunction
 
 Array = NDArray[Any]
 COUNT = 203

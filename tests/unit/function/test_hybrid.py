@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.differentiation import DerivedSpecialization, derived
+from kinetree.compiler.forms.rolled import RolledModel, RolledSource
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Recorder, interpret
-from kinetree.model.rolled import Knowledge, RolledModel, RolledSource
 from kinetree.spatial import Sym3, Vec3
-from kinetree.specialization import Specialization
+from kinetree.tree.rolled import Knowledge
 from tests.robots import every_joint
 
 from .test_unroll import chain

@@ -16,14 +16,15 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import function as module
-from kinetree import specialization
-from kinetree.codegen import cache
-from kinetree.definition import Definition
+from kinetree.codegen.kept import cache
+from kinetree.compiler import calls as module
+from kinetree.compiler import specialization
+from kinetree.compiler.definition import Definition
+from kinetree.compiler.forms.regrouped import regrouped
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Program
-from kinetree.model import JointMotion, regrouped
+from kinetree.joints import JointMotion
 from kinetree.spatial import Inertia, Subspace, Sym3, Transform, Vec3
-from kinetree.specialization import Specialization
 
 RNG = np.random.default_rng(11)
 Q, V, TAU = RNG.normal(size=(3, 13, 6))
@@ -34,7 +35,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache. That a file of kinetree is being edited meanwhile is no reason for a test to fail."""
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(cache, "_said", False)
-    monkeypatch.setattr("kinetree.codegen.identity.toolchain", lambda *_: bytes(32))
+    monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: bytes(32))
     return tmp_path / "kept"
 
 
@@ -119,11 +120,11 @@ def test_a_program_can_be_read_after_its_kernel_came_from_the_disk(traces: list[
 def test_each_module_of_a_function_is_kept_on_its_own(kept: Path, traces: list[str]) -> None:
     f = kt.compile(arm(), kt.crba)
     batch = (entry := next(kept.iterdir())).read_bytes()
-    other = f.__self__._object("other", lambda *_: "define i32 @other() { ret i32 7 }")
+    other = f.__self__._kernels._object("other", lambda: "define i32 @other() { ret i32 7 }")
     assert not batch.endswith(other)
     assert entry.read_bytes() == batch
     assert len(list(kept.iterdir())) == 2
-    assert kt.compile(arm(), kt.crba).__self__._object("other", lambda *_: "never read") == other
+    assert kt.compile(arm(), kt.crba).__self__._kernels._object("other", lambda: "never read") == other
     assert traces == ["crba"]
 
 
@@ -200,7 +201,7 @@ def test_a_robot_with_a_joint_of_the_users_own_is_not_kept(kept: Path, monkeypat
 
 
 def test_source_that_is_not_what_runs_keeps_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinetree.codegen.identity.toolchain", lambda *_: None)
+    monkeypatch.setattr("kinetree.codegen.cpu.backend.toolchain", lambda *_: None)
     assert kt.crba(pendulum(), [[0.0]]).shape == (1, 1, 1)
     assert not kept.exists()
 
@@ -243,9 +244,9 @@ CHILD = """
 import hashlib, sys
 import numpy as np
 import kinetree as kt
-import kinetree.codegen.identity as identity
-from kinetree.specialization import Specialization
-identity.toolchain = lambda *_: bytes(32)
+import kinetree.codegen.cpu.backend as backend
+from kinetree.compiler.specialization import Specialization
+backend.toolchain = lambda *_: bytes(32)
 traced, real = [], Specialization.program
 Specialization.program = lambda self: traced.append(self.definition.name) or real(self)
 robot = kt.zoo.load("quadruped")

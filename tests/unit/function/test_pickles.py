@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import function as module
-from kinetree.function import CompiledFunction
+from kinetree.compiler import calls as module
+from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.specialization import Specialization
 from kinetree.model import interning
-from kinetree.specialization import Specialization
 
 ARM = kt.zoo.load("double_pendulum")
 TIP = list(ARM.frames)[-1]
@@ -67,7 +67,7 @@ def test_without_a_builtin_it_comes_through_as_well(monkeypatch: pytest.MonkeyPa
     robot.add_body("stone")
     still = kt.compile(robot.build(), kt.crba)
     assert pickle.loads(pickle.dumps(still))(np.zeros(0)).shape == (0, 0)
-    monkeypatch.setattr("kinetree.codegen.layout_is_known", lambda: False)
+    monkeypatch.setattr("kinetree.codegen.cpu.backend.layout_is_known", lambda: False)
     monkeypatch.setattr(interning, "_last", [])
     monkeypatch.setattr(interning, "_alive", {})
     general = pickle.loads(data)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import threads as module
+from kinetree.compiler import threads as module
 from tests import functions
 
 ARM = kt.zoo.load("arm6")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.differentiation import derived, specialized
+from kinetree.compiler.differentiation import derived, specialized
+from kinetree.compiler.specialization import Specialization, too_large_to_write_out
 from kinetree.expr import interpret
-from kinetree.specialization import Specialization, too_large_to_write_out
 from tests.robots import every_joint
 
 from .test_unroll import chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["ball", "chain", "point", "shift"]

@@ -11,7 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import Scalar
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Transform, Vec3
 
 from .bodies import ball
@@ -203,7 +203,7 @@ def test_numbers_of_numpy_become_pythons() -> None:
     assert joint.limits == kt.Limits((-1.0,), (1.0,), (2.0,), (3.0,))
     numbers = [joint.rotor.inertia, joint.rotor.ratio, *joint.rotor.axis, *joint.limits.lower, *joint.limits.upper]
     assert all(type(x) is float for x in [*numbers, *joint.limits.velocity, *joint.limits.effort, *joint.damping])
-    assert kt.Model.from_text(robot.to_text()) == robot
+    assert kt.from_text(kt.to_text(robot)) == robot
     follower = arm(mimic=kt.Mimic("a", np.float32(2), np.int64(1))).joints["b"].mimic  # type: ignore[arg-type]
     assert follower == kt.Mimic("a", 2.0, 1.0)
     assert follower is not None

@@ -11,8 +11,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import Scalar
-from kinetree.model import JointKind, JointMotion
-from kinetree.model.joints.euler import ORDERS
+from kinetree.joints import JointKind, JointMotion
+from kinetree.joints.euler import ORDERS
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
 from laws.reference import reference
 from tests.unit.model.joints.flat_kinds import Array, with_joint

@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 
 import kinetree as kt
+from kinetree.compiler.forms.aligned import aligned
+from kinetree.compiler.forms.parameters import parameter_ports, with_parameters
 from kinetree.expr import Scalar, Symbol, cos, sin, trace
-from kinetree.model import Geometry, JointKind, JointMotion, Rotor
-from kinetree.model.aligned import aligned
+from kinetree.joints import JointKind, JointMotion
+from kinetree.model import Geometry, Rotor
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.equality import ByIdentity
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.fingerprint import fingerprint
-from kinetree.model.parameters import parameter_ports, with_parameters
 from kinetree.model.specs import Parts
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
 from robots import load_robot

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree.functions import dynamics
+from kinetree.joints import JointKind, JointMotion
 from kinetree.model import Body, Model, Named
 from kinetree.model.fingerprint import digest, fingerprint
-from kinetree.model.joints import JointKind, JointMotion
 from kinetree.spatial import Inertia, Subspace, Sym3, Turn, Vec3
 from strategies import Blueprint, blueprints, law
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.model import Geometry, JointKind
+from kinetree.joints import JointKind
+from kinetree.model import Geometry
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
 
@@ -122,8 +123,8 @@ def test_a_robot_given_in_other_types_is_the_very_same(types: Types, kind: Calla
     assert hash(other) == hash(one)
     assert fingerprint(other) == fingerprint(one) is not None
     assert digest(other.parts) == digest(one.parts) is not None
-    assert other.to_text() == one.to_text()
-    assert kt.Model.from_text(other.to_text()) == one
+    assert kt.to_text(other) == kt.to_text(one)
+    assert kt.from_text(kt.to_text(other)) == one
     assert pickle.loads(pickle.dumps(other)) == one
 
 
@@ -140,8 +141,8 @@ def test_a_users_kind_that_holds_them_has_a_text_form(types: Types) -> None:
     one, other = (robot(t, Wobbly([0, 0, 1], t.f(0.5), t.flag(True), t.s("w"))) for t in (OWN, types))
     assert other == one
     assert hash(other) == hash(one)
-    assert kt.Model.from_text(other.to_text(), kinds=[Wobbly]) == one
-    assert other.to_text() == one.to_text()
+    assert kt.from_text(kt.to_text(other), kinds=[Wobbly]) == one
+    assert kt.to_text(other) == kt.to_text(one)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_options_in_other_types_ask_for_the_very_same_function() -> None:
         (kt.aba, {"passive": ["damping"], "limits": True}, {"passive": [np.str_("damping")], "limits": np.bool_(True)}),
         (kt.aba, {"parameters": [mass], "f_ext": [tip]}, {"parameters": [np.str_(mass)], "f_ext": (np.str_(tip),)}),
     ):
-        given = kt.compile(kt.Model.from_text(arm.to_text()), function, **others).__self__
+        given = kt.compile(kt.from_text(kt.to_text(arm)), function, **others).__self__
         own = kt.compile(arm, function, **options).__self__
         assert given._key("single") == own._key("single") is not None
 

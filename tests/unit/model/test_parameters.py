@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.expr import Graph, Symbol
-from kinetree.model.parameters import (
-    always_singular,
-    nominal,
-    parameter_names,
-    parameter_ports,
-    parameter_quaternions,
-    with_parameters,
-)
+from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 from unit.model.bodies import ball, chain, point, shift

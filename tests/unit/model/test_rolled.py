@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.definition import Definition
+from kinetree.compiler.definition import Definition
+from kinetree.compiler.forms.aligned import aligned
+from kinetree.compiler.forms.rolled import RolledSource
+from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Index, Port, Program, Range, Recorder, Scalar, interpret
-from kinetree.model.aligned import aligned
-from kinetree.model.rolled import Knowledge, NotYetKnown, RolledSource
-from kinetree.model.rolled.memory import Bodies, QuantityMemory
-from kinetree.model.rolled.structure import numbers_of, rebuilt
-from kinetree.model.rolled.tables import Columns
 from kinetree.spatial import Force, Inertia, Motion, Transform, Turn, Vec3
-from kinetree.specialization import Specialization
+from kinetree.tree.rolled import Knowledge, NotYetKnown
+from kinetree.tree.rolled.memory import Bodies, QuantityMemory
+from kinetree.tree.rolled.structure import numbers_of, rebuilt
+from kinetree.tree.rolled.tables import Columns
 from unit.model.bodies import ball, chain, point, shift
 
 HINGE, SLIDER = kt.Revolute([0, 1, 0]), kt.Prismatic([1, 0, 0])
@@ -54,7 +55,7 @@ def in_both_ways(compute: Callable[..., Any], robot: kt.Model) -> tuple[list[flo
 def handed_around(model: Any, q: Any) -> Any:
     """Reads and writes at bodies that may be one and the same, in inner loops and around them."""
     tree = model.tree
-    (m,) = tree.slots(1)
+    m = tree.pieces()
     m[0] = [1.0]
     for i, p in tree.outward:
         m[i] = [q[i][0] + 0.5 * m[p][0]]
@@ -72,7 +73,7 @@ def handed_around(model: Any, q: Any) -> Any:
 def summed_at_the_root(model: Any, q: Any) -> Any:
     """Everything adds to one place, which was a constant at first, and is read by all."""
     tree = model.tree
-    m, n = tree.slots(2)
+    m, n = tree.pieces(2)
     m[0] = [0.0]
     for i, _ in tree.inward:
         m[0] = [m[0][0] + q[i][0]]
@@ -85,7 +86,7 @@ def summed_at_the_root(model: Any, q: Any) -> Any:
 def constant_until_late(model: Any, q: Any) -> Any:
     """A value that is one constant for all bodies until, in the last pass, the parents' is not."""
     tree = model.tree
-    m, n = tree.slots(2)
+    m, n = tree.pieces(2)
     m[0] = [2.0]
     for i, p in tree.outward:
         m[i] = [2.0]
@@ -101,7 +102,7 @@ def constant_until_late(model: Any, q: Any) -> Any:
 def handed_to_all_behind(model: Any, q: Any) -> Any:
     """From each joint outward to the bodies that it carries, and along the ways between two bodies."""
     tree = model.tree
-    m, n = tree.slots(2)
+    m, n = tree.pieces(2)
     first, last = (model.frames[name].slot for name in (list(model.frames)[1], list(model.frames)[-1]))
     for i, _ in tree.outward:
         m[i] = [0.0]

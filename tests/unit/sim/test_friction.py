@@ -11,12 +11,13 @@ import kinetree as kt
 from kinetree import zoo
 from kinetree.errors import StiffFrictionError
 from kinetree.functions.dynamics import crba
-from kinetree.model import Mimic, Model, ModelBuilder, Prismatic, Revolute
-from kinetree.model.drive import FRICTION_SPEED
+from kinetree.joints import Prismatic, Revolute
+from kinetree.model import Mimic, Model, ModelBuilder
 from kinetree.sim import simulate
 from kinetree.sim.friction import Friction
 from kinetree.sim.stiffness import Fastest
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.tree.drive import FRICTION_SPEED
 
 
 def wheel(inertia: float = 0.5, damping: float = 0.0, friction: float = 0.0) -> Model:

@@ -16,7 +16,8 @@ from kinetree.errors import (
     SimulationError,
     SingularModelError,
 )
-from kinetree.model import Model, ModelBuilder, Prismatic, Revolute
+from kinetree.joints import Prismatic, Revolute
+from kinetree.model import Model, ModelBuilder
 from kinetree.sim import simulate
 from kinetree.sim.simulate import step_count
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3

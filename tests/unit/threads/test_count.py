@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import threads as module
-from kinetree.threads import call_in_pieces, thread_count, worth_splitting
+from kinetree.compiler import threads as module
+from kinetree.compiler.threads import call_in_pieces, thread_count, worth_splitting
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, True, 2.0, "2", np.float64(2.0), [2]])

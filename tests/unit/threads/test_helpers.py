@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree import threads as module
-from kinetree.codegen import batch_function
-from kinetree.threads import call_in_pieces
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.compiler import threads as module
+from kinetree.compiler.threads import call_in_pieces
 
 X = np.arange(40.0)
 

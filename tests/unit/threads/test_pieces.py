@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.codegen import batch_function
-from kinetree.threads import call_in_pieces
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.compiler.threads import call_in_pieces
 from tests.strategies import law
 
 ROBOT = kt.zoo.load("double_pendulum")

@@ -21,9 +21,9 @@ def forward_derivative(program: Program, wrt: Sequence[int] | None = None) -> Pr
     """The program and its derivative along a direction: y = f(x), d_y = f'(x) d_x.
 
     Its inputs are the program's, then a port `d_x` for each input x of `wrt`, in that order and of the same shape; its
-    outputs are the program's, then a port `d_y` for each. `wrt` has numbers of input ports; None means all.
+    outputs are the program's, then a port `d_y` for each. `wrt` lists the numbers of input ports; None means all.
 
-    Raises ValueError if `wrt` names a port that is not there or one twice, or if the program changes its inputs.
+    Raises ValueError if `wrt` names a port that does not exist or one twice, or if the program changes its inputs.
 
     >>> from kinetree.expr import Port, interpret, trace
     >>> program = trace(lambda x: [[x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "product")
@@ -51,12 +51,12 @@ def reverse_derivative(program: Program, wrt: Sequence[int] | None = None) -> Pr
     """The program and the derivative of a weighted sum of its outputs: y = f(x), bar_x = f'(x)ᵀ bar_y.
 
     Its inputs are the program's, then a port `bar_y` for each output y, of the same shape; its outputs are the
-    program's (they cost next to nothing here), then a port `bar_x` for each input x of `wrt`, in that order. `wrt` has
-    numbers of input ports; None means all.
+    program's (they cost next to nothing here), then a port `bar_x` for each input x of `wrt`, in that order. `wrt`
+    lists the numbers of input ports; None means all.
 
-    What the backward sweep needs of the rounds of a loop is kept in memory, a number a value and round.
+    What the backward sweep needs from the iterations of a loop is stored in memory: one number per value and iteration.
 
-    Raises ValueError if `wrt` names a port that is not there or one twice, or if the program changes its inputs;
+    Raises ValueError if `wrt` names a port that does not exist or one twice, or if the program changes its inputs;
     NotImplementedError for a walk, or a range in larger steps, whose start depends on several counters.
 
     >>> from kinetree.expr import Port, interpret, trace

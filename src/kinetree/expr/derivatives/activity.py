@@ -1,4 +1,4 @@
-"""Activity: which values and arrays depend on the inputs that a program is differentiated by."""
+"""Activity: which values and arrays depend on the inputs with respect to which a program is differentiated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Activity", "Touched"]
 class Activity:
     """The values (by name) and arrays (by number) that depend on the input ports `wrt`.
 
-    An array is taken as a whole, a called program too: if one argument is active, so are all its results.
+    An array is treated as a whole, and so is a called program: if one argument is active, all its results are.
     """
 
     def __init__(self, program: NamedProgram, wrt: Collection[int]) -> None:
@@ -31,7 +31,7 @@ class Activity:
             if k in wrt:
                 self.values.update(range(first, first + port.size))
             first += port.size
-        before = -1  # values are carried from round to round, and through memory: again until nothing is new
+        before = -1  # values are carried by iterations and through memory: repeat until nothing is new
         while before != len(self.values) + len(self.arrays):
             before = len(self.values) + len(self.arrays)
             self._block(program.lines)
@@ -43,7 +43,7 @@ class Activity:
         return isinstance(a, int) and a in self.values
 
     def ports_of(self, call: Call) -> tuple[tuple[int, ...], list[Argument]]:
-        """The ports of a called program that get something active, and all that they get."""
+        """The ports of a called program that receive an active argument, and all that they receive."""
         ports: list[int] = []
         given: list[Argument] = []
         first = 0

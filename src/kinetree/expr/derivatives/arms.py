@@ -1,7 +1,7 @@
-"""Which values matter only where a condition holds: those that nothing needs but one arm of a choice.
+"""Which values matter only where a condition holds: those that only one arm of a choice needs.
 
-The adjoint of such a value may be anything (NaN, too) where the arm is not taken: 0 · ∞ must not leak. It passes a
-`select` once, where it leaves the arm, and not at every operation inside.
+The adjoint of such a value may be anything, even NaN, where the arm is not taken: 0 · ∞ must not leak. It passes
+through one `select` where it leaves the arm, not through one at every operation inside.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kinetree.expr.program import Argument, Call, Instruction, Store
 __all__ = ["Arm", "Arms"]
 
 Arm = tuple[tuple[Argument, bool], ...]
-"""Conditions, the outermost first, each with whether it holds (or fails)."""
+"""Conditions, the outermost first, each with whether it must hold or fail."""
 
 
 class Arms:
-    """The arms of the values that one block defines; all others are always needed."""
+    """The arms of the values that one block defines; all other values are always needed."""
 
     def __init__(self, lines: Lines, results: Iterable[Argument], local: Callable[[Line], Local | None]) -> None:
         """`local`: the local derivative of an instruction, None if it is not active."""
@@ -70,7 +70,7 @@ class Arms:
                 self._use((s.args[k] for k in RULES[s.op].passes), arm)
 
     def _inside(self, lines: Lines) -> None:
-        """What a body uses of the values around it is always needed."""
+        """Mark the outer values that a body uses as always needed."""
         for line in lines:
             if isinstance(line, SwitchLine):
                 for case in line.cases:
@@ -85,7 +85,7 @@ class Arms:
 
 
 def common_arm(arms: Iterable[Arm]) -> Arm:
-    """Where all of them lie."""
+    """The innermost arm that contains all of these."""
     rest = list(arms)
     shared = rest[0] if rest else ()
     for arm in rest[1:]:

@@ -1,7 +1,7 @@
-"""Loops run backward: the bounds of their counters, and the same rounds in the opposite order.
+"""Loops run backward: the bounds of their counters, and the same iterations in the opposite order.
 
-Rounds and indices are constants of a program. So a walk, or a range whose last round depends on its start, is written
-out into a table when the program is made; the loop backward counts places of this table.
+Iterations and indices are constants of a program. So a walk, or a range whose last iteration depends on its start, is
+written out into a table when the program is made; the backward loop counts through this table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kinetree.expr.program import Index, Range, Term, Walk
 __all__ = ["Backward", "bounds", "slots"]
 
 Bounds = tuple[int, int]
-"""The least and the largest that something can be; empty if the second is less."""
+"""The smallest and the largest possible value; empty if the second is less."""
 
 
 def _of_index(index: Index, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
@@ -31,7 +31,7 @@ def _of_index(index: Index, counters: Sequence[Bounds], tables: Sequence[Sequenc
 
 
 def bounds(over: Range | Walk, counters: Sequence[Bounds], tables: Sequence[Sequence[int]]) -> Bounds:
-    """Between what the counter of a loop stays, given that of the counters around. It may reach less."""
+    """Bounds of a loop's counter, given those of the enclosing loops. They need not be reached."""
     start, last = _of_index(over.start, counters, tables)
     if last < start:
         return 0, -1
@@ -52,7 +52,7 @@ def bounds(over: Range | Walk, counters: Sequence[Bounds], tables: Sequence[Sequ
 
 
 def slots(counters: Sequence[Bounds]) -> tuple[int, Index]:
-    """How many places to keep a number a round of the loops around, and which is that of the current round."""
+    """The size of an array with one number per iteration of the enclosing loops, and the place of the current one."""
     size, at = 1, Index()
     for loop, (first, last) in reversed(list(enumerate(counters))):
         at = at + Index(-first * size, (Term(loop, size),))
@@ -63,7 +63,7 @@ def slots(counters: Sequence[Bounds]) -> tuple[int, Index]:
 class Backward:
     """Indices inside loops that run backward, with the tables that they need.
 
-    `order` tells for a loop that counts places of a table which table that is: its entries are the counters it had.
+    `order` maps a loop that counts through a table to that table, whose entries are the original counters.
     """
 
     def __init__(self, tables: list[tuple[int, ...]]) -> None:
@@ -73,7 +73,7 @@ class Backward:
         self.order: dict[int, int] = {}
 
     def index(self, at: Index) -> Index:
-        """The same place, from the counters of the loops backward."""
+        """The same place in terms of the counters of the backward loops."""
         total = Index(at.base)
         for t in at.terms:
             if t.loop in self.order:
@@ -84,7 +84,7 @@ class Backward:
         return total
 
     def reverse(self, over: Range | Walk, counters: Sequence[Bounds]) -> tuple[Range | Walk, int | None]:
-        """The loop of the opposite order; and the table whose places it counts, if it does not count as before."""
+        """The loop in the opposite order, and the table that it counts through, if it does not count as before."""
         if isinstance(over, Range):
             if abs(over.step) == 1:
                 start, stop = self.index(over.start), self.index(over.stop)
@@ -113,7 +113,7 @@ class Backward:
         return Range(begin, end), self._table(order)
 
     def _rounds(self, over: Range | Walk, loop: int, counter: int) -> list[int]:
-        """The rounds for one value of the counter around; none where the tables know none, as it is never reached."""
+        """The iterations for one value of the enclosing counter; none where a table ends, as that is never reached."""
         try:
             return list(over.rounds({loop: counter}, self._tables))  # type: ignore[arg-type]
         except IndexError:

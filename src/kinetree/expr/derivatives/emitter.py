@@ -1,4 +1,4 @@
-"""Emits statements on named values: folds what is known, shares what was computed, sums products by multiply-adds."""
+"""Emits statements on named values: folds constants, shares computed values, and sums products by multiply-adds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Product = tuple[bool, Argument, Argument]
 """A term of a sum: (is negative, a, b) is ± a b."""
 
 _SWAPPED = frozenset({"add", "mul", "eq", "fma", "fms", "fnma"})
-"""Operations whose first two arguments may change places."""
+"""Operations whose first two arguments may be swapped."""
 
 
 @dataclass(slots=True, eq=False)
@@ -28,18 +28,18 @@ class Scope:
 
 
 class Emitter:
-    """Writes into the innermost of the open scopes."""
+    """Writes statements into the innermost open scope."""
 
     def __init__(self, inputs: int) -> None:
         self._fresh = count(inputs)
         self.top = Scope()
         self.scopes = [self.top]
         self.home: dict[int, Scope] = dict.fromkeys(range(inputs), self.top)
-        """Where each value is defined."""
+        """The scope in which each value is defined."""
         self._negated: dict[int, Argument] = {}
 
     def open(self, names: int = 0) -> tuple[Scope, tuple[int, ...]]:
-        """A new innermost scope, and so many values that it starts with."""
+        """Open a new innermost scope; return it and the values, `names` of them, that it starts with."""
         scope = Scope()
         self.scopes.append(scope)
         return scope, self._names(names, scope)
@@ -70,7 +70,7 @@ class Emitter:
         return value
 
     def _folded(self, name: str, args: tuple[Argument, ...]) -> Argument | None:
-        """What is known at once, if it is; a zero absorbs whatever it multiplies, as everywhere in traces."""
+        """The result if no operation is needed; a zero absorbs whatever it multiplies, as everywhere in traces."""
         if all(isinstance(a, float) for a in args):
             return OPS[name].evaluate(*args)
         if name in ("add", "sub", "mul", "neg", "fma", "fms", "fnma"):
@@ -109,7 +109,7 @@ class Emitter:
         return self.total([(False, a, 1.0), (False, b, 1.0)])
 
     def total(self, terms: Sequence[Product]) -> Argument:
-        """The sum of products, as a chain of multiply-adds that takes in last what was computed last."""
+        """The sum of products, as a chain of multiply-adds that adds last what was computed last."""
         constant, plain, products = 0.0, [], []
         for negative, x, y in terms:
             a_negative, a = self._stripped(x)
@@ -150,13 +150,13 @@ class Emitter:
         return total
 
     def _stripped(self, a: Argument) -> tuple[bool, Argument]:
-        """(is negated, what is left without the sign)."""
+        """The pair (is negated, value without the sign)."""
         if isinstance(a, float):
             return a < 0.0, abs(a)
         return (True, self._negated[a]) if a in self._negated else (False, a)
 
     def load(self, array: int, at: Index, scope: Scope | None = None) -> int:
-        """A number of an array, at the end of a scope: of the innermost one, if none is given."""
+        """Load a number of an array at the end of a scope, by default of the innermost one."""
         (value,) = self._emit(Load(array, at), scope)
         return value
 
@@ -174,7 +174,7 @@ class Emitter:
         carried: Sequence[Argument] = (),
         following: Sequence[Argument] = (),
     ) -> tuple[int, ...]:
-        """A loop with a body that was written and closed before; the carried values after it."""
+        """Emit a loop whose body has been written and closed; return the carried values after it."""
         scope = self.scopes[-1]
         defines = self._names(len(carried), scope)
         scope.lines.append(LoopLine(over, tuple(entry), tuple(carried), body.lines, tuple(following), defines))

@@ -1,4 +1,4 @@
-"""Forward differentiation: each statement, then the same for tangents."""
+"""Forward differentiation: each statement is followed by those for its tangents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Forward:
                 size += 1
 
     def _more_arrays(self) -> None:
-        """After each array its derivative's, in the same record, so that they stand together."""
+        """Put the array of its derivative after each array, in the same record, so that they are stored together."""
         ports = len(self._inputs) + len(self._outputs)
         for k, array in enumerate(self._source.arrays, self._source.first_array):
             self._arrays[k] = ports + len(self._own)
@@ -117,7 +117,7 @@ class Forward:
         return self._emit.op("div", total, local.divisor)
 
     def _loop(self, line: LoopLine) -> None:
-        """The same loop, with the tangents carried too."""
+        """Emit the same loop, with the tangents carried as well."""
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
         before = [*map(self._new, line.carried), *(self._tangent(line.carried[k]) for k in active)]
         scope, entry = self._emit.open(len(before))
@@ -132,7 +132,7 @@ class Forward:
         self._d.update((names[k], values[len(names) + n]) for n, k in enumerate(active))
 
     def _call(self, s: Call, names: tuple[int, ...]) -> None:
-        """A call of the derivative by the ports that are active."""
+        """Emit a call of the derivative with respect to the active ports."""
         args = list(map(self._new, s.args))
         wrt, given = self._activity.ports_of(s)
         tangents = map(self._tangent, given)

@@ -1,4 +1,4 @@
-"""What the way back needs of the rounds of the forward sweep: kept in memory, a number a value and round."""
+"""What the backward sweep needs from the forward sweep, stored in memory: one number per value and iteration."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Keeping"]
 
 @dataclass(slots=True, eq=False)
 class _Block:
-    """A block of the forward sweep, and the block of the way back that belongs to it."""
+    """A block of the forward sweep, and the corresponding block of the backward sweep."""
 
     scope: Scope
     counters: tuple[Bounds, ...]
     array: int = -1
-    """Where values are kept, one after the other, each for all rounds."""
+    """The array of stored values, one after the other, each for all iterations."""
     kept: dict[int, int] = field(default_factory=dict)
-    """By name, which of the array's parts a value has."""
+    """The part of the array in which each value is stored, by name."""
     back: Scope | None = None
-    """The block of the way back, once it is begun."""
+    """The block of the backward sweep, once it is begun."""
     loaded: dict[int, int] = field(default_factory=dict)
-    """By name, what has been loaded there already."""
+    """The values already loaded there, by name."""
 
 
 class Keeping:
-    """Gives the values of the forward sweep to the way back."""
+    """Gives the values of the forward sweep to the backward sweep."""
 
     def __init__(self, emit: Emitter, backward: Backward, new_array: Callable[[Array], int]) -> None:
         self._emit = emit
@@ -38,11 +38,11 @@ class Keeping:
         self._new_array = new_array
         self._blocks: dict[Scope, _Block] = {}
         self._scopes: dict[int, Scope] = {}
-        """By the identity of the lines of the source."""
+        """The scopes, by the identity of the source's lines."""
         self._reloads: dict[int, tuple[int, Index]] = {}
 
     def swept(self, lines: Lines, scope: Scope, counters: Sequence[Bounds]) -> None:
-        """Lines of the source are written into a scope, inside loops with these counters."""
+        """Note that lines of the source are written into a scope, inside loops with these counters."""
         self._blocks[scope] = _Block(scope, tuple(counters))
         self._scopes[id(lines)] = scope
 
@@ -51,15 +51,15 @@ class Keeping:
         return self._blocks[self._scopes[id(lines)]].counters
 
     def turn(self, lines: Lines) -> None:
-        """The innermost scope that is open is the way back of these lines."""
+        """Note that the innermost open scope is the backward sweep of these lines."""
         self._blocks[self._scopes[id(lines)]].back = self._emit.scopes[-1]
 
     def reloadable(self, name: int, array: int, at: Index) -> None:
-        """A value can be loaded again, as nobody stores into the array."""
+        """Note that a value can be loaded again, as nothing is stored into its array."""
         self._reloads[name] = (array, at)
 
     def get(self, a: Argument) -> Argument:
-        """A value of the forward sweep: still there, loaded again, or kept from now on."""
+        """A value of the forward sweep: still available, loaded again, or stored from now on."""
         if isinstance(a, float) or self._emit.home[a] is self._emit.top:
             return a
         block = self._blocks[self._emit.home[a]]
@@ -69,7 +69,7 @@ class Keeping:
         return block.loaded[a]
 
     def _keep(self, a: int, block: _Block) -> tuple[int, Index]:
-        """Store a value at the end of its block, if it is not yet; return where it is."""
+        """Store a value at the end of its block, unless it already is; return where it is."""
         if not block.kept:
             block.array = self._new_array(Array("kept", 0))
         size, at = slots(block.counters)
@@ -79,5 +79,5 @@ class Keeping:
         return block.array, at + block.kept[a] * size
 
     def sizes(self) -> dict[int, int]:
-        """The arrays of what is kept, and how large they became."""
+        """The final sizes of the arrays of stored values."""
         return {b.array: slots(b.counters)[0] * len(b.kept) for b in self._blocks.values() if b.kept}

@@ -1,4 +1,4 @@
-"""Memory of a reverse derivative: the program's arrays, one of adjoints beside each, and cells for single values."""
+"""Memory of a reverse derivative: the program's arrays, their arrays of adjoints, and cells for single values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["AdjointMemory"]
 
 
 class AdjointMemory:
-    """Inputs are the program's and the adjoints of its outputs; outputs the other way round."""
+    """Inputs are the program's and its outputs' adjoints; outputs are the program's and its inputs' adjoints."""
 
     def __init__(self, program: NamedProgram, wrt: tuple[int, ...], activity: Activity, *, outputs: bool) -> None:
-        """`outputs`: whether the program's own are given back too; otherwise their arrays are scratch memory."""
+        """`outputs`: whether the program's own outputs are returned too; otherwise their arrays are scratch memory."""
         self.inputs = (*program.inputs, *map(_adjoint, program.outputs))
         self.outputs = (*(program.outputs if outputs else ()), *(_adjoint(program.inputs[k]) for k in wrt))
         self.own: list[Array] = []
-        """Those that are no ports."""
+        """The arrays that are not ports."""
         n_in = len(program.inputs)
         own_outputs = len(self.inputs)
         first_adjoint = own_outputs + (len(program.outputs) if outputs else 0)
         self.arrays: dict[int, int] = {k: k for k in range(n_in)}
-        """By the number of a program's array."""
+        """The new numbers of the program's arrays."""
         self.adjoints: dict[int, int] = {k: first_adjoint + n for n, k in enumerate(wrt)}
-        """The same, of those that have an adjoint."""
+        """The numbers of the adjoints of the program's arrays, where they have one."""
         for k, port in enumerate(program.outputs, n_in):
             scratch = Array(port.name, port.size, clear=True)
             self.arrays[k] = own_outputs + k - n_in if outputs else self.new(scratch)
@@ -37,7 +37,7 @@ class AdjointMemory:
             if k in activity.arrays:
                 self.adjoints[k] = self.new(replace(array, name=f"bar_{array.name}", clear=True))
         self.cells: dict[int, int] = {}
-        """By the name of a value, where in `cell_array` its users in other blocks add to its adjoint."""
+        """The places in `cell_array`, by name of a value, where users in other blocks add to its adjoint."""
         self._cell_array = -1
 
     @property
@@ -47,16 +47,16 @@ class AdjointMemory:
         return self._cell_array
 
     def cell(self, name: int) -> int:
-        """The place of a value's cell, now or from now on."""
+        """The place of a value's cell, which is made if it does not exist yet."""
         return self.cells.setdefault(name, len(self.cells))
 
     def new(self, array: Array) -> int:
-        """The number of one more array."""
+        """Add an array and return its number."""
         self.own.append(array)
         return len(self.inputs) + len(self.outputs) + len(self.own) - 1
 
     def resize(self, sizes: dict[int, int]) -> None:
-        """Give arrays the sizes that they turned out to have, by number; cells too."""
+        """Set the final sizes of arrays, by number, and of the cells."""
         if self.cells:
             sizes = {**sizes, self.cell_array: len(self.cells)}
         for k, size in sizes.items():

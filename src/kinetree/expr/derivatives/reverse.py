@@ -1,7 +1,7 @@
-"""Reverse differentiation: a forward sweep that keeps what is needed, then each statement's rule, backward.
+"""Reverse differentiation: a forward sweep that keeps what is needed, then each statement's rule in reverse order.
 
-The adjoint of a value is the sum of what its users add to it. Users in the same block are summed as they come; those
-in the bodies of loops and switches add to a cell of memory. An array has an array of adjoints beside it.
+The adjoint of a value is the sum of what its users add to it. Users in the same block are summed directly; those in the
+bodies of loops and switches add to a cell of memory. Each array has an array of adjoints.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Reverse"]
 
 
 class Called(Protocol):
-    """Gives the reverse derivative of a program that is called, without the program's own outputs."""
+    """Gives the reverse derivative of a called program, without the program's own outputs."""
 
     def __call__(self, program: Program, wrt: tuple[int, ...], /) -> Program: ...
 
 
 @dataclass(slots=True, eq=False)
 class _Adjoints:
-    """The adjoints of one block, as far as they are summed."""
+    """The adjoints of one block, summed so far."""
 
     arms: Arms
     terms: dict[int, list[Product]] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class Reverse:
         return NamedProgram(f"bar_{source.name}", memory.inputs, memory.outputs, lines, results, memory.own, tables)
 
     def _seed(self, adjoints: _Adjoints) -> None:
-        """The adjoints of the outputs are given: values, or an array, which is copied as the sweep uses it up."""
+        """Take the given adjoints of the outputs: values, or an array, copied because the sweep overwrites it."""
         first, ports = self._source.input_size, len(self._source.inputs)
         for n, port in enumerate(self._source.outputs):
             if self._source.results is None and ports + n in self._memory.adjoints:
@@ -88,7 +88,7 @@ class Reverse:
             self._add(adjoints, a, (), first + n, 1.0)
 
     def _finish(self, values: Sequence[Argument], adjoints: _Adjoints) -> tuple[Argument, ...] | None:
-        """Return or store the outputs, if the sweeps have not: those of the program, then the adjoints of `wrt`."""
+        """Return or store the outputs, if the sweeps have not yet: those of the program, then the adjoints of `wrt`."""
         results, first = list(values), [0]
         for port in self._source.inputs:
             first.append(first[-1] + port.size)
@@ -113,7 +113,7 @@ class Reverse:
         return a if isinstance(a, float) else self._value[a]
 
     def _sweep(self, lines: Lines, scope: Scope) -> None:
-        """Write a block again, with the local derivatives of its instructions."""
+        """Emit a block again, with the local derivatives of its instructions."""
         self._keeping.swept(lines, scope, self._counters)
         for line in lines:
             if isinstance(line, LoopLine):
@@ -162,7 +162,7 @@ class Reverse:
     # The adjoints.
 
     def _add(self, adjoints: _Adjoints, a: Argument, arm: Arm, x: Argument, y: Argument) -> None:
-        """Add x y, which holds in an arm, to the adjoint of a value."""
+        """Add x y, which is valid within an arm, to the adjoint of a value."""
         if isinstance(a, float) or a not in self._activity.values:
             return
         beyond = arm[len(adjoints.arms.of(a)) :]
@@ -171,7 +171,7 @@ class Reverse:
         adjoints.terms.setdefault(a, []).append((False, x, y))
 
     def _outside(self, arm: Arm, value: Argument) -> Argument:
-        """A value where all conditions are as the arm has them, otherwise zero."""
+        """The value where all conditions of the arm are met, otherwise zero."""
         for condition, holds in reversed(arm):
             both = (value, 0.0) if holds else (0.0, value)
             value = self._emit.op("select", self._keeping.get(condition), *both)
@@ -181,7 +181,7 @@ class Reverse:
         return name in adjoints.terms or name in self._memory.cells
 
     def _take(self, adjoints: _Adjoints, name: int, more: Argument = 0.0) -> Argument:
-        """The whole adjoint of a value (and more), at the place where it is defined: all users have added to it."""
+        """The whole adjoint of a value, plus `more`, where the value is defined: all users have added to it by then."""
         terms = [*adjoints.terms.pop(name, []), (False, more, 1.0)]
         if name in self._memory.cells:
             array, at = self._memory.cell_array, Index(self._memory.cell(name))
@@ -191,13 +191,13 @@ class Reverse:
         return self._emit.total(terms)
 
     def _flush(self, adjoints: _Adjoints) -> None:
-        """What a body adds to the adjoints of values around it goes into their cells."""
+        """Add what a body contributes to the adjoints of outer values to their cells."""
         for name, terms in adjoints.terms.items():
             array, at = self._memory.cell_array, Index(self._memory.cell(name))
             before = self._emit.load(array, at)
             self._emit.store(array, at, self._emit.total([*terms, (False, before, 1.0)]))
 
-    # The way back.
+    # The backward sweep.
 
     def _block(self, lines: Lines, adjoints: _Adjoints) -> None:
         for line in reversed(lines):
@@ -209,7 +209,7 @@ class Reverse:
                 self._line(line, adjoints)
 
     def _body(self, lines: Lines, results: Iterable[tuple[Argument, Argument]], entry: Sequence[int]) -> list[Argument]:
-        """A body backward, in a scope that is open: from the adjoints of its results to those of its entry."""
+        """Emit a body backward, in the open scope: from the adjoints of its results to those of its entry."""
         self._keeping.turn(lines)
         pairs = list(results)
         adjoints = _Adjoints(Arms(lines, [a for a, _ in pairs], self._locals.get))
@@ -221,7 +221,7 @@ class Reverse:
         return taken
 
     def _loop(self, line: LoopLine, adjoints: _Adjoints) -> None:
-        """The rounds backward; what is carried is the adjoint of what was."""
+        """Emit the iterations backward, which carry the adjoints of the carried values."""
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
         seeds = [self._take(adjoints, line.defines[k]) for k in active]
         around = self._keeping.counters(line.body)[:-1]
@@ -284,7 +284,7 @@ class Reverse:
                 self._add(adjoints, s.args[k], arm, self._keeping.get(local.factors[k]), adjoint)
 
     def _call(self, s: Call, names: tuple[int, ...], adjoints: _Adjoints) -> None:
-        """A call of the reverse derivative by the ports that are active."""
+        """Emit a call of the reverse derivative with respect to the active ports."""
         wrt, targets = self._activity.ports_of(s)
         if not wrt:
             return

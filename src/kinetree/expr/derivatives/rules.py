@@ -2,12 +2,12 @@
 
 Where a function has a corner or a pole, this is what holds:
 
-- `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other one takes no part,
-  not even with a derivative that is NaN or infinite.
+- `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other has no effect, even
+  if its derivative is NaN or infinite.
 - `abs` has the derivative 0 at 0.
-- Comparisons have the derivative 0, also where they jump; so has `select` in its condition.
-- `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and so has
-  `atan2(0, 0)`: NaN. Who wants a finite one takes another arm by `select`.
+- Comparisons have the derivative 0, even where they jump; so has `select` with respect to its condition.
+- `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and
+  `atan2(0, 0)` has NaN. To get a finite one, choose another arm with `select`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["RULES", "At", "Choice", "Local", "Rule", "Slope"]
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """dy = (Σ factor · dx) / divisor, a factor an argument."""
+    """dy = (Σ factor · dx) / divisor, with one factor per argument."""
 
     factors: tuple[Argument, ...]
     divisor: Argument = 1.0
@@ -42,7 +42,7 @@ Local = Slope | Choice
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a derivative is taken, y = op(*x), and what writes the operations it takes."""
+    """The point at which a derivative is taken, y = op(*x), and the emitter of the operations it needs."""
 
     emit: Emitter
     x: tuple[Argument, ...]

@@ -30,7 +30,7 @@ class GeometryReader:
                         self._colors.setdefault(material.attributes["name"], self._color(material))
 
     def read(self, element: Element, link: str) -> Geometry:
-        """A <visual> or <collision> of the link with that name."""
+        """Read a <visual> or <collision> of the link with that name."""
         parts = element.parts()
         shape = self._shape(parts.get("geometry") or element.lacks("geometry"))
         kind = shape.tag

@@ -9,7 +9,8 @@ from kinetree.io.document import Element
 from kinetree.io.numbers import number, numbers
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.placement import read_placement
-from kinetree.model import Continuous, Fixed, Free, JointKind, Limits, Mimic, ModelBuilder, Planar, Prismatic, Revolute
+from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
+from kinetree.model import Limits, Mimic, ModelBuilder
 
 __all__ = ["read_joint"]
 
@@ -25,7 +26,7 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bo
     damping = friction = None
     dynamics = parts.get("dynamics")
     if dynamics is not None and kind.nv:
-        # One number in the file; a free joint has it on each of its degrees of freedom.
+        # The file gives one number; a free joint has it on each of its degrees of freedom.
         damping = (number(dynamics, "damping", 0.0),) * kind.nv
         friction = (number(dynamics, "friction", 0.0),) * kind.nv
     builder.add_joint(
@@ -69,8 +70,8 @@ def _axis(axis: Element | None, name: str, notes: Notes) -> tuple[float, ...]:
     if not math.isfinite(length):
         axis.fail(f'xyz="{axis.attributes["xyz"]:.40}" is too large for a direction; give a unit vector')
     if not 1e-100 < length < 1e100:
-        xyz = tuple(x / length for x in xyz)  # or their squares would overflow or vanish
-    # Seven digits are what files commonly have; a difference beyond that was not rounding.
+        xyz = tuple(x / length for x in xyz)  # otherwise their squares would overflow or underflow
+    # Files commonly have seven digits; a larger difference was not rounding.
     if abs(length - 1.0) > 1e-6:
         notes.add("joint axes that were not of length one were normalised", name)
     return xyz

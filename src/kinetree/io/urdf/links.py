@@ -33,7 +33,7 @@ def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) ->
 
 
 def _inertia(inertial: Element) -> Inertia:
-    """The inertia in the link's frame; the file has it about the centre of mass, in the axes of <origin>."""
+    """The inertia in the link's frame; the file gives it about the centre of mass, in the axes of <origin>."""
     parts = inertial.parts()
     mass = number(parts.get("mass") or inertial.lacks("mass"), "value")
     I = Sym3(*number_each(parts.get("inertia") or inertial.lacks("inertia"), _ENTRIES))
@@ -42,5 +42,5 @@ def _inertia(inertial: Element) -> Inertia:
         if X.r == _ORIGIN:
             return Inertia(mass, _ORIGIN, I)
         return Inertia.from_com(mass, X.r, I)
-    # Turned about the centre of mass first and moved then: moving a turned frame would lose a digit.
+    # Rotated about the centre of mass first and then moved: moving a rotated frame would lose a digit.
     return Inertia.from_com(mass, X.r, I.rotated(X.E.T))

@@ -1,4 +1,4 @@
-"""Notes on what was assumed: one sentence for all the parts it concerns."""
+"""Notes on assumptions: one sentence for all the parts it concerns."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ _SHOWN = 6
 
 
 class Notes:
-    """Collects the names of the parts for which the same thing was assumed."""
+    """Collects the names of the parts for which the same assumption was made."""
 
     def __init__(self) -> None:
         self._names: dict[str, list[str]] = {}
 
     def add(self, sentence: str, name: str) -> None:
-        """The sentence holds for the part `name` too; a name counts once."""
+        """Record that the sentence also holds for the part `name`; a name counts once."""
         names = self._names.setdefault(sentence, [])
         if not names or names[-1] != name:
             names.append(name)
 
     def sentences(self) -> list[str]:
-        """A sentence each, with the parts it concerns."""
+        """One sentence per assumption, with the parts it concerns."""
         return [f"{sentence}: {listed(names)}" for sentence, names in self._names.items()]
 
 

@@ -15,7 +15,7 @@ _IDENTITY = Transform.identity()
 
 
 def read_placement(origin: Element | None) -> Transform:
-    """Where <origin> puts the element it stands in, in the frame of the link around; at that frame if there is none."""
+    """The placement of an element by its <origin>, in the frame of the link around; the identity if there is none."""
     if origin is None:
         return _IDENTITY
     xyz = numbers(origin, "xyz", 3, _ZERO)

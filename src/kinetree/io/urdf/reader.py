@@ -1,4 +1,4 @@
-"""From a URDF document to a model."""
+"""Builds a model from a URDF document."""
 
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ def load_urdf(
 ) -> Model:
     """Read a URDF file.
 
-    Joints keep the order of the file; those of type fixed are merged and their frames kept. `floating_base` puts
-    a free joint under the root body, which is otherwise fixed to the world. Joints that mimic others follow them,
-    unless `mimic` is False. Meshes are only located, and only
-    inside `package_roots`: a root holds packages as `root/NAME` or is one itself; without roots, the file's
-    folder and the folders above it that bear a package's name serve.
+    Joints keep the order of the file; fixed ones are merged and their frames kept. `floating_base` puts a free joint
+    under the root body, which is otherwise fixed to the world. Joints that mimic others follow them, unless `mimic` is
+    False. Meshes are only located, and only inside `package_roots`: a root holds packages as `root/NAME` or is one
+    itself; without roots, the file's folder is used and those above it that have a package's name.
 
-    Raises `ModelError`, which names file, line and element, if the file is no robot; warns with `ModelWarning`
-    about what is suspicious but possible. `Model.notes` tells what was assumed.
+    Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
+    about anything suspicious but possible. `Model.notes` lists what was assumed.
     """
     path = Path(path)
     with collector_paused():

@@ -1,6 +1,6 @@
-"""What URDF's elements may hold, as far as it concerns kinematics, dynamics and geometry; a row an element.
+"""What URDF's elements may contain, as far as kinematics, dynamics and geometry are concerned; one row per element.
 
-All else (transmissions, simulator settings, sensors) is skipped and listed in the model's notes.
+Everything else (transmissions, simulator settings, sensors) is skipped and listed in the model's notes.
 """
 
 from __future__ import annotations

@@ -1,5 +1,25 @@
-"""Changed robots: each change takes the parts of a robot and builds another from them."""
+"""Changed robots: each change takes a robot and gives the parts of another."""
 
-from kinetree.model.changes.methods import Changes
+from kinetree.model.changes.attach import attach, attach_body
+from kinetree.model.changes.common import Changed
+from kinetree.model.changes.lock import lock
+from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
+from kinetree.model.changes.principal_axes import in_principal_axes
+from kinetree.model.changes.remove import detach, remove
+from kinetree.model.changes.root import rerooted
+from kinetree.model.changes.scale import scaled
 
-__all__ = ["Changes"]
+__all__ = [
+    "Changed",
+    "attach",
+    "attach_body",
+    "detach",
+    "in_principal_axes",
+    "lock",
+    "mirrored",
+    "mirrored_configuration",
+    "mirrored_velocity",
+    "remove",
+    "rerooted",
+    "scaled",
+]

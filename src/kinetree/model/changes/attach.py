@@ -1,35 +1,37 @@
-"""A robot or a body on a robot."""
+"""Attach a robot or a body to a robot."""
 
 from __future__ import annotations
 
 from kinetree.errors import ModelError
+from kinetree.joints import Fixed, JointKind
 from kinetree.model.changes.common import (
+    Changed,
     base_joint,
     check_clashes,
     check_robot,
+    closed,
     joint_names,
     opened,
     place_of,
     prefixed,
     unused,
 )
-from kinetree.model.joints import Fixed, JointKind
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 from kinetree.spatial import Inertia, Transform
 
 __all__ = ["attach", "attach_body"]
 
 
 def attach(
-    model: Model,
-    other: Model,
+    model: Robot,
+    other: Robot,
     to: str,
     placement: Transform | None,
     *,
     prefix: str,
     joint: JointKind | None,
     name: str | None,
-) -> Model:
+) -> Changed:
     """See `Model.attach`."""
     check_robot(other, "what is attached")
     body, placement = place_of(model, to, placement)
@@ -51,18 +53,18 @@ def attach(
     builder = opened(model.parts, sentence)
     builder.add_joint(name, Fixed() if joint is None else joint, body, root, placement)
     builder.add_parts(parts)
-    return builder.build()
+    return closed(builder, floating_base=model.floating_base)
 
 
 def attach_body(
-    model: Model,
+    model: Robot,
     name: str,
     inertia: Inertia,
     to: str,
     placement: Transform | None,
     *,
     joint: JointKind | None,
-) -> Model:
+) -> Changed:
     """See `Model.attach_body`."""
     body, placement = place_of(model, to, placement)
     if name in model.frames:
@@ -77,9 +79,9 @@ def attach_body(
     )  # fmt: skip
     builder.add_body(name, inertia)
     builder.add_joint(between, Fixed() if joint is None else joint, body, name, placement)
-    return builder.build()
+    return closed(builder, floating_base=model.floating_base)
 
 
 def _described(joint: JointKind | None) -> str:
-    """Of a kind; what is none is refused by the builder."""
+    """Description of a kind; the builder rejects anything that is not a kind."""
     return joint.description if isinstance(joint, JointKind) else "fixed"

@@ -1,26 +1,26 @@
-"""What the changes share: names, and arguments that must be what they are taken for."""
+"""Shared by the changes: names, and checks of arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kinetree.errors import ModelError, NameNotFoundError, nearest_names
-from kinetree.model.builder import ModelBuilder, built
-from kinetree.model.drive import FRICTION_SPEED
+from kinetree.joints import Fixed
+from kinetree.model.collector import Collector
 from kinetree.model.elements import Joint, Limits, Mimic
-from kinetree.model.joints import Fixed, Free
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, Parts
 from kinetree.spatial import Transform
 
 __all__ = [
+    "Changed",
     "base_joint",
-    "base_spec",
     "changed",
     "check_clashes",
     "check_placement",
     "check_robot",
+    "closed",
     "frame_names",
     "joint_names",
     "leader_of",
@@ -33,24 +33,41 @@ __all__ = [
 ]
 
 
-def changed(parts: Parts, sentence: str) -> Model:
-    """The robot of these parts, whose first note is the sentence."""
-    return built(replace(parts, notes=(sentence, *parts.notes)))
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a change leads to: the parts of another robot."""
+
+    parts: Parts
+    known: tuple[Parts, ...]
+    """Parts of robots that were built before; what is suspicious about them is not warned of again."""
 
 
-def opened(parts: Parts, sentence: str) -> ModelBuilder:
-    """A builder that holds these parts, whose first note is the sentence."""
-    return ModelBuilder.of(replace(parts, notes=(sentence, *parts.notes)))
+def changed(parts: Parts, sentence: str) -> Changed:
+    """The change to these parts; the sentence becomes the first note."""
+    parts = replace(parts, notes=(sentence, *parts.notes))
+    return Changed(parts, (parts,))
+
+
+def opened(parts: Parts, sentence: str) -> Collector:
+    """A collector that holds these parts, whose first note is the sentence."""
+    collector = Collector(parts.name, gravity=parts.gravity, source=parts.source)
+    collector.add_parts(replace(parts, notes=(sentence, *parts.notes)))
+    return collector
+
+
+def closed(collector: Collector, *, floating_base: bool) -> Changed:
+    """The change to the parts that were collected."""
+    return Changed(collector.parts(floating_base=floating_base), tuple(collector.known))
 
 
 def check_robot(thing: object, what: str) -> None:
     """Raise unless it is a robot."""
-    if not isinstance(thing, Model):
+    if not isinstance(thing, Robot):
         raise ModelError(f"{what} must be a Model, such as kinetree.load returns, not {thing!r:.60}")
 
 
 def check_placement(thing: object) -> None:
-    """Raise unless it is a placement, or None."""
+    """Raise unless it is a placement or None."""
     if thing is not None and not isinstance(thing, Transform):
         raise ModelError(
             f"a placement must be a Transform, such as Transform(Mat3.identity(), Vec3(0.0, 0.0, 0.1)), "
@@ -59,7 +76,7 @@ def check_placement(thing: object) -> None:
 
 
 def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: str) -> None:
-    """Raise if parts of two robots have one name; each robot is its name, its parts, and joints it has besides."""
+    """Raise if parts of two robots share a name; each robot is its name, its parts, and any additional joints."""
     owner: dict[tuple[str, str], int] = {}
     for k, (robot, parts, joints) in enumerate(robots):
         for what, names in (
@@ -74,33 +91,24 @@ def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: 
 
 
 def frame_names(parts: Parts) -> list[str]:
-    """Of all bodies and frames."""
+    """The names of all bodies and frames."""
     return [*(spec.name for spec in parts.links), *(spec.name for spec in parts.frames)]
 
 
-def base_joint(model: Model) -> list[str]:
-    """The name of the floating base's joint, which is not among the parts; none if the base is fixed."""
+def base_joint(model: Robot) -> list[str]:
+    """The name of the floating base's joint, which is not among the parts; empty if the base is fixed."""
     return [next(iter(model.joints))] if model.floating_base else []
 
 
-def base_spec(name: str, world: str, root: str) -> JointSpec:
-    """The floating base's joint, as one of the parts."""
-    kind, six = Free(), (0.0,) * 6
-    return JointSpec(
-        name, kind, world, root, Transform.identity(), Limits.none(kind),
-        six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six,
-    )  # fmt: skip
-
-
-def leader_of(model: Model, joint: Joint) -> Joint:
-    """Whom a joint follows in the end; itself if it follows none."""
+def leader_of(model: Robot, joint: Joint) -> Joint:
+    """The joint at the end of the mimic chain; the joint itself if it follows none."""
     while joint.mimic is not None:
         joint = model.joints[joint.mimic.joint]
     return joint
 
 
-def place_of(model: Model, to: str, placement: Transform | None) -> tuple[str, Transform]:
-    """The body that a body or frame belongs to, and a placement in the one as a placement in the other."""
+def place_of(model: Robot, to: str, placement: Transform | None) -> tuple[str, Transform]:
+    """The body that a body or frame belongs to, and a placement in `to` converted to one in that body."""
     check_placement(placement)
     if not isinstance(to, str) or to not in model.frames:
         raise NameNotFoundError(
@@ -149,20 +157,20 @@ def prefixed(parts: Parts, prefix: str) -> Parts:
     )
 
 
-def joint_names(model: Model) -> set[str]:
-    """Of all joints: the floating base's and fixed ones too."""
+def joint_names(model: Robot) -> set[str]:
+    """The names of all joints, including the floating base's and fixed ones."""
     return {*model.joints, *(spec.name for spec in model.parts.joints)}
 
 
 def unused(name: str, taken: Collection[str]) -> str:
-    """The name, with underscores until nothing else has it."""
+    """The name, with underscores appended until it is unused."""
     while name in taken:
         name += "_"
     return name
 
 
 def listed(names: Iterable[str]) -> str:
-    """The first few names, for people."""
+    """The first few names, for messages."""
     names = list(names)
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     return ", ".join(map(repr, names[:6])) + more

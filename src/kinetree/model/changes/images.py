@@ -1,4 +1,4 @@
-"""What becomes of a joint's coordinates when its motion is mirrored or made larger."""
+"""How a joint's coordinates change when its motion is mirrored or scaled."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError, ModelError
+from kinetree.joints import JointKind
 from kinetree.model.changes.kinds import is_same
-from kinetree.model.joints import JointKind
 from kinetree.spatial import Motion, Transform
 
 __all__ = ["Image"]
 
 _CLOSE = 1e-9
 _ROUNDING = 1e-13
-"""Of a factor of 1 or -1, so that what is mirrored twice is the very same."""
+"""Tolerance around a factor of 1 or -1, so that mirroring twice gives exactly the original."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """Of joints that are not flat: v becomes P v, and q what is reached from the neutral q by P times its displacement.
+    """For joints that are not flat: v becomes P v, and q what P times its displacement from the neutral q leads to.
 
-    That is right wherever equal rates keep their meaning under the change, as they do for all kinds of ours; `of`
-    checks it at a configuration with nothing special about it.
+    This is right wherever equal rates keep their meaning under the change, as they do for all of kinetree's kinds; `of`
+    checks it at a generic configuration.
     """
 
     kind: JointKind
@@ -41,12 +41,12 @@ class Image:
         change: Callable[[Motion], Motion],
         placed: Callable[[Transform], Transform],
     ) -> Image:
-        """For a joint of this name whose motions become `change` of them, and its placements `placed` of them."""
+        """The image for a joint of this name whose motions are mapped by `change` and its placements by `placed`."""
         try:
             return Image._found(name, kind, other, change, placed)
         except KinetreeError:
             raise
-        except Exception as error:  # a kind of the user's own may raise anything
+        except Exception as error:  # a user's own kind may raise anything
             raise ModelError(
                 f"joint {name!r} ({kind.description}): what its coordinates become could not be computed, because its "
                 f"kind raised {type(error).__name__}: {error!s:.200}"
@@ -78,16 +78,16 @@ class Image:
         return image
 
     def configuration(self, q: Sequence[Any]) -> list[Any]:
-        """Where a configuration goes; numbers or arrays, one a coordinate."""
+        """The image of a configuration, given as numbers or arrays, one per coordinate."""
         moved = self.velocity(self.kind.difference(self.kind.neutral(), q))
         return self.other.integrate(self.other.neutral(), moved)
 
     def velocity(self, v: Sequence[Any]) -> list[Any]:
-        """Where a velocity goes."""
+        """The image of a velocity."""
         return [sum((p * x for p, x in zip(row, v, strict=True) if p), 0.0 * v[0]) for row in self.P.tolist()]
 
     def factors(self) -> list[float]:
-        """What each coordinate is multiplied by, where it is so simple; NaN where it is not."""
+        """The factor on each coordinate where the image is that simple; NaN elsewhere."""
         rng = np.random.default_rng(1)
         infinite = (np.inf,) * self.kind.nq
         ratios = []

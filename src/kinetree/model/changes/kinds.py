@@ -1,4 +1,4 @@
-"""What the methods of a kind give for its inverse, its mirror image and its larger self, and whether they are that."""
+"""What a kind's methods return as its inverse, mirror image and scaled version, with checks that they are right."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.model.joints import JointKind
-from kinetree.model.kind_checks import TRUSTED, check_counts, check_kinds
+from kinetree.joints import JointKind
+from kinetree.model.checks.kinds import TRUSTED, check_counts, check_kinds
 from kinetree.model.specs import JointSpec, at
 from kinetree.spatial import Transform
 
@@ -20,12 +20,12 @@ __all__ = ["is_same", "reversed_kind", "same_kind"]
 
 _CLOSE = 1e-7
 _NEAR = 0.3
-"""How far from where a joint begins it is compared with its inverse, if that has coordinates of its own."""
+"""Distance from a joint's start at which it is compared with an inverse that has coordinates of its own."""
 _STEPS = 50
 
 
 def reversed_kind(spec: JointSpec) -> JointKind | None:
-    """The kind that leads back, tried out. None if there is none; raises `ModelError` for what is not that."""
+    """The inverse kind, checked. None if there is none; raises `ModelError` if the kind returned is not the inverse."""
     kind = spec.kind
     other = _given(spec, "reversed", kind.reversed)
     if other is None or type(kind) in TRUSTED:
@@ -46,10 +46,10 @@ def same_kind(
     configuration: Callable[[Sequence[float]], Sequence[float]] | None,
     change: Callable[[Transform], Transform],
 ) -> JointKind | None:
-    """What a method makes of a kind, tried out: at `configuration` of q its placement is `change` of the kind's own.
+    """The kind that a method returns, checked: at `configuration` of q its placement is `change` of the original's.
 
-    Without a `configuration` the placements are not compared. None if there is none; raises `ModelError` for what is
-    not that.
+    Without a `configuration` the placements are not compared. None if there is none; raises `ModelError` if the kind
+    returned fails the check.
     """
     other = _given(spec, method, make)
     if other is not None and type(spec.kind) not in TRUSTED:
@@ -60,14 +60,14 @@ def same_kind(
 
 
 def is_same(X: Transform, Y: Transform) -> bool:
-    """Whether two placements are the same, up to rounding and relative to the distance."""
+    """Whether two placements are equal up to rounding, relative to the distance."""
     return bool(_distance(X, Y) <= _CLOSE * max(1.0, *np.abs(_twelve(Y))))
 
 
 def _given(spec: JointSpec, method: str, make: Callable[[], object]) -> JointKind | None:
     try:
         other = make()
-    except Exception as error:  # a method of the user's own may raise anything
+    except Exception as error:  # a user's own method may raise anything
         _refuse(spec, method, f"raised {type(error).__name__}: {error!s:.200}")
     if other is not None and not isinstance(other, JointKind):
         _refuse(spec, method, f"must return a kind of joint, or None if there is none, not {other!r:.60}")
@@ -75,7 +75,7 @@ def _given(spec: JointSpec, method: str, make: Callable[[], object]) -> JointKin
 
 
 class _Check:
-    """Of a kind that is the image of another: first of itself, then beside the other."""
+    """Checks a kind that is the image of another: first by itself, then against the other."""
 
     def __init__(self, spec: JointSpec, other: JointKind, method: str, what: str) -> None:
         self._spec, self._kind, self._other, self._method = spec, spec.kind, other, method
@@ -92,7 +92,7 @@ class _Check:
         configuration: Callable[[Sequence[float]], Sequence[float]],
         change: Callable[[Transform], Transform],
     ) -> None:
-        """Compare them at a configuration with nothing special about it."""
+        """Compare the placements at a generic configuration."""
         infinite = (math.inf,) * self._kind.nq
         q = self._kind.random(np.random.default_rng(0), [-x for x in infinite], infinite)
         there = self._try(lambda: self._placement(self._other, configuration(q)))
@@ -101,9 +101,9 @@ class _Check:
             self._fail(f"at q = ({shown}) its placement X_J is another")
 
     def reaches_inverse(self) -> None:
-        """Look for coordinates of the other at which its placement is the inverse of that of the kind.
+        """Look for coordinates of the other kind at which its placement is the inverse of the original's.
 
-        Its coordinates may be any, so they are found by Newton's method, beginning where it begins.
+        Its coordinates may be arbitrary, so they are found by Newton's method, starting from its neutral configuration.
         """
         kind, other = self._kind, self._other
         v = np.random.default_rng(0).uniform(0.3, 1.0, kind.nv) * _NEAR
@@ -133,7 +133,7 @@ class _Check:
     def _try(self, ask: Callable[[], Any]) -> Any:
         try:
             return ask()
-        except Exception as error:  # so may the kind that it gave
+        except Exception as error:  # the kind that it returned may raise anything, too
             _refuse(self._spec, self._method, f"{self._wrong}: it raised {type(error).__name__}: {error!s:.200}")
 
     def _fail(self, sentence: str) -> NoReturn:

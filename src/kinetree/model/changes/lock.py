@@ -1,4 +1,4 @@
-"""Joints held where they are: a reduced model without their coordinates."""
+"""Lock joints in place: a reduced model without their coordinates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, NameNotFoundError, ShapeError, nearest_names
 from kinetree.inputs import real_array
-from kinetree.model.changes.common import base_joint, changed, leader_of, unused, welded
-from kinetree.model.joints import JointKind
-from kinetree.model.model import Model
+from kinetree.joints import JointKind
+from kinetree.model.changes.common import Changed, base_joint, changed, leader_of, unused, welded
+from kinetree.model.robot import Robot
 from kinetree.model.specs import LinkSpec
 from kinetree.spatial import Inertia, Transform
 
@@ -22,8 +22,8 @@ __all__ = ["lock"]
 
 
 def lock(
-    model: Model, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None
-) -> Model:  # fmt: skip
+    model: Robot, joints: str | Sequence[str] | Mapping[str, ArrayLike], q: ArrayLike | None = None
+) -> Changed:  # fmt: skip
     """See `Model.lock`."""
     names = _names(joints)
     if isinstance(joints, Mapping):
@@ -53,7 +53,7 @@ def lock(
             continue
         floating_base = False
         if X[base] != Transform.identity():
-            # A fixed root stands at the world's origin, so a massless one is needed below it.
+            # A fixed root is at the world's origin, so a massless one is needed below it.
             world = unused("world", model.frames)
             links += (LinkSpec(world, Inertia.zero(), ()),)
             specs += (welded(base, world, model.root, X[base]),)
@@ -77,7 +77,7 @@ def _names(joints: str | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _whole(model: Model, q: ArrayLike) -> NDArray[np.float64]:
+def _whole(model: Robot, q: ArrayLike) -> NDArray[np.float64]:
     numbers = real_array("q", q, f"({model.nq},)").astype(np.float64)
     if numbers.shape != (model.nq,):
         raise ShapeError(
@@ -86,8 +86,8 @@ def _whole(model: Model, q: ArrayLike) -> NDArray[np.float64]:
     return numbers
 
 
-def _given(model: Model, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
-    """The neutral configuration with the values in their places."""
+def _given(model: Robot, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+    """The neutral configuration with the given values inserted."""
     q = model.neutral()
     owners = {owner.name: owner for owner in model.owners}
     for name, value in values.items():
@@ -103,8 +103,8 @@ def _given(model: Model, values: Mapping[str, ArrayLike]) -> NDArray[np.float64]
     return q
 
 
-def _held(model: Model, names: Sequence[str]) -> dict[str, None]:
-    """All joints that are held if these joints and couplings are, in the order of the file."""
+def _held(model: Robot, names: Sequence[str]) -> dict[str, None]:
+    """All joints that are held when these joints and couplings are, in the order of the file."""
     asked: set[str] = set()
     for name in names:
         if name in model.joints:
@@ -131,8 +131,8 @@ def _held(model: Model, names: Sequence[str]) -> dict[str, None]:
     return held
 
 
-def _refuse(model: Model, name: str) -> NoReturn:
-    """Raise for a name that stands for no coordinates."""
+def _refuse(model: Robot, name: str) -> NoReturn:
+    """Raise for a name that has no coordinates."""
     if name in model.joints:
         joint = model.joints[name]
         if joint.coupling is not None:
@@ -148,8 +148,8 @@ def _refuse(model: Model, name: str) -> NoReturn:
     raise NameNotFoundError(f"{model.name!r} has no joint or coupling {name!r}: {nearest_names(str(name), known)}")
 
 
-def _sentence(model: Model, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
-    """What was locked where."""
+def _sentence(model: Robot, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
+    """Say what was locked where."""
     told = []
     for name in held:
         joint = model.joints[name]
@@ -161,7 +161,7 @@ def _sentence(model: Model, held: Iterable[str], pieces: Sequence[Sequence[Any]]
 
 
 def _unit(kind: JointKind, q: Sequence[float]) -> list[float]:
-    """The coordinates with quaternions of length 1; their length means nothing."""
+    """The coordinates with quaternions of length 1; their length has no meaning."""
     told = list(q)
     for k in kind.quaternions:
         length = math.hypot(*told[k : k + 4])

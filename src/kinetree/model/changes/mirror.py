@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, OptionError, ShapeError
 from kinetree.inputs import real_array
-from kinetree.model.changes.common import base_spec, changed
+from kinetree.joints import JointKind
+from kinetree.model.changes.common import Changed, changed
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Joint, Limits, Rotor
-from kinetree.model.joints import JointKind
-from kinetree.model.model import Model
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts
+from kinetree.model.robot import Robot
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
 from kinetree.spatial import Inertia, Motion, Sym3, Vec3
 from kinetree.spatial.mirror import mirror_image, mirror_image_of_placement, mirror_image_of_turn
 
@@ -27,7 +27,7 @@ __all__ = ["Rename", "mirrored", "mirrored_configuration", "mirrored_velocity"]
 Rename = Callable[[str], str] | tuple[str, str]
 
 
-def mirrored(model: Model, normal: str = "y", *, rename: Rename | None = None) -> Model:
+def mirrored(model: Robot, normal: str = "y", *, rename: Rename | None = None) -> Changed:
     """See `Model.mirrored`."""
     k = _axis(normal)
     parts = model.parts
@@ -48,18 +48,18 @@ def mirrored(model: Model, normal: str = "y", *, rename: Rename | None = None) -
     )
 
 
-def mirrored_configuration(model: Model, q: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+def mirrored_configuration(model: Robot, q: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
     """See `Model.mirrored_configuration`."""
     return _by_owner(model, "q", q, model.nq, normal, Image.configuration)
 
 
-def mirrored_velocity(model: Model, v: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
+def mirrored_velocity(model: Robot, v: ArrayLike, normal: str = "y") -> NDArray[np.float64]:
     """See `Model.mirrored_velocity`."""
     return _by_owner(model, "v", v, model.nv, normal, Image.velocity)
 
 
 def _by_owner(
-    model: Model, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
+    model: Robot, name: str, x: ArrayLike, n: int, normal: str, image: Callable[[Image, list[Any]], list[Any]]
 ) -> NDArray[np.float64]:
     k = _axis(normal)
     array = real_array(name, x, f"(…, {n})").astype(np.float64)
@@ -71,7 +71,7 @@ def _by_owner(
     for owner in model.owners:
         if isinstance(owner, Joint) and not owner.kind.is_flat:
             place = owner.q_slice if name == "q" else owner.v_slice
-            spec = specs.get(owner.name) or base_spec(owner.name, owner.parent, owner.child)
+            spec = specs.get(owner.name) or floating_joint(owner.name, owner.parent, owner.child)
             columns = image(_image(spec, _kind(spec, k), k), list(np.moveaxis(array[..., place], -1, 0)))
             array[..., place] = np.stack(columns, axis=-1)
     return array
@@ -91,14 +91,14 @@ def _motion(m: Motion, k: int) -> Motion:
 
 
 def _inertia(inertia: Inertia, k: int) -> Inertia:
-    """The two products of inertia with the normal in them turn round."""
+    """Mirror an inertia: the two products of inertia that involve the normal change sign."""
     xx, yy, zz, xy, xz, yz = inertia.I.components()
     xy, xz, yz = (0.0 - x if k in pair else x for x, pair in ((xy, (0, 1)), (xz, (0, 2)), (yz, (1, 2))))
     return Inertia(inertia.mass, mirror_image(inertia.h, k), Sym3(xx, yy, zz, xy, xz, yz))
 
 
 def _shapes(link: LinkSpec, k: int) -> tuple[Geometry, ...]:
-    """Shapes are their own mirror images; a mesh's scale across the mirror turns negative."""
+    """Shapes are their own mirror images; a mesh's scale along the normal turns negative."""
     return tuple(
         replace(
             shape,
@@ -146,7 +146,7 @@ def _joint(spec: JointSpec, k: int) -> JointSpec:
 
 
 def _limits(spec: JointSpec, coordinates: Image) -> Limits:
-    """Of a joint whose coordinates turn round."""
+    """The limits of a joint whose coordinates change sign."""
     limits = spec.limits
     if not np.isfinite((*limits.lower, *limits.upper)).any():
         return limits
@@ -166,7 +166,7 @@ def _limits(spec: JointSpec, coordinates: Image) -> Limits:
 
 
 def _rotor(spec: JointSpec, kind: JointKind, k: int) -> Rotor | None:
-    """It spins the other way round; its axis is said where the joint's own would be another."""
+    """Mirror a rotor: it spins the other way; its axis is given where it differs from the image joint's own."""
     if spec.rotor is None:
         return None
     own = getattr(spec.kind, "axis", None)
@@ -225,7 +225,7 @@ def _coupling_names(couplings: tuple[CouplingSpec, ...], new: Callable[[str], st
 
 
 def _renaming(rename: Rename) -> Callable[[str], str]:
-    """A function from a name to another."""
+    """A function from an old name to a new one."""
     if callable(rename):
 
         def called(name: str) -> str:

@@ -1,7 +1,7 @@
-"""Every moving body's frame at its centre of mass, along its principal axes.
+"""Place every moving body's frame at its centre of mass, along its principal axes.
 
 The serial-chain formulation of Mirtich, "Impulse-based Dynamic Simulation of Rigid Body Systems" (1996), chapter 4,
-has its body frames so: the spatial inertia of each body is then diagonal.
+places its body frames this way: the spatial inertia of each body is then diagonal.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.model.changes.common import base_joint, base_spec, changed, listed, unused
+from kinetree.joints import Fixed, Placed
+from kinetree.model.changes.common import Changed, base_joint, changed, listed, unused
+from kinetree.model.checks.masses import central_inertias, ten
 from kinetree.model.elements import Rotor
-from kinetree.model.joints import Fixed, Placed
-from kinetree.model.masses import central_inertias, ten
-from kinetree.model.model import Model
-from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec
+from kinetree.model.robot import Robot
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, floating_joint
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["in_principal_axes"]
 
 _SAME = 1e-9
-"""Principal moments that differ by less, relative to the largest, leave the axes between them open."""
+"""Principal moments that differ by less, relative to the largest, leave the axes between them undetermined."""
 _THERE = 1e-14
-"""A frame that is off by less, relative to the body's size, is there."""
+"""A frame whose offset is less, relative to the body's size, is already in place."""
 _IDENTITY = Transform.identity()
 
 
-def in_principal_axes(model: Model) -> Model:
+def in_principal_axes(model: Robot) -> Changed:
     """See `Model.in_principal_axes`."""
     places = _places(model)
     parts = model.parts
@@ -39,7 +39,7 @@ def in_principal_axes(model: Model) -> Model:
     floating = model.floating_base and model.root in places
     if floating:
         links.append(LinkSpec(unused("world", model.frames), Inertia.zero(), ()))
-        joints.insert(0, base_spec(base_joint(model)[0], links[-1].name, model.root))
+        joints.insert(0, floating_joint(base_joint(model)[0], links[-1].name, model.root))
     back = {body: X.inverse for body, X in places.items()}
     taken = set(model.frames)
     frames = [
@@ -63,8 +63,8 @@ def in_principal_axes(model: Model) -> Model:
     return changed(result, f"frames put at centres of mass along principal axes: {told}{base}")
 
 
-def _places(model: Model) -> dict[str, Transform]:
-    """By moving body, its new frame in its old one; those that stay are left out."""
+def _places(model: Robot) -> dict[str, Transform]:
+    """By moving body, its new frame in its old one; frames that stay are left out."""
     children = {joint.slot: joint.child for joint in model.joints.values()}
     table = np.array([ten(inertia) for inertia in model.tree.I], dtype=np.float64)
     central, _ = central_inertias(table)
@@ -72,7 +72,7 @@ def _places(model: Model) -> dict[str, Transform]:
     for slot, body in children.items():
         mass, I = table[slot, 0], central[slot]
         if not table[slot].any():
-            continue  # nothing there has a centre
+            continue  # nothing there has a centre of mass
         com = table[slot, 1:4] / mass if mass > 0.0 else np.zeros(3)
         about_origin = np.abs(table[slot, 4:]).max()
         size = math.sqrt(about_origin / mass) if mass > 0.0 else 1.0
@@ -86,7 +86,7 @@ def _places(model: Model) -> dict[str, Transform]:
 
 
 def _principal_axes(I: NDArray[np.float64], size: float) -> NDArray[np.float64]:
-    """A rotation whose columns are principal axes of I: of all there are the ones nearest to the present axes."""
+    """A rotation whose columns are principal axes of I: of all choices, the nearest to the present axes."""
     off_diagonal = np.abs(I - np.diag(np.diag(I))).max()
     if off_diagonal <= _THERE * size:
         return np.eye(3)
@@ -99,14 +99,14 @@ def _principal_axes(I: NDArray[np.float64], size: float) -> NDArray[np.float64]:
     for j, k in ((0, 1), (1, 2), (2, 0)):
         if abs(moments[j] - moments[k]) <= _SAME * np.abs(moments).max():
             angle = math.atan2(R[j, k] - R[k, j], R[j, j] + R[k, k])
-            # The turn in their plane that brings both nearest to the axes j and k.
+            # The rotation in their plane that brings both nearest to the axes j and k.
             s, c = math.sin(angle), math.cos(angle)
             R[:, [j, k]] = np.stack([c * R[:, j] + s * R[:, k], c * R[:, k] - s * R[:, j]], axis=1)
     return R
 
 
-def _alone(model: Model) -> set[str]:
-    """The moving bodies that nothing is fixed to that has inertia."""
+def _alone(model: Robot) -> set[str]:
+    """The moving bodies with nothing fixed to them that has inertia."""
     count: dict[int, int] = {}
     for body in model.bodies.values():
         count[body.slot] = count.get(body.slot, 0) + (body.inertia != Inertia.zero())
@@ -118,7 +118,7 @@ def _link(link: LinkSpec, places: Mapping[str, Transform], back: Mapping[str, Tr
         return link
     X = back[link.name]
     inertia = X.back(link.inertia)
-    if alone:  # what is left beside the diagonal is rounding
+    if alone:  # off the diagonal only rounding errors are left
         I = inertia.I
         inertia = Inertia(inertia.mass, Vec3.zero(), Sym3(I.xx, I.yy, I.zz, 0.0, 0.0, 0.0))
     shapes = tuple(replace(shape, placement=(shape.placement @ X).plain()) for shape in link.geometry)
@@ -134,14 +134,14 @@ def _joint(spec: JointSpec, places: Mapping[str, Transform], back: Mapping[str, 
 
 
 def _placed(spec: JointSpec, X: Transform) -> Placed:
-    """One around the kind itself, also where there was one before."""
+    """A `Placed` kind around the given kind itself, even if that is already placed."""
     if isinstance(spec.kind, Placed):
         return Placed(spec.kind.kind, X @ spec.kind.after, spec.kind.before)
     return Placed(spec.kind, X)
 
 
 def _rotor(spec: JointSpec) -> Rotor | None:
-    """Its axis is said, for a placed joint has none of its own."""
+    """The rotor with an explicit axis, for a placed joint has none of its own."""
     if spec.rotor is None or spec.rotor.axis is not None:
         return spec.rotor
     x, y, z = map(float, spec.kind.axis.components())  # type: ignore[attr-defined]

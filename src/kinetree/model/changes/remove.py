@@ -1,4 +1,4 @@
-"""A robot without some of its branches, and such a branch as a robot."""
+"""A robot without some of its branches, and such a branch as a robot of its own."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kinetree.errors import ModelError
-from kinetree.model.changes.common import changed, leader_of
-from kinetree.model.model import Model
+from kinetree.model.changes.common import Changed, changed, leader_of
+from kinetree.model.robot import Robot
 from kinetree.model.specs import Parts
 
 __all__ = ["detach", "remove"]
 
 
-def detach(model: Model, body: str) -> tuple[Model, Model]:
+def detach(model: Robot, body: str) -> tuple[Changed, Changed]:
     """See `Model.detach`."""
     bodies = _branch(model, body)
     parts = replace(_restricted(model, bodies, body), name=body, floating_base=False)
@@ -23,14 +23,14 @@ def detach(model: Model, body: str) -> tuple[Model, Model]:
     return changed(rest, sentence), changed(parts, f"detached from robot {model.name!r} at joint {joint!r}")
 
 
-def remove(model: Model, body: str) -> Model:
+def remove(model: Robot, body: str) -> Changed:
     """See `Model.remove`."""
     bodies = _branch(model, body)
     return changed(_rest(model, bodies, body), f"removed body {body!r} and all that hung on it ({_count(bodies)})")
 
 
-def _branch(model: Model, body: str) -> set[str]:
-    """A body and all that hangs on it."""
+def _branch(model: Robot, body: str) -> set[str]:
+    """A body and everything that hangs on it."""
     if model.bodies[body].name == model.root:
         raise ModelError(
             f"body {body!r} is the root of {model.name!r}, so nothing would remain without it; name another, or make "
@@ -45,12 +45,12 @@ def _branch(model: Model, body: str) -> set[str]:
     return set(branch)
 
 
-def _rest(model: Model, branch: Collection[str], body: str) -> Parts:
+def _rest(model: Robot, branch: Collection[str], body: str) -> Parts:
     return _restricted(model, {name for name in model.bodies if name not in branch}, body)
 
 
-def _restricted(model: Model, bodies: Collection[str], body: str) -> Parts:
-    """What belongs to these bodies; `body` is the one that is taken off."""
+def _restricted(model: Robot, bodies: Collection[str], body: str) -> Parts:
+    """The parts that belong to these bodies; `body` is the one that is removed."""
     parts = model.parts
     joints = tuple(spec for spec in parts.joints if spec.parent in bodies and spec.child in bodies)
     kept = {spec.name for spec in joints}
@@ -77,8 +77,8 @@ def _restricted(model: Model, bodies: Collection[str], body: str) -> Parts:
     )
 
 
-def _lockable(model: Model, name: str) -> str:
-    """What to lock so that a joint stands still."""
+def _lockable(model: Robot, name: str) -> str:
+    """The name to lock so that a joint cannot move."""
     leader = leader_of(model, model.joints[name])
     return leader.coupling or leader.name
 

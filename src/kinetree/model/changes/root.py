@@ -1,4 +1,4 @@
-"""Another body as the root: the joints between the two roots lead the other way."""
+"""Another body as the root: the joints between the two roots are reversed."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import NoReturn
 import numpy as np
 
 from kinetree.errors import ModelError, OptionError
-from kinetree.model.changes.common import base_joint, changed, joint_names, leader_of, listed, unused, welded
+from kinetree.joints import Fixed, JointKind
+from kinetree.model.changes.common import Changed, base_joint, changed, joint_names, leader_of, listed, unused, welded
 from kinetree.model.changes.kinds import reversed_kind
 from kinetree.model.elements import Limits, Rotor
-from kinetree.model.joints import Fixed, JointKind
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, LinkSpec
 from kinetree.spatial import Inertia, Transform, Vec3
 
 __all__ = ["rerooted"]
 
 _CONSTANT = 1e-9
-"""What moves less than this, of a length of about one, is taken to stand still."""
+"""Tolerance below which a unit vector counts as constant."""
 
 
-def rerooted(model: Model, body: str, *, floating_base: bool | None = None) -> Model:
+def rerooted(model: Robot, body: str, *, floating_base: bool | None = None) -> Changed:
     """See `Model.rerooted`."""
     if not (floating_base is None or isinstance(floating_base, bool)):
         raise OptionError(
@@ -63,7 +63,7 @@ def rerooted(model: Model, body: str, *, floating_base: bool | None = None) -> M
     )
 
 
-def _path(model: Model, body: str) -> list[JointSpec]:
+def _path(model: Robot, body: str) -> list[JointSpec]:
     """The joints from a body to the root."""
     above = {spec.child: spec for spec in model.parts.joints}
     path = []
@@ -73,8 +73,8 @@ def _path(model: Model, body: str) -> list[JointSpec]:
     return path
 
 
-def _turned(model: Model, spec: JointSpec) -> JointSpec:
-    """The joint from its moving side to its fixed side, whose frame is then its child's."""
+def _turned(model: Robot, spec: JointSpec) -> JointSpec:
+    """The reversed joint, from its moving side to its fixed side; its child's frame is then the fixed side's."""
     kind = reversed_kind(spec)
     if kind is None:
         _fail(model, spec, f"is of a kind that cannot be turned round ({spec.kind.description})")
@@ -87,8 +87,8 @@ def _turned(model: Model, spec: JointSpec) -> JointSpec:
     return turned
 
 
-def _check_bare(model: Model, spec: JointSpec) -> None:
-    """Coordinates of the inverse placement are others, so what speaks of them cannot be carried over."""
+def _check_bare(model: Robot, spec: JointSpec) -> None:
+    """Refuse values that refer to the coordinates, for the inverse placement has other coordinates."""
     for name, values in (
         ("damping", spec.damping),
         ("friction", spec.friction),
@@ -105,12 +105,12 @@ def _check_bare(model: Model, spec: JointSpec) -> None:
         _fail(model, spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
 
 
-def _turned_rotor(model: Model, spec: JointSpec, rotor: Rotor) -> Rotor:
-    """The rotor that does the same on the other body.
+def _turned_rotor(model: Robot, spec: JointSpec, rotor: Rotor) -> Rotor:
+    """The equivalent rotor on the other body.
 
-    Spinning about the axis a at the ratio n on a body of angular velocity ω, its inertia J has, beside what counts
-    as the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With
-    another ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
+    A rotor of inertia J that spins about the axis a at the ratio n on a body of angular velocity ω has, beside what
+    counts as the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With
+    the ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
     """
     axis = Vec3(*(spec.kind.axis.components() if rotor.axis is None else rotor.axis))  # type: ignore[attr-defined]
     axis, s = _constant(model, spec, spec.kind, axis)
@@ -127,8 +127,8 @@ def _turned_rotor(model: Model, spec: JointSpec, rotor: Rotor) -> Rotor:
     return Rotor(rotor.inertia * rotor.ratio / ratio, ratio, _three(axis))
 
 
-def _constant(model: Model, spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float]:
-    """The axis in the moving side's coordinates, and the rate about it for one of the joint's; neither may change."""
+def _constant(model: Robot, spec: JointSpec, kind: JointKind, axis: Vec3) -> tuple[Vec3, float]:
+    """The axis in the moving side's coordinates, and the rate about it per unit joint rate; neither may change."""
     rng = np.random.default_rng(0)
     infinite = (float("inf"),) * kind.nq
     seen = []
@@ -150,8 +150,8 @@ def _three(vector: Vec3) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _fail(model: Model, spec: JointSpec, sentence: str) -> NoReturn:
-    """Followers and coupled joints are locked by another's name."""
+def _fail(model: Robot, spec: JointSpec, sentence: str) -> NoReturn:
+    """Raise. The message names what to lock, which for followers and coupled joints has another name."""
     joint = model.joints[spec.name]
     first = leader_of(model, joint)
     if first.coupling is not None:

@@ -9,22 +9,22 @@ import numpy as np
 
 from kinetree.errors import ModelError, OptionError
 from kinetree.inputs import plain
-from kinetree.model.changes.common import changed
+from kinetree.joints import JointKind
+from kinetree.model.changes.common import Changed, changed
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Mimic
-from kinetree.model.joints import JointKind
-from kinetree.model.model import Model
+from kinetree.model.robot import Robot
 from kinetree.model.specs import CouplingSpec, JointSpec
 from kinetree.spatial import Inertia, Motion, Sym3, Transform
 
 __all__ = ["scaled"]
 
 _MOST = {"length": 1e6, "mass": 1e18}
-"""A length may be multiplied by this or divided by it; a mass by its cube, as a length of that makes it."""
+"""Maximum factors, up or down; the one for mass is the cube of that for length, which scales masses by its cube."""
 
 
-def scaled(model: Model, length: float, *, mass: float | None = None) -> Model:
+def scaled(model: Robot, length: float, *, mass: float | None = None) -> Changed:
     """See `Model.scaled`."""
     L = _factor("length", length)
     m = L**3 if mass is None else _factor("mass", mass)
@@ -75,7 +75,7 @@ def _inertia(inertia: Inertia, L: float, m: float) -> Inertia:
 
 
 def _shape(shape: Geometry, L: float) -> Geometry:
-    """Sizes are lengths; so is a mesh's scale, whose file stays."""
+    """Scale a shape: sizes are lengths; so is a mesh's scale, whose file stays the same."""
     return replace(shape, size=tuple(s * L for s in shape.size), placement=_placement(shape.placement, L))
 
 
@@ -98,7 +98,7 @@ def _kind(spec: JointSpec, L: float) -> JointKind:
 
 
 def _coordinates(kind: JointKind, L: float) -> tuple[float, ...]:
-    """What each coordinate is multiplied by."""
+    """The factor on each coordinate."""
     return tuple(L if unit == "m" else 1.0 for unit in kind.q_units)
 
 
@@ -126,7 +126,7 @@ def _joint(spec: JointSpec, kind: JointKind, factors: dict[str, tuple[float, ...
 
 
 def _rates(spec: JointSpec, kind: JointKind, L: float) -> tuple[float, ...]:
-    """What each of v is multiplied by, for a joint whose coordinates are not plain numbers."""
+    """The factor on each entry of v, for a joint whose coordinates are not plain numbers."""
     image = Image.of(
         spec.name,
         spec.kind,
@@ -142,7 +142,7 @@ def _times(values: tuple[float, ...], factors: tuple[float, ...]) -> tuple[float
 
 
 def _coupling(spec: CouplingSpec, factors: dict[str, tuple[float, ...]]) -> CouplingSpec:
-    """Its own coordinates stay as they are, so what it makes of them becomes longer where that is in metres."""
+    """Scale a coupling: its own coordinates stay unchanged, so its results are scaled if they are in metres."""
     rows = [factor for name in spec.joints for factor in factors[name]]
     return replace(
         spec,

@@ -191,12 +191,12 @@ def test_a_text_with_an_unknown_kind_says_what_to_do_in_python_and_on_the_comman
     class Wobbly(kt.Revolute):
         pass
 
-    text = with_kind(Wobbly([0, 0, 1])).to_text()
+    text = kt.to_text(with_kind(Wobbly([0, 0, 1])))
     with pytest.raises(
         ModelError, match=r"no kind of joint named 'Wobbly' \(.*\)\. One of your own .*kinds=\[Wobbly\]; "
     ):
-        kt.Model.from_text(text)
-    assert kt.Model.from_text(text, kinds=[Wobbly]).nq == 1
+        kt.from_text(text)
+    assert kt.from_text(text, kinds=[Wobbly]).nq == 1
 
 
 def test_far_places_are_compared_relative_to_their_distance() -> None:

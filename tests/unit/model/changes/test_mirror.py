@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.errors import ConfigurationError, DTypeError, ModelError, OptionError, ShapeError
-from kinetree.model import Geometry, JointKind, JointMotion, Rotor
-from kinetree.model.builder import built
+from kinetree.joints import JointKind, JointMotion
+from kinetree.model import Geometry, Rotor
 from tests.laws.reference import close, reference
 from tests.strategies import State, law, moving_trees, trees
 from tests.unit.model.bodies import ball, shift
@@ -57,7 +57,7 @@ def test_the_dynamics_are_those_of_the_mirror_image_once_gravity_is_mirrored_too
     mirror = robot.mirrored(normal)
     assert mirror.gravity == robot.gravity
     gravity = tuple(map(float, reflection(normal) @ robot.gravity))
-    mirror = built(replace(mirror.parts, gravity=gravity))
+    mirror = kt.ModelBuilder.of(replace(mirror.parts, gravity=gravity)).build()
     q = robot.mirrored_configuration(s.q, normal)
     v, qdd, tau = (robot.mirrored_velocity(x, normal) for x in (s.v, s.qdd, s.tau))
     forces = reference(kt.rnea, robot, s.q, s.v, s.qdd)
@@ -188,7 +188,7 @@ def test_the_rotors_of_hinges_and_slides_spin_the_other_way() -> None:
     assert mirror.joints["j0"].rotor == Rotor(0.1, 10.0)
     assert mirror.joints["j1"].rotor == Rotor(0.1, 10.0, (1 / 3, -2 / 3, -2 / 3))
     assert mirror.joints["j2"].rotor == Rotor(0.1, 10.0, (0.6, -0.8, 0.0))
-    mirrored_gravity = built(replace(mirror.parts, gravity=(0.0, 0.0, -9.81)))
+    mirrored_gravity = kt.ModelBuilder.of(replace(mirror.parts, gravity=(0.0, 0.0, -9.81))).build()
     q, v = robot.random(1), np.random.default_rng(2).normal(size=robot.nv)
     there = kt.bias_forces(mirrored_gravity, robot.mirrored_configuration(q, "x"), robot.mirrored_velocity(v, "x"))
     np.testing.assert_allclose(there, robot.mirrored_velocity(kt.bias_forces(robot, q, v), "x"), atol=1e-11)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import kinetree as kt
-from kinetree.model.builder import built
 from kinetree.model.fingerprint import fingerprint
 from unit.model.bodies import ball
 from unit.model.changes.test_lock import hand
@@ -14,7 +13,11 @@ from unit.model.changes.test_lock import hand
 @pytest.mark.parametrize("floating_base", [True, False])
 def test_a_robot_is_built_again_from_its_parts(floating_base: bool) -> None:
     robot = hand(floating_base)
-    for again in (built(robot.parts), kt.ModelBuilder.of(robot).build(), kt.ModelBuilder.of(robot.parts).build()):
+    for again in (
+        kt.ModelBuilder.of(robot.parts).build(),
+        kt.ModelBuilder.of(robot).build(),
+        kt.ModelBuilder.of(robot.parts).build(),
+    ):
         assert fingerprint(again) == fingerprint(robot)
         assert again.parts == robot.parts
         assert again.notes == robot.notes
@@ -30,7 +33,7 @@ def test_what_a_reader_warned_of_is_told_once_and_kept() -> None:
     builder.suspect("odd.urdf:3", "body 'a' looks odd")
     with pytest.warns(kt.ModelWarning, match="looks odd"):
         robot = builder.build()
-    assert built(robot.parts).notes == ("odd.urdf:3: body 'a' looks odd",)
+    assert kt.ModelBuilder.of(robot.parts).build().notes == ("odd.urdf:3: body 'a' looks odd",)
 
 
 def test_parts_of_one_name_are_refused() -> None:

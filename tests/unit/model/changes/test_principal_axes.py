@@ -8,7 +8,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import Geometry, Placed, Rotor
+from kinetree.joints import Placed
+from kinetree.model import Geometry, Rotor
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.laws.reference import close, reference
 from tests.strategies import State, law, moving_trees
@@ -199,4 +200,4 @@ def test_placed_takes_a_joint_and_placements() -> None:
 
 def test_it_goes_through_text() -> None:
     moved = kt.zoo.load("quadruped").in_principal_axes()
-    assert kt.Model.from_text(moved.to_text()) == moved
+    assert kt.from_text(kt.to_text(moved)) == moved

@@ -9,7 +9,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import Scalar
-from kinetree.model import JointKind, JointMotion, Rotor
+from kinetree.joints import JointKind, JointMotion
+from kinetree.model import Rotor
 from laws.reference import close, reference
 from unit.model.bodies import ball, chain, shift
 

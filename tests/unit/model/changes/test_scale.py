@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.errors import ModelError, OptionError
-from kinetree.model import Geometry, JointKind, JointMotion, Rotor
-from kinetree.model.builder import built
+from kinetree.joints import JointKind, JointMotion
+from kinetree.model import Geometry, Rotor
 from tests.laws.reference import close, reference
 from tests.strategies import State, blueprints, law, positive, states
 from tests.unit.model.bodies import ball, chain, point, shift
@@ -58,7 +58,7 @@ def test_every_frame_is_that_much_farther_and_forces_follow(
     robot, s = case
     scaled = robot.scaled(length, mass=mass)
     assert scaled.gravity == robot.gravity
-    scaled = built(replace(scaled.parts, gravity=tuple(length * g for g in robot.gravity)))
+    scaled = kt.ModelBuilder.of(replace(scaled.parts, gravity=tuple(length * g for g in robot.gravity))).build()
     rates = of_v(robot, length)
     q, v, qdd = s.q * of_q(robot, length), s.v * rates, s.qdd * rates
     for name in robot.frames:
@@ -149,9 +149,9 @@ def test_a_mimic_between_metres_and_radians_keeps_its_motion(leader: str, follow
     builder = slide_and_hinge()
     parts = builder.build().parts
     mimic = kt.Mimic(leader, 3.0, 0.25)
-    robot = built(
+    robot = kt.ModelBuilder.of(
         replace(parts, joints=tuple(replace(j, mimic=mimic if j.name == follower else None) for j in parts.joints))
-    )
+    ).build()
     scaled = robot.scaled(2.0)
     q = np.array([0.4])
     there = kt.frame_placement(scaled, q * (2.0 if leader == "slide" else 1.0), "b")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Sym3, Vec3
 
 __all__ = ["Array", "check_motion", "homogeneous", "six", "with_joint"]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.model import JointKind
-from kinetree.model.joints.unseen import unseen_by_trial
+from kinetree.joints import JointKind
+from kinetree.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from laws.reference import reference
 from strategies import axes, law, numbers, vectors

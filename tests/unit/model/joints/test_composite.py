@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.model import JointKind
-from kinetree.model.joints.composite import Part
+from kinetree.joints import JointKind
+from kinetree.joints.composite import Part
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from laws.reference import reference
 from strategies import axes, law, transforms

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.expr import Port, Symbol, interpret, trace
-from kinetree.model import JointKind
-from kinetree.model.joints.derivatives import bias_derivatives, subspace_derivatives, subspace_rate
-from kinetree.model.joints.springs import spring_derivatives, spring_forces
+from kinetree.joints import JointKind
+from kinetree.joints.derivatives import bias_derivatives, subspace_derivatives, subspace_rate
+from kinetree.joints.springs import spring_derivatives, spring_forces
 from kinetree.spatial import Motion, Subspace
 from laws.reference import close, directional
 from laws.test_joints import columns, numbers, scalars, six, state_of

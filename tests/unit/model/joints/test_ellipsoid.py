@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from strategies import law, numbers, positive
 from unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
 

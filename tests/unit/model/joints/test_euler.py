@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.model import JointKind, regrouped
-from kinetree.model.joints.euler import ORDERS
+from kinetree.compiler.forms.regrouped import regrouped
+from kinetree.joints import JointKind
+from kinetree.joints.euler import ORDERS
 from laws.reference import reference
 from strategies import law, numbers
 from unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint

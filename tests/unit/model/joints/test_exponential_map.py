@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import kinetree as kt
 from kinetree import algorithms
+from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Port, forward_derivative, interpret, trace
-from kinetree.model import JointKind, regrouped
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Vec3
 from kinetree.spatial.rotation_vector import RECHART_ABOVE, RotationVector
 from strategies import law, numbers, positive

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree import algorithms
-from kinetree.model import JointKind
+from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
 from laws.reference import close
 from strategies import inertias, law, numbers, transforms

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.expr import cos, sin
-from kinetree.model import JointKind, JointMotion
+from kinetree.joints import JointKind, JointMotion
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
 
 BALL = Inertia.from_com(1.5, Vec3(0.1, -0.2, 0.3), Sym3(0.02, 0.03, 0.025, 0.001, -0.002, 0.003))

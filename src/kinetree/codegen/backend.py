@@ -1,0 +1,74 @@
+"""What every backend offers: it makes functions, or source text, of a program. Each backend is a room beside this file.
+
+The compiler describes a kernel and asks for what it needs; the program itself is traced only when a backend asks for
+it, so code that is kept from an earlier process costs no tracing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from kinetree.expr import Port, Program
+
+__all__ = ["Backend", "Batch", "Kernel", "Kernels"]
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A program to compile, and what calls of it look like."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    output: Port
+    dtype: np.dtype[Any]
+    quaternions: tuple[tuple[int, int], ...]
+    """(input, start) of four numbers that need a direction."""
+    rows: tuple[int, ...]
+    """Inputs with one row per round, if the program is run repeatedly."""
+    state: tuple[int, ...]
+    """Inputs that the result of a round replaces in the next."""
+    program: Callable[[], Program]
+    key: Callable[..., bytes | None]
+    """A key that depends on the program, the robot and all arguments given; None if something has no known identity."""
+    imported: float
+    """When kinetree was imported, in seconds since the epoch."""
+    most: int
+    """The largest batch that is worth computing on one thread."""
+    release_from: int
+    """The smallest batch that is worth releasing the interpreter's lock for."""
+    owner: object
+    """What `__self__` of a builtin is."""
+    general: Callable[..., Any]
+    """The function that takes all calls which a quicker one declines."""
+
+
+class Batch(NamedTuple):
+    """A function of whole batches."""
+
+    call: Callable[..., Any]
+    flags: ctypes.Array[ctypes.c_int64] | None
+    """[a quaternion was doubtful, do not check], if the kernel checks quaternions; a batch stops at the first one."""
+
+
+class Kernels(Protocol):
+    """The functions of one kernel; each is made when it is first asked for."""
+
+    quickest: Callable[..., Any] | None
+    """The quickest way in so far: it takes what it can and passes the rest to `Kernel.general`."""
+
+    def single(self) -> Callable[..., Any] | None:
+        """The function of one sample in contiguous arrays, with `out=`; None if this backend has none here."""
+
+    def batch(self) -> Batch:
+        """The function of batches, as a NumPy gufunc."""
+
+    def text(self) -> str:
+        """The source text of the batch's module, to read or to compile elsewhere."""
+
+
+Backend = Callable[[Kernel], Kernels]

@@ -1,0 +1,1 @@
+"""Machine code for this processor: walks over batches, calls from Python, and loading."""

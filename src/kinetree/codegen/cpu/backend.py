@@ -1,0 +1,119 @@
+"""The backend for this processor: machine code by LLVM, kept on disk, behind builtins and gufuncs.
+
+Code from the disk is loaded without the code generator, so the generator is imported only to compile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kinetree.codegen.backend import Batch, Kernel
+from kinetree.codegen.cpu.builtin import Batches, chain, layout_is_known, make_builtin
+from kinetree.codegen.cpu.jit import MachineCode, compile_module
+from kinetree.codegen.cpu.processor import processor
+from kinetree.codegen.cpu.ufunc import make_ufunc
+from kinetree.codegen.kept.cache import kept
+from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.llvm.precision import PRECISIONS
+from kinetree.codegen.llvm.target import host
+
+__all__ = ["CpuKernels"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class CpuKernels:
+    """The functions of one kernel on this processor."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.quickest: Callable[..., Any] | None = None
+        self._kernel = kernel
+        self._precision = PRECISIONS[kernel.dtype.name]
+        self._codes: dict[str, MachineCode] = {}
+
+    def single(self) -> Callable[..., Any] | None:
+        if self._kernel.rows:
+            made = self._ufunc(MachineCode(self._object("single", self._single_rounds_text)), None)
+            return _in_contiguous_arrays(made)
+        if not layout_is_known():
+            return None
+        self._codes["single"] = MachineCode(self._object("single", self._single_text))
+        return self._builtin("single", None)
+
+    def batch(self) -> Batch:
+        kernel = self._kernel
+        flags = (ctypes.c_int64 * 2)() if kernel.quaternions else None
+        can_be_small = not kernel.rows and layout_is_known()
+        code = MachineCode(self._object("batch", self.text))
+        made = self._ufunc(code, flags)
+        if can_be_small:
+            self._codes["batch"] = code
+            self._builtin("batch", Batches(kernel.most, kernel.release_from, flags))
+        return Batch(made, flags)
+
+    def text(self) -> str:
+        from kinetree.codegen.cpu.module import emit
+        from kinetree.codegen.cpu.rounds import Rounds
+        from kinetree.codegen.cpu.small_batch import emit_batch
+
+        kernel, program = self._kernel, self._kernel.program()
+        if kernel.rows:
+            return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
+        return emit_batch(program, self._precision, host(), kernel.quaternions)
+
+    def _single_text(self) -> str:
+        from kinetree.codegen.cpu.single import emit_single
+
+        return emit_single(self._kernel.program(), self._precision, host(), self._kernel.quaternions)
+
+    def _single_rounds_text(self) -> str:
+        from kinetree.codegen.cpu.rounds import Rounds
+        from kinetree.codegen.cpu.single_rounds import single_rounds
+
+        rounds = Rounds(self._kernel.rows, self._kernel.state)
+        return single_rounds(self._kernel.program(), self._precision, host(), rounds)
+
+    def _object(self, variant: str, text: Callable[[], str]) -> bytes:
+        """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""
+        tools = toolchain(processor(), self._kernel.imported)
+        key = None if tools is None else self._kernel.key(tools, variant)
+        return kept(key, lambda: compile_module(text(), host()))
+
+    def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
+        kernel = self._kernel
+        return make_ufunc(code, kernel.name, kernel.inputs, (kernel.output,), self._precision, flags, kernel.rows)
+
+    def _builtin(self, variant: str, batches: Batches | None) -> Callable[..., Any] | None:
+        """The builtin of a module; the quickest way in is now that of one sample, and then that of small batches."""
+        kernel, codes = self._kernel, self._codes
+        about = f"{kernel.owner!r}; see kinetree.{kernel.name}."
+        made = make_builtin(
+            codes[variant], kernel.name, about, kernel.owner, kernel.general, kernel.inputs, self._precision, batches
+        )
+        if len(codes) == 2:
+            chain(codes["single"], codes["batch"])
+        if made is not None and (variant == "single" or "single" not in codes):
+            self.quickest = made
+        return made
+
+
+def _in_contiguous_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one sample that can only write into a contiguous array apart from its arguments.
+
+    Like a builtin, it does not warn.
+    """
+
+    def one(*arrays: Array, out: Array | None) -> Array:
+        fits = out is not None and out.flags.carray and not any(np.may_share_memory(x, out) for x in arrays)
+        with np.errstate(all="ignore"):
+            result: Array = function(*arrays, out=out if fits else None)
+        if out is None or fits:
+            return result
+        out[...] = result
+        return out
+
+    return one

@@ -1,0 +1,262 @@
+"""The loop over a batch, in LLVM IR.
+
+`@kernel(args, dimensions, steps, data)` has the signature of a NumPy ufunc's inner loop. For one group of lanes at a
+time it gathers the inputs, runs `@sample` on registers and scatters the outputs. An incomplete last group runs through
+the same code, so a sample's result does not depend on its position in the batch.
+
+Quaternions are checked on the way. Where one may have no direction, the kernel stores 1 into the first of the two
+64-bit integers that `data` points to and returns with the rest of the batch not computed: the caller decides. If the
+second integer is not zero, the kernel does not check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.codegen.cpu.ahead import FETCH, worth_fetching
+from kinetree.codegen.cpu.blocks import PACKED
+from kinetree.codegen.cpu.lanes import port_copies, port_copy
+from kinetree.codegen.cpu.rounds import COPY, ROUNDS_END, Rounds, round_count
+from kinetree.codegen.cpu.streaming import STREAMED_FROM, can_stream, stream_declarations
+from kinetree.codegen.llvm.packing import Packing, packings
+from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.sample import port_names
+from kinetree.expr import Port, Program
+
+__all__ = ["MEMORY", "batch_kernel", "needs_heap"]
+
+MEMORY = "kernel_memory"
+"""Where `@kernel` keeps large lane buffers between calls."""
+_ON_STACK = 1 << 18  # bytes
+
+
+def batch_kernel(
+    program: Program,
+    precision: Precision,
+    lanes: int,
+    quaternions: Sequence[tuple[int, int]] = (),
+    rounds: Rounds | None = None,
+) -> str:
+    """Write `@kernel` of a program whose `@sample` has this many lanes, and the copy functions it uses.
+
+    `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction. `rounds`: the
+    program is run repeatedly on a group before the next group begins (rounds.py).
+    """
+    V, width = f"<{lanes} x {precision.type}>", lanes * precision.bytes
+    ports = [*program.inputs, *program.outputs]
+    buffers: list[str] = []
+    pointers: list[str] = []
+    gathers: list[str] = []
+    row_gathers: list[str] = []
+    fetches: list[str] = []
+    scatters: list[str] = []
+    tables: list[str] = []
+    shapes: dict[str, list[tuple[int, ...]]] = {"gather": [], "scatter": [], PACKED: []}
+    sizes, packed = _registers(program), packings(program)
+    place, on_heap = 0, needs_heap(program, precision, lanes)
+    if on_heap:
+        size = width * sum(sizes)
+        buffers += [
+            f"  %memory = call ptr @take(ptr @{MEMORY}, i64 {size})",
+            "  %no_memory = icmp eq ptr %memory, null",
+            "  br i1 %no_memory, label %nothing, label %work",
+            "nothing:",
+            "  ret void",
+            "work:",
+        ]
+    step = len(ports)  # the steps of the core axes follow those of the batch
+    for k, (port, buffer) in enumerate(zip(ports, port_names(program), strict=True)):
+        is_input = k < len(program.inputs)
+        is_row = rounds is not None and (k in rounds.rows or not is_input)
+        shape, place_in_round = (port.shape[1:], f"%r{k}") if is_row else (port.shape, f"%b{k}")
+        if on_heap:
+            buffers.append(f"  %{buffer} = getelementptr {V}, ptr %memory, i64 {place}")
+        else:
+            buffers.append(f"  %{buffer} = alloca {V}, i64 {max(sizes[k], 1)}, align {width}")
+        place += sizes[k]
+        packing = None if is_input or packed is None else packed[k - len(program.inputs)]
+        if packing is not None:
+            buffers += _constants(packing, buffer, precision, lanes)
+        elif not is_input:  # entries that are always zero are written here, not by `@sample`
+            size = port.size * width
+            buffers.append(f"  call void @llvm.memset.p0.i64(ptr align {width} %{buffer}, i8 0, i64 {size}, i1 false)")
+        pointers += [
+            f"  %a{k}_p = getelementptr ptr, ptr %args, i64 {k}",
+            f"  %a{k} = load ptr, ptr %a{k}_p",
+            f"  %s{k}_p = getelementptr i64, ptr %steps, i64 {k}",
+            f"  %s{k} = load i64, ptr %s{k}_p",
+            f"  %core{k} = getelementptr i64, ptr %steps, i64 {step + is_row}",
+        ]
+        if is_row:
+            pointers += [
+                f"  %turn{k}_p = getelementptr i64, ptr %steps, i64 {step}",
+                f"  %turn{k} = load i64, ptr %turn{k}_p",
+            ]
+        step += len(port.shape)
+        if port.size:
+            name, table = "gather" if is_input else "scatter", ""
+            if packing is not None and not packing.is_plain:
+                name, table = PACKED, f", ptr @places{k}"
+                tables.append(f"@places{k} = internal constant {_table(packing.places)}")
+            if not is_input and can_stream(shape, lanes, precision):
+                table += f", i1 %stream{k}"
+                pointers += _is_streamed(k, port, precision)
+            if not is_input and not is_row and worth_fetching(port.size * precision.bytes, lanes):
+                streamed = f"%stream{k}" if can_stream(port.shape, lanes, precision) else "false"
+                fetches += [
+                    f"  %f{k}_o = mul i64 %sample, %s{k}",
+                    f"  %f{k} = getelementptr i8, ptr %a{k}, i64 %f{k}_o",
+                    f"  %f{k}_rows = select i1 {streamed}, i64 0, i64 %rows",  # streamed results are not prefetched
+                    f"  call void @fetch(ptr %f{k}, i64 %s{k}, i64 %f{k}_rows, i64 {port.size * precision.bytes})",
+                ]
+            shapes[name].append(shape)
+            copies = scatters if not is_input else row_gathers if is_row else gathers
+            copies += [
+                f"  %b{k}_o = mul i64 %sample, %s{k}",
+                f"  %b{k} = getelementptr i8, ptr %a{k}, i64 %b{k}_o",
+                *(
+                    [f"  %r{k}_o = mul i64 %round, %turn{k}", f"  %r{k} = getelementptr i8, ptr %b{k}, i64 %r{k}_o"]
+                    * is_row
+                ),
+                f"  call void {port_copy(name, shape)}("
+                f"ptr {place_in_round}, i64 %s{k}, ptr %core{k}, i64 %rows, ptr %{buffer}{table})",
+            ]
+    names = port_names(program)
+    looks = [look for k, start in quaternions for look in _squared_length(names[k], start, precision, lanes)]
+    streams = any(can_stream(port.shape, lanes, precision) for port in program.outputs)
+    new_line = "\n"
+    once = [f"  call void @sample({', '.join(f'ptr %{name}' for name in names)})", *scatters]
+    if rounds is None:
+        work, after = new_line.join([*fetches, *once]), "%run"
+    else:
+        work, after = rounds.loop(program, [*row_gathers, *once], names, width), ROUNDS_END
+    return f"""
+{new_line.join(port_copies(name, of_ports, lanes, precision) for name, of_ports in shapes.items())}
+{new_line.join(tables)}
+{stream_declarations(lanes, precision) if streams else ""}
+{FETCH if fetches else ""}
+{COPY if rounds else ""}
+define void @kernel(ptr %args, ptr %dimensions, ptr %steps, ptr %data) #0 {{
+start:
+{new_line.join(buffers)}
+  %count = load i64, ptr %dimensions
+{round_count(program, rounds) if rounds else ""}
+{new_line.join(pointers)}
+{_MODE if quaternions else ""}
+  br label %first
+first:
+  br label %loop
+loop:
+  %sample = phi i64 [0, %first], [%next, {after}]
+  %more = icmp slt i64 %sample, %count
+  br i1 %more, label %group, label %end
+group:
+  %left = sub i64 %count, %sample
+  %is_last = icmp slt i64 %left, {lanes}
+  %rows = select i1 %is_last, i64 %left, i64 {lanes}
+{new_line.join(gathers)}
+{new_line.join(looks)}
+{_judged(quaternions, names, lanes) if quaternions else "  br label %run"}
+run:
+{work}
+  %next = add i64 %sample, {lanes}
+  br label %loop
+end:
+{"  call void @llvm.x86.sse.sfence()" if streams else ""}
+{f"  call void @give(ptr @{MEMORY}, ptr %memory)" if on_heap else ""}
+  ret void
+}}
+"""
+
+
+_MODE = """\
+  %unchecked_p = getelementptr i64, ptr %data, i64 1
+  %unchecked_mode = load i64, ptr %unchecked_p
+  %is_unchecked = icmp ne i64 %unchecked_mode, 0"""
+
+
+def _squared_length(buffer: str, start: int, precision: Precision, lanes: int) -> list[str]:
+    """`%ok_…`: the lanes whose four numbers certainly have a direction, by the criterion of `single.py`."""
+    V, name = f"<{lanes} x {precision.type}>", f"{buffer}_{start}"
+    lines, total = [], ""
+    for j in range(4):
+        lines += [
+            f"  %q_{name}_{j}_p = getelementptr {V}, ptr %{buffer}, i64 {start + j}",
+            f"  %q_{name}_{j} = load {V}, ptr %q_{name}_{j}_p",
+            f"  %q2_{name}_{j} = fmul {V} %q_{name}_{j}, %q_{name}_{j}",
+        ]
+        square = f"%q2_{name}_{j}"
+        if total:
+            lines.append(f"  %sum_{name}_{j} = fadd {V} {total}, {square}")
+        total = f"%sum_{name}_{j}" if total else square
+    limits = np.finfo(precision.char)
+    low, high = (precision.literal(x) for x in (2.0 * float(limits.tiny), 0.5 * float(limits.max)))
+    return [
+        *lines,
+        f"  %least_{name} = fcmp oge {V} {total}, splat ({precision.type} {low})",
+        f"  %most_{name} = fcmp ole {V} {total}, splat ({precision.type} {high})",
+        f"  %ok_{name} = and <{lanes} x i1> %least_{name}, %most_{name}",
+    ]
+
+
+def _judged(quaternions: Sequence[tuple[int, int]], names: Sequence[str], lanes: int) -> str:
+    """Branch to `%run` if all quaternions of all lanes certainly have a direction; else set the flag and return."""
+    oks = [f"%ok_{names[k]}_{start}" for k, start in quaternions]
+    lines, all_ok = [], oks[0]
+    for n, ok in enumerate(oks[1:]):
+        lines.append(f"  %all_{n} = and <{lanes} x i1> {all_ok}, {ok}")
+        all_ok = f"%all_{n}"
+    return "\n".join(
+        [
+            *lines,
+            f"  %bits = bitcast <{lanes} x i1> {all_ok} to i{lanes}",
+            f"  %are_fine = icmp eq i{lanes} %bits, -1",
+            "  %go_on = or i1 %are_fine, %is_unchecked",
+            "  br i1 %go_on, label %run, label %doubt",
+            "doubt:",
+            "  store i64 1, ptr %data",
+            "  br label %end",
+        ]
+    )
+
+
+def needs_heap(program: Program, precision: Precision, lanes: int) -> bool:
+    """Whether the lane buffers are too large for the stack."""
+    return lanes * precision.bytes * sum(_registers(program)) > _ON_STACK
+
+
+def _registers(program: Program) -> list[int]:
+    """Number of registers in the buffer of each port."""
+    packed = packings(program)
+    outputs = [port.size for port in program.outputs] if packed is None else [len(p.values) for p in packed]
+    return [port.size for port in program.inputs] + outputs
+
+
+def _constants(packing: Packing, buffer: str, precision: Precision, lanes: int) -> list[str]:
+    """Store once what is the same for all samples."""
+    V, lines = f"<{lanes} x {precision.type}>", []
+    for n, value in enumerate(packing.values):
+        if not isinstance(value, int):
+            place = f"%{buffer}_{n}"
+            lines.append(f"  {place} = getelementptr {V}, ptr %{buffer}, i64 {n}")
+            lines.append(f"  store {V} splat ({precision.type} {precision.literal(value)}), ptr {place}")
+    return lines
+
+
+def _is_streamed(k: int, port: Port, precision: Precision) -> list[str]:
+    """Whether a result is too large for the caches and all of its numbers are aligned."""
+    size = precision.bytes
+    return [
+        f"  %large{k} = icmp uge i64 %count, {-(-STREAMED_FROM // (port.size * size))}",
+        f"  %address{k} = ptrtoint ptr %a{k} to i64",
+        f"  %either{k} = or i64 %address{k}, %s{k}",
+        f"  %odd{k} = and i64 %either{k}, {size - 1}",
+        f"  %aligned{k} = icmp eq i64 %odd{k}, 0",
+        f"  %stream{k} = and i1 %large{k}, %aligned{k}",
+    ]
+
+
+def _table(numbers: Sequence[int]) -> str:
+    return f"[{len(numbers)} x i32] [{', '.join(f'i32 {n}' for n in numbers)}]"

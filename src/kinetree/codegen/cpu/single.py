@@ -1,0 +1,163 @@
+"""The call for a single sample, in LLVM IR: `@call`, a C function for a Python builtin (`builtin.py`).
+
+It checks that the arguments are ordinary arrays of one sample, and runs `@sample` on their numbers in place. Any other
+call goes, unchanged, to the general function. Nothing here allocates except for the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinetree.codegen.cpu.call import C_CONTIGUOUS, POINTER, WRITEABLE, CallWriter
+from kinetree.codegen.cpu.module import sample_module
+from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.target import Target
+from kinetree.expr import Port, Program
+
+__all__ = ["emit_single"]
+
+
+def emit_single(
+    program: Program, precision: Precision, target: Target, quaternions: Sequence[tuple[int, int]] = ()
+) -> str:
+    """A module, as text, that holds `@call`, the C function of a builtin, and `@context`, which it reads.
+
+    `quaternions` are pairs (port, start) that locate four numbers of an input that need a direction: where their
+    squared length is not well inside the range of normal numbers, the general function decides, and says what is wrong.
+
+    >>> from kinetree.codegen.llvm.precision import F64
+
+    >>> from kinetree.codegen.llvm.target import host
+    >>> from kinetree.expr import trace
+    >>> double = trace(lambda x: [[2.0 * x[0]]], [Port("x", (1,))], [Port("y", (1,))], "double")
+    >>> "define ptr @call" in emit_single(double, F64, host())
+    True
+    """
+    sample = sample_module(program, precision, target, 1, zeros=True)
+    return f"{sample}\n{_SingleWriter(program, precision, quaternions).text()}"
+
+
+class _SingleWriter(CallWriter):
+    """Writes `@call`."""
+
+    def __init__(self, program: Program, precision: Precision, quaternions: Sequence[tuple[int, int]]) -> None:
+        super().__init__(program, precision)
+        self._quaternions = quaternions
+
+    def text(self) -> str:
+        emit = self._lines.append
+        for k, port in enumerate(self._outputs):
+            if not port.shape:
+                emit(f"  %number{k} = alloca {self._precision.type}")
+        self._keywords()
+        for k, port in enumerate(self._inputs):
+            array = self._load("ptr", self._offset("%args", k * POINTER))
+            self._check(array, port)
+            emit(f"  %in{k} = load ptr, ptr {self._field(array, 'data')}")
+        for k, start in self._quaternions:
+            self._check_quaternion(f"%in{k}", start)
+        emit("  %is_new = icmp eq ptr %given, null")
+        emit(f"  br i1 %is_new, label %new, label %{'into' if len(self._outputs) == 1 else 'general'}")
+        if len(self._outputs) == 1:
+            emit("into:")
+            self._into_given(*self._outputs)
+            emit("new:")
+            self._into_new(*self._outputs)
+        else:
+            emit("new:")
+            self._into_tuple()
+        return "\n".join((*self._shapes(), self._function()))
+
+    def _shapes(self) -> list[str]:
+        return [
+            f"@shape{k} = internal constant [{len(port.shape)} x i64] [{', '.join(f'i64 {n}' for n in port.shape)}]"
+            for k, port in enumerate(self._outputs)
+            if port.shape
+        ]
+
+    def _check(self, array: str, port: Port, flags: int = C_CONTIGUOUS) -> None:
+        """Go on only if an object is an array of this shape that can be read or written in place."""
+        self._check_type(array)
+        for condition in self._is_usable(array, flags):
+            self._require(condition)
+        self._require(f"icmp eq i32 {self._load('i32', self._field(array, 'nd'))}, {len(port.shape)}")
+        if port.shape:
+            dimensions = self._load("ptr", self._field(array, "dimensions"))
+            for axis, n in enumerate(port.shape):
+                self._require(f"icmp eq i64 {self._load('i64', self._offset(dimensions, axis * POINTER))}, {n}")
+
+    def _check_quaternion(self, numbers: str, start: int) -> None:
+        """Go on only if four numbers certainly have a direction."""
+        precision, t = self._precision, self._precision.type
+        squares = []
+        for k in range(start, start + 4):
+            x, square = self._load(t, self._offset(numbers, k * precision.bytes)), self._name()
+            self._lines.append(f"  {square} = fmul {t} {x}, {x}")
+            squares.append(square)
+        total = squares[0]
+        for square in squares[1:]:
+            so_far, total = total, self._name()
+            self._lines.append(f"  {total} = fadd {t} {so_far}, {square}")
+        # A factor of two from the limits, so that the rounding of the sum does not matter.
+        limits = np.finfo(precision.char)
+        self._require(f"fcmp oge {t} {total}, {precision.literal(2.0 * float(limits.tiny))}")
+        self._require(f"fcmp ole {t} {total}, {precision.literal(0.5 * float(limits.max))}")
+
+    def _into_given(self, port: Port) -> None:
+        self._check("%given", port, C_CONTIGUOUS | WRITEABLE)
+        data = self._load("ptr", self._field("%given", "data"))
+        for k, source in enumerate(self._inputs):
+            if source.size and port.size:
+                self._require(self._is_apart(data, self._bytes(port), f"%in{k}", self._bytes(source)))
+        self._lines.append(f"  call void @sample({self._with_outputs([data])})")
+        self._lines.append(f"  %result = call ptr {self._context('new_reference')}(ptr %given)")
+        self._lines.append("  ret ptr %result")
+
+    def _into_new(self, port: Port) -> None:
+        if not port.shape:
+            self._lines.append(f"  call void @sample({self._with_outputs(['%number0'])})")
+            self._lines.append(f"  ret ptr {self._new_scalar(0)}")
+            return
+        array = self._new_array(0)
+        self._unless_null(array)
+        data = self._load("ptr", self._field(array, "data"))
+        self._lines.append(f"  call void @sample({self._with_outputs([data])})")
+        self._lines.append(f"  ret ptr {array}")
+
+    def _into_tuple(self) -> None:
+        """Return several results. The tuple owns each from the start, so that releasing it is enough if one fails."""
+        self._lines.append(f"  %tuple = call ptr {self._context('new_tuple')}(i64 {len(self._outputs)})")
+        self._unless_null("%tuple")
+        data = []
+        for k, port in enumerate(self._outputs):
+            data.append(f"%number{k}")
+            if port.shape:
+                array = self._new_array(k)
+                self._put(k, array)
+                data[-1] = self._load("ptr", self._field(array, "data"))
+        self._lines.append(f"  call void @sample({self._with_outputs(data)})")
+        for k, port in enumerate(self._outputs):
+            if not port.shape:
+                self._put(k, self._new_scalar(k))
+        self._lines.append("  ret ptr %tuple\nfailed:")
+        self._lines.append(f"  call void {self._context('release')}(ptr %tuple)\n  ret ptr null")
+
+    def _put(self, k: int, item: str) -> None:
+        self._unless_null(item, failed="failed")
+        self._lines.append(f"  {self._name()} = call i32 {self._context('set_item')}(ptr %tuple, i64 {k}, ptr {item})")
+
+    def _new_array(self, k: int) -> str:
+        return self._new(len(self._outputs[k].shape), f"@shape{k}")
+
+    def _new_scalar(self, k: int) -> str:
+        """A NumPy scalar, which is what ufuncs return for results without axes."""
+        scalar = self._name()
+        descr, create = self._context("descr"), self._context("new_scalar")
+        self._lines.append(f"  {scalar} = call ptr {create}(ptr %number{k}, ptr {descr}, ptr null)")
+        return scalar
+
+    def _with_outputs(self, data: Sequence[str]) -> str:
+        inputs = [f"%in{k}" for k in range(len(self._inputs))]
+        return ", ".join(f"ptr {pointer}" for pointer in (*inputs, *data))

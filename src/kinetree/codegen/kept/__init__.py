@@ -1,0 +1,1 @@
+"""Machine code on disk, and everything that it depends on."""

@@ -1,0 +1,313 @@
+"""Machine code kept on disk, so that the next process need not trace and compile.
+
+An entry is a file named by its key. It records its format, key, length and hash; an entry that does not match its
+record is removed and never reaches the linker. Entries are written to a temporary file and renamed into place, so that
+no reader sees half of one. Nothing here can make a call fail: if the disk fails, code is compiled as if there were no
+cache.
+
+    KINETREE_CACHE        off, 0, no or false: no cache
+    KINETREE_CACHE_DIR    the folder; otherwise the platform's folder for caches
+    KINETREE_CACHE_SIZE   maximum size in megabytes, 512 by default
+
+docs/decisions/0013-machine-code-on-disk.md explains the design.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import stat
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from kinetree.files import create_locked, remove_abandoned
+
+__all__ = ["Cache", "Contents", "Settings", "folder_problem", "kept", "settings", "user_cache"]
+
+_log = logging.getLogger("kinetree")
+
+_MAGIC = b"kinetree"
+_FORMAT = 1
+_HEADER = struct.Struct("<8sI32sQ32s")
+"""Magic, format, key, length of the code, its hash."""
+_ENTRY = r"[0-9a-f]{64}\.code"
+_TEMPORARY = r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
+"""Not compiled yet: a process that only reads has no use for these patterns."""
+_STALE = 3600.0
+"""Age in seconds from which a temporary file's writer is checked for being alive, even if there is room."""
+_MEGABYTE = 1_000_000
+_USUAL_LIMIT = 512
+_LEFT_AFTER_TIDYING = 0.75
+_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+_OFF, _ON = ("off", "0", "no", "false"), ("", "on", "1", "yes", "true")
+
+
+class Settings(NamedTuple):
+    """The settings from the environment."""
+
+    directory: Path | None
+    """None if no folder can be determined; `off` says why."""
+    limit: int
+    """Bytes."""
+    off: str
+    """Why there is no cache, "" if there is one."""
+    mistake: str = ""
+    """A sentence about a value that was not understood."""
+
+
+class Contents(NamedTuple):
+    """The number of entries, and the bytes taken by entries and leftovers of unfinished ones."""
+
+    entries: int
+    size: int
+
+
+def settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Location and maximum size of the user's cache, and whether it is on.
+
+    >>> settings({"KINETREE_CACHE": "off", "HOME": "/home/ada"}).off
+    "KINETREE_CACHE is 'off'"
+    """
+    env = os.environ if environment is None else environment
+    directory, off = _directory(env)
+    mistake = ""
+    size = env.get("KINETREE_CACHE_SIZE", "").strip()
+    limit = _USUAL_LIMIT * _MEGABYTE
+    if size:
+        try:
+            limit = max(0, int(float(size) * _MEGABYTE))
+        except (ValueError, OverflowError):
+            mistake = f"KINETREE_CACHE_SIZE must be a number of megabytes, not {size!r}; {_USUAL_LIMIT} is taken"
+    if limit == 0:
+        off = f"KINETREE_CACHE_SIZE is {size!r}"
+    switch = env.get("KINETREE_CACHE", "").strip()
+    if switch.lower() in _OFF:
+        off = f"KINETREE_CACHE is {switch!r}"
+    elif switch.lower() not in _ON:
+        off = f"KINETREE_CACHE is {switch!r}, which is neither on nor off"
+        mistake = f"KINETREE_CACHE must be 'on' or 'off', not {switch!r}; 'off' is taken"
+    return Settings(directory, limit, off, mistake)
+
+
+def _directory(env: Mapping[str, str]) -> tuple[Path | None, str]:
+    """The folder, or None and why there is none."""
+    if given := env.get("KINETREE_CACHE_DIR"):
+        try:
+            return Path(os.path.abspath(os.path.expanduser(given))), ""
+        except (OSError, ValueError):  # raised if the working directory was removed
+            return None, f"KINETREE_CACHE_DIR is {given!r} in a working directory that is gone; give an absolute path"
+    xdg, home = env.get("XDG_CACHE_HOME", ""), env.get("HOME", "")
+    parts: tuple[str, ...]
+    if sys.platform == "win32":
+        root, parts = env.get("LOCALAPPDATA", ""), ("kinetree", "cache")
+    elif os.path.isabs(xdg):
+        root, parts = xdg, ("kinetree",)
+    else:
+        root, parts = home, ("Library", "Caches", "kinetree") if sys.platform == "darwin" else (".cache", "kinetree")
+    if not os.path.isabs(root):
+        return None, "there is no home folder; set KINETREE_CACHE_DIR to a folder"
+    return Path(root, *parts), ""
+
+
+def user_cache() -> Cache | None:
+    """The user's cache as the environment sets it now; None if it is off or its folder is not to be trusted."""
+    now = settings()
+    if now.mistake:
+        _say(logging.WARNING, now.mistake)
+    if now.off or now.directory is None:
+        if now.directory is None:
+            _say(logging.INFO, f"machine code is not kept on disk: {now.off}")
+        return None
+    if problem := folder_problem(now.directory):
+        _say(logging.WARNING, f"machine code is not kept on disk: {problem}")
+        return None
+    return Cache(now.directory, now.limit)
+
+
+def kept(key: bytes | None, make: Callable[[], bytes]) -> bytes:
+    """The code for a key from the user's cache; made and kept if missing. Without a key it is only made."""
+    cache = None if key is None else user_cache()
+    if cache is None or key is None:
+        return make()
+    code = cache.read(key)
+    if code is None:
+        code = make()
+        cache.write(key, code)
+    return code
+
+
+def folder_problem(directory: Path) -> str:
+    """Why machine code from this folder must not be run: a sentence that says what to do, "" if the folder is fine."""
+    try:
+        found = directory.stat()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        return f"{directory} cannot be used: {getattr(error, 'strerror', None) or error}"
+    if not stat.S_ISDIR(found.st_mode):
+        return f"{directory} is not a folder; remove it, or set KINETREE_CACHE_DIR to a folder"
+    if not _is_mine(found):
+        return f"{directory} belongs to another user; set KINETREE_CACHE_DIR to a folder of your own"
+    if _others_may_write(found):
+        return f"others may write to {directory}; take that right away (chmod go-w), or set KINETREE_CACHE_DIR"
+    return ""
+
+
+class Cache:
+    """Machine code in one folder.
+
+    Any number of threads and processes can use it at once; no method raises because of the disk.
+    """
+
+    def __init__(self, directory: Path, limit: int = _USUAL_LIMIT * _MEGABYTE) -> None:
+        """`limit`: maximum bytes of all entries together."""
+        self.directory = directory
+        self.limit = limit
+
+    def read(self, key: bytes) -> bytes | None:
+        """The code of a key; None if there is none, or none that can be trusted."""
+        path = self._path(key)
+        try:
+            file = os.open(path, os.O_RDONLY | _OPEN)
+        except (OSError, ValueError):  # not a possible file name
+            return None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or not _is_mine(found) or _others_may_write(found):
+                return None
+            code = _unpack(_read_all(file, found.st_size), key) if found.st_size <= self.limit else None
+        except OSError:
+            return None
+        finally:
+            with suppress(OSError):
+                os.close(file)
+        with suppress(OSError):
+            if code is None:
+                os.unlink(path)
+            else:
+                os.utime(path)  # the least recently used entries are removed first
+        return code
+
+    def write(self, key: bytes, code: bytes) -> None:
+        """Store the code of a key, and make room if the cache is too large."""
+        entry = _HEADER.pack(_MAGIC, _FORMAT, key, len(code), hashlib.sha256(code).digest()) + code
+        if len(entry) > self.limit:
+            return
+        path = self._path(key)
+        temporary = os.path.join(self.directory, f".{key.hex()}.{os.getpid()}.{os.urandom(8).hex()}.tmp")
+        try:
+            os.makedirs(self.directory, mode=0o700, exist_ok=True)
+            file = create_locked(temporary, 0o600)
+            try:
+                try:
+                    _write_all(file, entry)
+                finally:
+                    os.close(file)
+                os.replace(temporary, path)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(temporary)
+                raise
+            self._tidy()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
+
+    def contents(self) -> Contents:
+        """Count the entries and their bytes."""
+        files = list(self._files())
+        return Contents(sum(is_entry for _, _, is_entry in files), sum(found.st_size for _, found, _ in files))
+
+    def clear(self) -> Contents:
+        """Remove every entry and the leftovers of unfinished ones, nothing else; return what was removed."""
+        removed = Contents(0, 0)
+        for path, found, is_entry in self._files():
+            with suppress(OSError):
+                os.unlink(path)
+                removed = Contents(removed.entries + is_entry, removed.size + found.st_size)
+        return removed
+
+    def _path(self, key: bytes) -> str:
+        return os.path.join(self.directory, f"{key.hex()}.code")
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
+        """The cache's files: (path, its `stat` result, whether it is an entry or a temporary file)."""
+        with suppress(OSError, ValueError), os.scandir(self.directory) as folder:
+            for item in folder:
+                is_entry = re.fullmatch(_ENTRY, item.name) is not None
+                if not is_entry and not re.fullmatch(_TEMPORARY, item.name):
+                    continue
+                with suppress(OSError):  # another process may have removed it
+                    found = item.stat(follow_symlinks=False)
+                    if stat.S_ISREG(found.st_mode) and _is_mine(found):
+                        yield item.path, found, is_entry
+
+    def _tidy(self) -> None:
+        """Make room if the cache is too large: first what killed writers left, then the least recently used entries."""
+        entries: list[tuple[float, int, str]] = []
+        temporaries: list[tuple[float, int, str]] = []
+        for path, found, is_entry in self._files():
+            (entries if is_entry else temporaries).append((found.st_mtime, found.st_size, path))
+        size = sum(size for _, size, _ in (*entries, *temporaries))
+        for written, taken, path in temporaries:
+            if (size > self.limit or time.time() - written > _STALE) and remove_abandoned(path):
+                size -= taken
+        if size <= self.limit:
+            return
+        for _, taken, path in sorted(entries)[:-1]:  # the newest was written just now
+            if size <= self.limit * _LEFT_AFTER_TIDYING:
+                return
+            with suppress(OSError):
+                os.unlink(path)
+            size -= taken
+
+
+def _unpack(entry: bytes, key: bytes) -> bytes | None:
+    """The code in an entry, if it is intact and belongs to the key."""
+    if len(entry) < _HEADER.size:
+        return None
+    magic, version, its_key, length, its_hash = _HEADER.unpack_from(entry)
+    code = entry[_HEADER.size :]
+    if (magic, version, its_key, length) != (_MAGIC, _FORMAT, key, len(code)):
+        return None
+    return code if hashlib.sha256(code).digest() == its_hash else None
+
+
+def _read_all(file: int, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := os.read(file, size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+
+
+def _is_mine(found: os.stat_result) -> bool:
+    return sys.platform == "win32" or found.st_uid == os.geteuid()
+
+
+def _others_may_write(found: os.stat_result) -> bool:
+    return sys.platform != "win32" and found.st_mode & 0o022 != 0
+
+
+_said = False
+
+
+def _say(level: int, sentence: str) -> None:
+    """Log once per process: a robot whose disk is full needs one message, not one per function."""
+    global _said
+    if not _said:
+        _said = True
+        _log.log(level, "%s", sentence)

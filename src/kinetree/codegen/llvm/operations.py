@@ -1,0 +1,103 @@
+"""The rule of each operation in LLVM IR, on registers that hold one sample per lane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.codegen.llvm.precision import Precision
+
+__all__ = ["LIBM", "Operations"]
+
+LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "atan2": "atan2"}
+"""Operations that the C library does lane by lane (docs/decisions/0004-elementary-functions.md)."""
+
+_ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARISONS = {"lt": "olt", "le": "ole", "eq": "oeq"}
+_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
+
+
+class Operations:
+    """Writes instructions, each as one line of text, through `emit`. Sine and cosine are not among them."""
+
+    def __init__(
+        self, lanes: int, precision: Precision, fma: bool, constant: Callable[[float], str], emit: Callable[[str], None]
+    ) -> None:
+        self._lanes = lanes
+        self._precision = precision
+        self._fma = fma
+        self._constant = constant
+        self._emit = emit
+        self._V = f"<{lanes} x {precision.type}>"
+        self._overload = f"v{lanes}{precision.suffix}"
+
+    def write(self, name: str, op: str, args: Sequence[str]) -> None:
+        """Write name = op(args)."""
+        V, emit = self._V, self._emit
+        if op in _ARITHMETIC:
+            emit(f"  {name} = {_ARITHMETIC[op]} {V} {args[0]}, {args[1]}")
+        elif op == "neg":
+            emit(f"  {name} = fneg {V} {args[0]}")
+        elif op in ("fma", "fms", "fnma"):
+            self._multiply_add(name, op, *args)
+        elif op in _INTRINSICS:
+            emit(f"  {name} = call {V} @llvm.{_INTRINSICS[op]}.{self._overload}({V} {args[0]})")
+        elif op in _COMPARISONS:
+            emit(f"  {name}_c = fcmp {_COMPARISONS[op]} {V} {args[0]}, {args[1]}")
+            self._choose(name, self._constant(1.0), self._constant(0.0))
+        elif op == "select":
+            emit(f"  {name}_c = fcmp une {V} {args[0]}, {self._constant(0.0)}")
+            self._choose(name, args[1], args[2])
+        elif op in ("min", "max"):
+            self._extremum(name, "olt" if op == "min" else "ogt", *args)
+        elif op in LIBM:
+            self._lane_by_lane(name, LIBM[op], args)
+        else:
+            raise NotImplementedError(f"the LLVM backend has no rule for {op!r}")
+
+    def _multiply_add(self, name: str, op: str, a: str, b: str, c: str) -> None:
+        V, emit = self._V, self._emit
+        if not self._fma:
+            emit(f"  {name}_p = fmul {V} {a}, {b}")
+            left, right = (c, f"{name}_p") if op == "fnma" else (f"{name}_p", c)
+            emit(f"  {name} = {'fadd' if op == 'fma' else 'fsub'} {V} {left}, {right}")
+            return
+        if op == "fnma":
+            emit(f"  {name}_n = fneg {V} {a}")
+            a = f"{name}_n"
+        elif op == "fms":
+            emit(f"  {name}_n = fneg {V} {c}")
+            c = f"{name}_n"
+        emit(f"  {name} = call {V} @llvm.fma.{self._overload}({V} {a}, {V} {b}, {V} {c})")
+
+    def _choose(self, name: str, a: str, b: str) -> None:
+        V = self._V
+        self._emit(f"  {name} = select <{self._lanes} x i1> {name}_c, {V} {a}, {V} {b}")
+
+    def _extremum(self, name: str, predicate: str, a: str, b: str) -> None:
+        """The smaller or larger value; NaN (from a sum) if either is NaN."""
+        V, n, emit = self._V, self._lanes, self._emit
+        emit(f"  {name}_o = fcmp {predicate} {V} {a}, {b}")
+        emit(f"  {name}_m = select <{n} x i1> {name}_o, {V} {a}, {V} {b}")
+        emit(f"  {name}_c = fcmp uno {V} {a}, {b}")
+        emit(f"  {name}_s = fadd {V} {a}, {b}")
+        self._choose(name, f"{name}_s", f"{name}_m")
+
+    def _lane_by_lane(self, name: str, function: str, args: Sequence[str]) -> None:
+        V, t, emit = self._V, self._precision.type, self._emit
+        total = "poison"
+        for lane in range(self._lanes):
+            doubles = []
+            for k, a in enumerate(args):
+                emit(f"  {name}_{lane}_{k} = extractelement {V} {a}, i32 {lane}")
+                doubles.append(f"{name}_{lane}_{k}")
+                if t == "float":
+                    emit(f"  {name}_{lane}_{k}w = fpext float {name}_{lane}_{k} to double")
+                    doubles[-1] += "w"
+            emit(f"  {name}_{lane}_r = call double @{function}({', '.join(f'double {d}' for d in doubles)})")
+            result = f"{name}_{lane}_r"
+            if t == "float":
+                emit(f"  {result}n = fptrunc double {result} to float")
+                result += "n"
+            target = name if lane == self._lanes - 1 else f"{name}_{lane}"
+            emit(f"  {target} = insertelement {V} {total}, {t} {result}, i32 {lane}")
+            total = target

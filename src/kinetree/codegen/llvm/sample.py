@@ -1,0 +1,432 @@
+"""The arithmetic of one sample in LLVM IR: a program as `@sample`, on registers that hold one sample per lane.
+
+`@sample` takes one pointer per port. Number k of a port is k registers from there; with one lane that is an ordinary
+array of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from kinetree.codegen.llvm.layout import Layout
+from kinetree.codegen.llvm.memory import ON_STACK
+from kinetree.codegen.llvm.operations import Operations
+from kinetree.codegen.llvm.packing import packings
+from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.target import Target
+from kinetree.expr import Argument, Block, Call, Index, Instruction, Load, Loop, Program, Range, Store, Switch, Walk
+
+__all__ = ["MEMORY", "SampleWriter", "port_names"]
+
+_FEW = 8
+"""Maximum number of zero results that are stored one by one."""
+MEMORY = "sample_memory"
+"""Where `@sample` keeps its memory between calls, if it needs more than the stack holds."""
+
+
+class SampleWriter:
+    """Writes `@sample`, and a similar function for each program that is called."""
+
+    def __init__(
+        self,
+        program: Program,
+        precision: Precision,
+        target: Target,
+        lanes: int,
+        *,
+        zeros: bool,
+        name: str = "sample",
+        called: dict[int, tuple[Program, str]] | None = None,
+    ) -> None:
+        """`zeros`: whether every result is stored at its entry; otherwise results are packed, and the caller has
+        already stored the constants."""
+        self._program = program
+        self._precision = precision
+        self._target = target
+        self._lanes = lanes
+        self._zeros = zeros
+        self._name = name
+        self._layout = Layout(program)
+        self._called = {} if called is None else called
+        # With 256-bit registers an instruction can take a whole register from memory, but not one number for all its
+        # lanes: so constants are in a table, one register each. Wider and narrower registers do not need this.
+        self._constants: dict[str, int] | None = {} if lanes * precision.bits == 256 else None
+        self._V = f"<{lanes} x {precision.type}>"
+        self._width = lanes * precision.bytes
+        self._entry: list[str] = []
+        self._lines: list[str] = []
+        self._operations = Operations(lanes, precision, target.fma, self._constant, self._emit)
+        self._pairs: dict[int, int] = {}
+        """Locations of the sine and cosine of the inputs that are computed first."""
+        self._names: list[str] = []
+        """Names of the values visible now, by their numbers."""
+        self._counters: list[str] = []
+        """Counters of the enclosing loops."""
+        self._known: list[dict[object, str]] = [{}]
+        """What the enclosing blocks have already computed: places, and sines with their cosines."""
+        self._fresh = 0
+
+    @property
+    def needs_heap(self) -> bool:
+        """Whether more memory is needed than the stack holds."""
+        return self._layout.scratch * self._width > ON_STACK
+
+    def text(self) -> str:
+        program, V, width = self._program, self._V, self._width
+        self._memory()
+        self._angles()
+        self._inputs()
+        if program.results is None and (self._zeros or self._reads_outputs):
+            for k, port in enumerate(program.outputs):
+                self._clear(f"%out{k}", port.size * width)
+        self._block(program.body)
+        for k, results in enumerate(self._results()):
+            cleared = self._zeros and sum(map(_is_zero, results)) > _FEW
+            if cleared:  # one store each would take LLVM long
+                self._clear(f"%out{k}", len(results) * width)
+            for n, result in enumerate(results):
+                if isinstance(result, int) or (self._zeros and not (cleared and _is_zero(result))):
+                    self._emit(f"  %r{k}_{n} = getelementptr {V}, ptr %out{k}, i64 {n}")
+                    self._emit(f"  store {V} {self._value(result)}, ptr %r{k}_{n}, align {width}")
+        if self.needs_heap:
+            self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
+        pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
+        body = "\n".join((*self._entry, *self._lines))
+        function = f"define internal void @{self._name}({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
+        return "\n".join((*self._called_functions(), self._tables(), function))
+
+    @property
+    def _reads_outputs(self) -> bool:
+        inputs = len(self._program.inputs)
+        outputs = range(inputs, inputs + len(self._program.outputs))
+        return any(isinstance(s, Load) and s.array in outputs for s in self._program.body.all_statements())
+
+    @property
+    def _kept(self) -> str:
+        return MEMORY if self._name == "sample" else f"{self._name}_{MEMORY}"
+
+    @property
+    def kept(self) -> list[str]:
+        """Names of the places where memory is kept, of this function and of those it calls."""
+        own = [self._kept] if self.needs_heap else []
+        return own + [k for writer in self._writers for k in writer.kept]
+
+    def _called_functions(self) -> Iterable[str]:
+        self._writers = [
+            SampleWriter(program, self._precision, self._target, self._lanes, zeros=True, name=name)
+            for program, name in self._called.values()
+        ]
+        return [writer.text() for writer in self._writers]
+
+    def _tables(self) -> str:
+        """Constants of every kind, as globals of the module."""
+        t, lines = self._precision.type, []
+        if self._constants:
+            rows = ", ".join(f"{self._V} splat ({t} {literal})" for literal in self._constants)
+            size = f"[{len(self._constants)} x {self._V}]"
+            lines.append(f"@{self._name}_constants = internal global {size} [{rows}], align {self._width}")
+        if self._layout.constants:
+            numbers = ", ".join(f"{t} {self._precision.literal(x)}" for x in self._layout.constants)
+            size = f"[{len(self._layout.constants)} x {t}]"
+            lines.append(f"@{self._name}_numbers = internal constant {size} [{numbers}], align 64")
+        for k, table in enumerate(self._program.tables):
+            entries = ", ".join(f"i32 {n}" for n in table)
+            lines.append(f"@{self._name}_table{k} = internal constant [{len(table)} x i32] [{entries}]")
+        return "\n".join(lines)
+
+    def _results(self) -> Iterable[Sequence[Argument]]:
+        """The final contents of each output's buffer, if the body does not store it."""
+        packed = packings(self._program) or ()
+        return [[p.values[place] for place in p.places] if self._zeros else p.values for p in packed]
+
+    # What comes before the first statement.
+
+    def _memory(self) -> None:
+        size = self._layout.scratch * self._width
+        if not size:
+            return
+        if self.needs_heap:
+            self._emit(f"  %memory = call ptr @take(ptr @{self._kept}, i64 {size})")
+            self._emit("  %no_memory = icmp eq ptr %memory, null\n  br i1 %no_memory, label %end, label %work\nwork:")
+        else:
+            self._entry.append(f"  %memory = alloca i8, i64 {size}, align 64")
+        self._clear("%memory", self._layout.cleared * self._width)
+
+    def _clear(self, pointer: str, size: int) -> None:
+        if size:
+            align = self._precision.bytes
+            self._emit(f"  call void @llvm.memset.p0.i64(ptr align {align} {pointer}, i8 0, i64 {size}, i1 false)")
+
+    def _inputs(self) -> None:
+        used = set(_values(self._program.body))
+        used.update(a for a in self._program.results or () if isinstance(a, int))
+        for k, port in enumerate(self._program.inputs):
+            for n in range(port.size):
+                number = len(self._names)
+                self._names.append(f"%v{number}")
+                if number in used:
+                    self._emit(f"  %p{number} = getelementptr {self._V}, ptr %in{k}, i64 {n}")
+                    self._emit(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
+
+    def _angles(self) -> None:
+        """Compute the sines and cosines of inputs first and all at once: each call costs all registers."""
+        statements = self._program.body.all_statements()
+        wanted = {s.args[0] for s in statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
+        number, pairs = 0, 0
+        calls: list[str] = []
+        for k, port in enumerate(self._program.inputs):
+            is_angle = [number + n in wanted for n in range(port.size)]
+            for angles_here, run in groupby(range(port.size), is_angle.__getitem__):
+                if angles_here:
+                    places = list(run)
+                    angles, results = self._new("angles"), self._new("pairs")
+                    calls += [
+                        f"  {angles} = getelementptr {self._V}, ptr %in{k}, i64 {places[0]}",
+                        f"  {results} = getelementptr {self._V}, ptr %pairs, i64 {2 * pairs}",
+                        f"  call void @sincos_all(ptr {angles}, ptr {results}, i64 {len(places)})",
+                    ]
+                    for n in places:
+                        self._pairs[number + n] = pairs
+                        pairs += 1
+            number += port.size
+        if pairs:
+            self._entry.append(f"  %pairs = alloca {self._V}, i64 {2 * pairs}, align {self._width}")
+            for line in calls:
+                self._emit(line)
+
+    # Statements.
+
+    def _block(self, block: Block) -> None:
+        self._known.append({})
+        for s in block.statements:
+            if isinstance(s, Instruction):
+                self._instruction(s)
+            elif isinstance(s, Load):
+                self._load(s)
+            elif isinstance(s, Store):
+                pointer = self._pointer(s.array, s.at)
+                self._emit(f"  store {self._V} {self._value(s.value)}, ptr {pointer}, align {self._width}")
+            elif isinstance(s, Loop):
+                self._loop(s)
+            elif isinstance(s, Switch):
+                self._switch(s)
+            else:
+                self._call(s)
+        self._known.pop()
+
+    def _instruction(self, s: Instruction) -> None:
+        name = self._new("v")
+        if s.op in ("sin", "cos"):
+            pair, V = self._sincos(s.args[0]), self._V
+            self._emit(f"  {name} = extractvalue {{{V}, {V}}} {pair}, {0 if s.op == 'sin' else 1}")
+        else:
+            self._operations.write(name, s.op, [self._value(a) for a in s.args])
+        self._names.append(name)
+
+    def _sincos(self, angle: Argument) -> str:
+        """Sine and cosine of one angle, computed together and only once."""
+        value = self._value(angle)
+        key = ("sincos", self._names[angle] if isinstance(angle, int) else repr(angle))
+
+        def compute(name: str) -> None:
+            V = self._V
+            if angle not in self._pairs or not isinstance(angle, int):
+                self._emit(f"  {name} = call {{{V}, {V}}} @sincos({V} {value})")
+                return
+            for k, part in enumerate(("s", "c")):
+                place = self._element("%pairs", 2 * self._pairs[angle] + k)
+                self._emit(f"  {name}_{part} = load {V}, ptr {place}, align {self._width}")
+            self._emit(f"  {name}_h = insertvalue {{{V}, {V}}} poison, {V} {name}_s, 0")
+            self._emit(f"  {name} = insertvalue {{{V}, {V}}} {name}_h, {V} {name}_c, 1")
+
+        return self._once(key, "pair", compute)
+
+    def _load(self, s: Load) -> None:
+        name, pointer = self._new("v"), self._pointer(s.array, s.at)
+        if self._is_constant(s.array):
+            t, n = self._precision.type, self._lanes
+            self._emit(f"  {name}_x = load {t}, ptr {pointer}, align {self._precision.bytes}, !invariant.load !1")
+            self._emit(f"  {name}_0 = insertelement {self._V} poison, {t} {name}_x, i32 0")
+            self._emit(f"  {name} = shufflevector {self._V} {name}_0, {self._V} poison, <{n} x i32> zeroinitializer")
+        else:
+            self._emit(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
+        self._names.append(name)
+
+    def _loop(self, s: Loop) -> None:
+        start = self._index(s.over.start)
+        stop = self._index(s.over.stop) if isinstance(s.over, Range) else "0"
+        before = [self._value(a) for a in s.carried]
+        label, counter = self._new("L")[1:], self._new("k")
+        carried = [self._new("v") for _ in s.carried]
+        entry, latch, V = f"{label}.entry", f"{label}.latch", self._V
+        self._emit(f"  br label %{entry}\n{entry}:\n  br label %{label}.head\n{label}.head:")
+        self._emit(f"  {counter} = phi i64 [{start}, %{entry}], [{counter}_next, %{latch}]")
+        for k, name in enumerate(carried):
+            self._emit(f"  {name} = phi {V} [{before[k]}, %{entry}], [{name}_next, %{latch}]")
+        compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
+        self._emit(f"  {counter}_more = icmp {compare} i64 {counter}, {stop}")
+        self._emit(f"  br i1 {counter}_more, label %{label}.body, label %{label}.end\n{label}.body:")
+        outer = len(self._names)
+        self._names.extend(carried)
+        self._counters.append(counter)
+        self._block_with_next(s, carried)
+        self._emit(f"  br label %{latch}\n{latch}:")
+        if isinstance(s.over, Walk):
+            self._table_entry(f"{counter}_next", s.over.next, counter)
+        else:
+            self._emit(f"  {counter}_next = add i64 {counter}, {s.over.step}")
+        self._emit(f"  br label %{label}.head\n{label}.end:")
+        self._counters.pop()
+        del self._names[outer:]
+        self._names.extend(carried)
+
+    def _block_with_next(self, s: Loop, carried: Sequence[str]) -> None:
+        """Write the body, and its results under the names that the loop's head already uses for the next round."""
+        self._block(s.body)
+        for name, argument in zip(carried, s.next, strict=True):
+            self._emit(f"  {name}_next = select i1 true, {self._V} {self._value(argument)}, {self._V} poison")
+
+    def _switch(self, s: Switch) -> None:
+        label, on, outer = self._new("S")[1:], self._index(s.on), len(self._names)
+        cases = " ".join(f"i64 {k}, label %{label}.case{k}" for k in range(1, len(s.cases)))
+        self._emit(f"  switch i64 {on}, label %{label}.case0 [{cases}]")
+        for k, case in enumerate(s.cases):
+            self._emit(f"{label}.case{k}:")
+            self._block(case)
+            self._emit(f"  br label %{label}.end")
+            del self._names[outer:]
+        self._emit(f"{label}.end:")
+
+    def _call(self, s: Call) -> None:
+        _, function = self._called.setdefault(id(s.program), (s.program, f"{self._name}_{len(self._called)}"))
+        pointers = []
+        values = iter([self._value(a) for a in s.args])
+        for port in (*s.program.inputs, *s.program.outputs):
+            pointer = self._new("port")
+            self._entry.append(f"  {pointer} = alloca {self._V}, i64 {max(port.size, 1)}, align {self._width}")
+            pointers.append(pointer)
+        ports = s.program.inputs
+        for pointer, port in zip(pointers, ports, strict=False):
+            for n in range(port.size):
+                place = self._element(pointer, n)
+                self._emit(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
+        self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
+        for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
+            for n in range(port.size):
+                place, name = self._element(pointer, n), self._new("v")
+                self._emit(f"  {name} = load {self._V}, ptr {place}, align {self._width}")
+                self._names.append(name)
+
+    # Values and places.
+
+    def _emit(self, line: str) -> None:
+        self._lines.append(line)
+
+    def _new(self, prefix: str) -> str:
+        self._fresh += 1
+        return f"%{prefix}{len(self._names)}_{self._fresh}" if prefix == "v" else f"%{prefix}_{self._fresh}"
+
+    def _value(self, argument: Argument) -> str:
+        return self._names[argument] if isinstance(argument, int) else self._constant(argument)
+
+    def _constant(self, x: float) -> str:
+        literal = self._precision.literal(x)
+        if self._constants is None:
+            return f"splat ({self._precision.type} {literal})"
+        row = self._constants.setdefault(literal, len(self._constants))
+        name = self._new("c")
+        self._emit(f"  {name}_p = getelementptr {self._V}, ptr @{self._name}_constants, i64 {row}")
+        self._emit(f"  {name} = load {self._V}, ptr {name}_p, align {self._width}, !invariant.load !1")
+        return name
+
+    def _is_constant(self, array: int) -> bool:
+        ports = len(self._program.inputs) + len(self._program.outputs)
+        return array >= ports and self._program.arrays[array - ports].values is not None
+
+    def _element(self, pointer: str, k: int) -> str:
+        name = self._new("e")
+        self._emit(f"  {name} = getelementptr {self._V}, ptr {pointer}, i64 {k}")
+        return name
+
+    def _pointer(self, array: int, at: Index) -> str:
+        """Pointer to a number of an array: the entry that `at` names, and the array's place in it."""
+        inputs, outputs = len(self._program.inputs), len(self._program.outputs)
+        if array < inputs + outputs:
+            base, start, stride = (f"%in{array}" if array < inputs else f"%out{array - inputs}"), 0, 1
+            unit = self._V
+        else:
+            place = self._layout.places[array]
+            start, stride = place.start, place.stride
+            constant = self._is_constant(array)
+            base = f"@{self._name}_numbers" if constant else "%memory"
+            unit = self._precision.type if constant else self._V
+        entry = base
+        if at.terms:
+            offset = self._index(Index(0, at.terms) * stride)
+            entry = self._once(
+                ("entry", base, offset),
+                "e",
+                lambda name: self._emit(f"  {name} = getelementptr {unit}, ptr {base}, i64 {offset}"),
+            )
+        name = self._new("p")
+        self._emit(f"  {name} = getelementptr {unit}, ptr {entry}, i64 {start + at.base * stride}")
+        return name
+
+    def _index(self, index: Index) -> str:
+        """An integer; what this block or an enclosing one has computed is not computed again."""
+        total = ""
+        for t in index.terms:
+            counter = self._counters[t.loop]
+            value = counter
+            if t.table is not None:
+                value = self._looked_up(t.table, counter)
+            if t.scale != 1:
+                value = self._integer("mul", value, str(t.scale))
+            total = self._integer("add", total, value) if total else value
+        if not total:
+            return str(index.base)
+        return self._integer("add", total, str(index.base)) if index.base else total
+
+    def _integer(self, op: str, a: str, b: str) -> str:
+        return self._once((op, a, b), "i", lambda name: self._emit(f"  {name} = {op} i64 {a}, {b}"))
+
+    def _looked_up(self, table: int, counter: str) -> str:
+        return self._once(("table", table, counter), "t", lambda name: self._table_entry(name, table, counter))
+
+    def _table_entry(self, name: str, table: int, counter: str) -> None:
+        self._emit(f"  {name}_p = getelementptr i32, ptr @{self._name}_table{table}, i64 {counter}")
+        self._emit(f"  {name}_n = load i32, ptr {name}_p, !invariant.load !1")
+        self._emit(f"  {name} = sext i32 {name}_n to i64")
+
+    def _once(self, key: object, prefix: str, compute: Callable[[str], None]) -> str:
+        for known in self._known:
+            if key in known:
+                return known[key]
+        name = self._known[-1][key] = self._new(prefix)
+        compute(name)
+        return name
+
+
+def port_names(program: Program) -> list[str]:
+    """The parameters of `@sample`, in order."""
+    return [f"in{k}" for k in range(len(program.inputs))] + [f"out{k}" for k in range(len(program.outputs))]
+
+
+def _values(block: Block) -> Iterable[int]:
+    """The numbers of the values that a block's statements use."""
+    for s in block.all_statements():
+        arguments: tuple[Argument, ...] = ()
+        if isinstance(s, Instruction | Call):
+            arguments = s.args
+        elif isinstance(s, Store):
+            arguments = (s.value,)
+        elif isinstance(s, Loop):
+            arguments = (*s.carried, *s.next)
+        yield from (a for a in arguments if isinstance(a, int))
+
+
+def _is_zero(result: Argument) -> bool:
+    """Whether a result is the constant zero, but not negative zero."""
+    return isinstance(result, float) and result == 0.0 and math.copysign(1.0, result) > 0.0

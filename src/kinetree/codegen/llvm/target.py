@@ -1,0 +1,60 @@
+"""The processor that code is made for: its name and features, its lanes, whether it fuses multiply-adds."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kinetree.codegen.llvm.precision import Precision
+
+if TYPE_CHECKING:  # code from the disk needs no LLVM, whose import takes longer than everything else
+    import llvmlite.binding as llvm
+
+__all__ = ["Target", "host"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor. Targets narrower than the host are for tests and for other machines."""
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bits: int
+    fma: bool
+
+    def lanes(self, precision: Precision) -> int:
+        """Number of samples in a register."""
+        return self.vector_bits // precision.bits
+
+    def machine(self) -> llvm.TargetMachine:
+        """A newly created LLVM machine for this target."""
+        llvm = _llvm()
+        return llvm.Target.from_triple(self.triple).create_target_machine(
+            cpu=self.cpu, features=self.features, opt=2, reloc="pic", codemodel="small", jit=True
+        )
+
+
+@functools.cache
+def host() -> Target:
+    """The processor this process runs on."""
+    llvm = _llvm()
+    features = llvm.get_host_cpu_features()
+    triple = llvm.get_process_triple()
+    cpu = llvm.get_host_cpu_name()
+    if triple.startswith(("x86_64", "amd64")):
+        bits = 512 if features.get("avx512f") else 256 if features.get("avx") else 128
+        return Target(triple, cpu, features.flatten(), bits, bool(features.get("fma")))
+    # AArch64 and whatever else LLVM knows: 128-bit vectors; AArch64 always fuses.
+    return Target(triple, cpu, features.flatten(), 128, triple.startswith(("aarch64", "arm64")))
+
+
+@functools.cache
+def _llvm() -> Any:
+    """LLVM, ready to generate code for this processor."""
+    import llvmlite.binding
+
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    return llvmlite.binding

@@ -1,0 +1,142 @@
+"""The arguments of a call: shapes, dtypes and leading axes, and errors that say what was expected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.definition import Array
+from kinetree.errors import DTypeError, ShapeError
+from kinetree.expr import Port
+from kinetree.inputs import real_array
+from kinetree.model.robot import refuse_zero_quaternions
+
+__all__ = ["Arguments", "check_out", "dtype_beside"]
+
+
+class Arguments:
+    """How the arguments of one function of one robot must look."""
+
+    def __init__(
+        self,
+        function: str,
+        robot: str,
+        ports: Sequence[Port],
+        core: tuple[int, ...],
+        dtype: np.dtype[Any],
+        quaternions: Sequence[tuple[int, Mapping[str, slice]]],
+    ) -> None:
+        self.ports = ports
+        self.core = core
+        self.ranks = [len(port.shape) for port in ports]
+        self._function = function
+        self._robot = robot
+        self._shapes = [port.shape for port in ports]
+        self._dtype = dtype
+        self._quaternions = quaternions
+
+    def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
+        """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
+        ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
+        core = (steps, *self.core[1:])
+        return Arguments(self._function, self._robot, ports, core, self._dtype, self._quaternions)
+
+    @property
+    def numbers(self) -> int:
+        """The number of scalars in one sample's arguments and result together."""
+        return sum(port.size for port in self.ports) + math.prod(self.core)
+
+    def prepared(self, arguments: Sequence[Any], out: Array | None) -> Sequence[Array]:
+        """The arguments as arrays that fit, or the error that says why not."""
+        return arguments if self._fit(arguments, out) else self._converted(arguments, out)
+
+    def check_quaternions(self, arrays: Sequence[Array]) -> None:
+        """Raise if a quaternion in one of them has no direction."""
+        for k, quaternions in self._quaternions:
+            refuse_zero_quaternions(arrays[k], quaternions, self.ports[k].name)
+
+    def _fit(self, arguments: Sequence[Any], out: Any) -> bool:
+        """Whether everything already is an array of the right dtype and size: the usual case, decided quickly."""
+        if len(arguments) != len(self._shapes):
+            return False
+        dtype = self._dtype
+        batch: tuple[int, ...] | None = None
+        for x, core in zip(arguments, self._shapes, strict=True):
+            if type(x) is not np.ndarray or x.dtype is not dtype:
+                return False
+            shape = x.shape
+            if core and shape[-len(core) :] != core:
+                return False
+            if out is not None:
+                leading = shape[: len(shape) - len(core)]
+                if batch is not None and leading != batch:
+                    return False
+                batch = leading
+        return out is None or (
+            type(out) is np.ndarray
+            and out.dtype is dtype
+            and out.shape == (*(batch or ()), *self.core)
+            and out.flags.writeable
+        )
+
+    def _converted(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
+        if len(arguments) != len(self.ports):
+            expected = ", ".join(port.name for port in self.ports)
+            raise DTypeError(f"{self._function} takes {len(self.ports)} arrays ({expected}), not {len(arguments)}")
+        arrays = [self._checked(port, x) for port, x in zip(self.ports, arguments, strict=True)]
+        if out is not None:
+            self._check_out(arrays, out)
+        return arrays
+
+    def _checked(self, port: Port, x: ArrayLike) -> Array:
+        shape = _shape_text(port)
+        array = real_array(port.name, x, shape)
+        if array.dtype != self._dtype:
+            array = array.astype(self._dtype)
+        if port.shape and array.shape[-len(port.shape) :] != port.shape:
+            raise ShapeError(
+                f"{self._function}: {port.name} has shape {array.shape}, but {self._robot!r} needs {shape}"
+            )
+        return array
+
+    def batch_shape(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+        """The shape that the leading axes broadcast to."""
+        shapes = {a.shape[: a.ndim - rank] for rank, a in zip(self.ranks, arrays, strict=True)}
+        try:
+            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = ", ".join(f"{p.name} {a.shape}" for p, a in zip(self.ports, arrays, strict=True))
+            raise ShapeError(
+                f"{self._function}: the leading axes do not broadcast together: {listed}; "
+                "they must be equal, or 1, or absent"
+            ) from None
+
+    def _check_out(self, arrays: list[Array], out: Array) -> None:
+        shape = (*self.batch_shape(arrays), *self.core)
+        check_out(self._function, out, shape, self._dtype)
+
+
+def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Raise if a result of this shape and dtype cannot go into `out`."""
+    if not isinstance(out, np.ndarray):
+        raise DTypeError(f"{function}: out must be a NumPy array, not {type(out).__name__}")
+    if out.dtype != dtype:
+        raise DTypeError(f"{function}: out has dtype {out.dtype}, but the result is {dtype}")
+    if out.shape != shape:
+        raise ShapeError(f"{function}: out has shape {out.shape}, but the result has {shape}")
+    if not out.flags.writeable:
+        raise ShapeError(f"{function}: out is read-only")
+
+
+def dtype_beside(argument: ArrayLike) -> np.dtype[Any]:
+    """The dtype for an argument that is filled in beside another one, so that the result's dtype does not change."""
+    return np.dtype(np.float32 if getattr(argument, "dtype", None) == np.float32 else np.float64)
+
+
+def _shape_text(port: Port) -> str:
+    """The shape of an argument: (…, n), or (…) for one number per sample."""
+    return f"({', '.join(('…', *map(str, port.shape)))})"

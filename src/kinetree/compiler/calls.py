@@ -1,0 +1,219 @@
+"""Calls: what is asked for is looked up among the functions compiled for a robot, or compiled."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.definition import Array, Definition
+from kinetree.compiler.differentiation import specialized
+from kinetree.compiler.requests import default_options, resolved_options
+from kinetree.errors import DTypeError, OptionError
+from kinetree.inputs import plain
+from kinetree.model import Model, check_robot
+from kinetree.model.by_identity import ByIdentity
+
+__all__ = ["compile_function", "run"]
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def compile_function(
+    robot: Model,
+    function: Callable[..., Array],
+    *,
+    dtype: str | np.dtype[Any] = "float64",
+    f_ext: Sequence[str] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    **options: Any,
+) -> Callable[..., Any]:
+    """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
+
+    It takes the public function's arrays, then those of f_ext, then those of parameters, all by position, and `out=`
+    and `threads=`. One sample in ordinary arrays of the dtype takes well under a microsecond beside the arithmetic;
+    everything else works as in the public function. Code for batches is compiled with the first batch. Its `__self__`
+    is a `CompiledFunction`, whose `program` can be read. It can be pickled; the robot goes with it, and where it is
+    unpickled it is compiled, or taken from the disk.
+
+    Args:
+        robot: the robot.
+        function: `kt.aba`, `kt.rnea`, …
+        dtype: "float64" or "float32".
+        f_ext: the frames on which external forces will act; each becomes an argument (…, 6) after the others.
+        parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
+            each becomes an argument after those of f_ext. See docs/parameters.md.
+        unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than
+            a hundred joints; False loops over the bodies; by default the size decides.
+        options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
+
+    Raises:
+        OptionError: `function` is not kinetree's, or an option or dtype is none it has.
+        NameNotFoundError: the robot has no such frame or parameter.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> f = kt.compile(robot, kt.aba)
+    >>> f([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape
+    (2,)
+    """
+    definition = getattr(function, "definition", None)
+    if not isinstance(definition, Definition):
+        raise OptionError(f"{function!r} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
+    name = _dtype_name(dtype)
+    if name not in ("float64", "float32"):
+        raise OptionError(f"dtype must be float64 or float32, not {name}")
+    forces, given = _names("f_ext", "frame names", f_ext), _names("parameters", "names", parameters)
+    if unroll is not None and not isinstance(unroll, bool):
+        raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
+    known = {**default_options(function), **options}
+    asked = {name: known[name] for name in (*definition.options, *options) if name in known}
+    compiled = _checked(definition, robot, asked, forces, given, name, unroll)
+    compiled.asked = (_compiled_again, function, name, forces, given, unroll, asked)
+    return compiled.prepare()
+
+
+def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
+    """Compile the function that a pickle describes."""
+    function, dtype, f_ext, parameters, unroll, options = request
+    call = compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
+    compiled: CompiledFunction = call.__self__  # type: ignore[attr-defined]
+    return compiled
+
+
+def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(name, str) for name in found):
+        raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
+    return found
+
+
+def _dtype_name(dtype: Any) -> str:
+    try:
+        return "none" if dtype is None else np.dtype(dtype).name
+    except TypeError:
+        return repr(dtype)
+
+
+def run(
+    definition: Definition,
+    robot: Model,
+    arguments: Sequence[ArrayLike],
+    *,
+    f_ext: Mapping[str, ArrayLike] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> Array:
+    """Call a definition on arrays, compiling it first if this robot has not seen it."""
+    result: Array
+    first = arguments[0]
+    is_double = type(first) is np.ndarray and first.dtype is _F64
+    if is_double and f_ext is None and parameters is None and threads is None and not options:  # the usual call
+        plain = _kernels.get(id(robot), _NONE).get(definition)
+        if plain is not None:
+            result = plain.call(*arguments, out=out)
+            return result
+    forces: tuple[str, ...] = ()
+    if f_ext is not None:
+        if not isinstance(f_ext, Mapping):
+            raise DTypeError(
+                f"{definition.name}: f_ext must be a dict from frame names to arrays (…, 6), not {type(f_ext).__name__}"
+            )
+        forces = tuple(f_ext)
+        arguments = [*arguments, *f_ext.values()]
+    given: tuple[str, ...] = ()
+    if parameters is not None:
+        if not isinstance(parameters, Mapping):
+            raise DTypeError(
+                f"{definition.name}: parameters must be a dict from names such as 'body.hand.mass' to arrays, "
+                f"not {type(parameters).__name__}"
+            )
+        given = tuple(parameters)
+        arguments = [*arguments, *parameters.values()]
+    dtype = "float64"
+    if not is_double:
+        dtypes = [getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float)]
+        dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
+    compiled = _compiled(definition, robot, options, forces, given, dtype)
+    if threads is not None:
+        return compiled(*arguments, out=out, threads=threads)
+    result = compiled.call(*arguments, out=out)
+    return result
+
+
+_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], tuple[str, ...], str, bool | None]
+_kernels: dict[int, dict[_Key | Definition, CompiledFunction]] = {}
+"""Compiled functions by the model's id, as long as it lives; those without any options also by their definition."""
+_NONE: dict[_Key | Definition, CompiledFunction] = {}
+_stand_ins: ByIdentity[Model] = ByIdentity()
+
+
+def _compiled(
+    definition: Definition,
+    robot: object,
+    options: Mapping[str, Any],
+    forced: tuple[str, ...],
+    parameters: tuple[str, ...],
+    dtype: str,
+) -> CompiledFunction:
+    try:
+        return _kernels[id(robot)][definition, tuple(options.items()), forced, parameters, dtype, None]
+    except (KeyError, TypeError):  # not compiled yet, or an option that cannot be a key and will be refused
+        return _checked(definition, robot, options, forced, parameters, dtype, None)
+
+
+def _checked(
+    definition: Definition,
+    robot: object,
+    options: Mapping[str, Any],
+    forced: tuple[str, ...],
+    parameters: tuple[str, ...],
+    dtype: str,
+    unroll: bool | None,
+) -> CompiledFunction:
+    """Validate, then look up or compile (as keys of a dict, 1 and True are equal)."""
+    model, parameters = check_robot(robot), tuple(map(plain, parameters))
+    resolved = resolved_options(definition, model, options)
+    if dtype == "float32":
+        resolved |= {name: x for name, x in definition.in_single.items() if options.get(name) is None}
+    frames = tuple(model.frames[name] for name in forced)
+    # Keyed by the names that were given; an option that resolves to nothing, such as a switch that is off, is left out.
+    asked = tuple(
+        (name, x if isinstance(x, str) else resolved[name])
+        for name, x in options.items()
+        if resolved[name] is not False and resolved[name] != ()
+    )
+    key = (definition, asked, forced, parameters, dtype, unroll)
+    with compiling:
+        if id(model) not in _kernels:
+            weakref.finalize(model, _kernels.pop, id(model)).atexit = False
+        kernels = _kernels.setdefault(id(model), {})
+        if key not in kernels:
+            specialization = specialized(definition, _stand_in(model), resolved, frames, parameters, unroll)
+            kernels[key] = CompiledFunction(specialization, dtype)
+            if key == (definition, (), (), (), "float64", None):
+                kernels[definition] = kernels[key]
+        return kernels[key]
+
+
+def _stand_in(model: Model) -> Model:
+    """An equal model made of the same parts, which a compiled function may hold.
+
+    `_kernels` keeps the functions as long as the model lives; if they held the model itself, it would live forever.
+    """
+    if model not in _stand_ins:
+        _stand_ins[model] = replace(model)
+    return _stand_ins[model]

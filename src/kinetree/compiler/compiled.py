@@ -1,0 +1,251 @@
+"""A definition compiled for one robot, one set of options and one dtype: a function of NumPy arrays.
+
+An algorithm sees one sample, slot by slot; a caller sees arrays of shape (…, nq) whose leading axes broadcast. One
+sample goes through a builtin made of the one-lane kernel, a small batch in ordinary arrays through one that calls the
+kernel of a batch, any other batch through a generalised ufunc, a large one in pieces on several threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.codegen.backend import Backend, Kernel
+from kinetree.compiler.arguments import Arguments
+from kinetree.compiler.definition import Array
+from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
+from kinetree.expr import Program, interpret
+from kinetree.model.fingerprint import digest, fingerprint
+
+__all__ = ["CompiledFunction", "compiling"]
+
+_SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
+_WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
+_IMPORTED = time.time()
+_DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`Batch.flags`)
+
+compiling = threading.RLock()  # also around imports, which have locks of their own
+if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not the thread that would open them
+    os.register_at_fork(before=compiling.acquire, after_in_parent=compiling.release, after_in_child=compiling.release)
+
+
+class CompiledFunction:
+    """A definition compiled for one robot, one set of options and one dtype; call it with arrays.
+
+    Its machine code is compiled, or taken from the disk, when it is first needed: for one sample and for batches by
+    itself. `call` is the quickest way in.
+    """
+
+    def __init__(self, specialization: Specialization, dtype: str, backend: Backend | None = None) -> None:
+        specialization.check()
+        model, self.definition = specialization.model, specialization.definition
+        self.dtype = np.dtype(dtype)
+        self._specialization = specialization
+        self._output = specialization.output
+        ports, core = specialization.inputs, self._output.shape
+        self._arguments = Arguments(
+            self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions
+        )
+        self._rows = specialization.rows
+        self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
+        self._may_be_single = self._has_kernel
+        self._seconds = _SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
+        self._program: Program | None = None
+        self._batch: Callable[..., Any] | None = None
+        self._single: Callable[..., Any] | None = None
+        self._flags: ctypes.Array[ctypes.c_int64] | None = None
+        self._declined = threading.local()
+        self.asked: tuple[Any, ...] | None = None
+        """A function of a robot and more that makes this one again, and what it takes after the robot; for pickles."""
+        if backend is None:
+            from kinetree.codegen.cpu.backend import CpuKernels
+
+            backend = CpuKernels
+        self._kernels = backend(
+            Kernel(
+                self.definition.name,
+                tuple(ports),
+                self._output,
+                self.dtype,
+                tuple((k, part.start) for k, found in specialization.quaternions for part in found.values()),
+                tuple(self._rows),
+                tuple(specialization.state),
+                lambda: self.program,
+                self._key,
+                _IMPORTED,
+                most_on_one_thread(self._seconds),
+                math.ceil(_WORTH_RELEASING / self._seconds),
+                self,
+                self.__call__,
+            )
+        )
+        self._set_call(self.__call__)
+
+    def __repr__(self) -> str:
+        ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
+        return f"<{self.definition.name}({ports}) compiled for {self._specialization.model.name!r}, {self.dtype}>"
+
+    @property
+    def __self__(self) -> CompiledFunction:
+        """Itself, as for a builtin made for it."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The request to `kinetree.compile`, which is repeated where it is unpickled."""
+        if self.asked is None:
+            raise TypeError(f"{self!r} cannot be pickled, because kinetree.compile did not make it")
+        again, *asked = self.asked
+        return again, (self._specialization.model, *asked)
+
+    def _set_call(self, call: Callable[..., Any]) -> None:
+        """Python pickles a builtin by its `__self__` and its name, so it must be found under that name here."""
+        self.call = call
+        vars(self)[self.definition.name] = call
+
+    @property
+    def program(self) -> Program:
+        """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
+        with compiling:
+            if self._program is None:
+                self._program = self._specialization.program()
+            return self._program
+
+    def prepare(self) -> Callable[..., Any]:
+        """Compile it now for one sample, or load its machine code from the disk; return the quickest way in."""
+        if not self._has_single():
+            self._batch_function()
+        return self.call
+
+    def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
+        """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
+        expected = self._expected(arguments)
+        arrays = expected.prepared(arguments, out)
+        if threads is not None:
+            thread_count(threads)  # says what is wrong with it
+        if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
+            assert self._single is not None
+            expected.check_quaternions(arrays)
+            self._declined.now = True  # what it does not take comes here again
+            try:
+                result: Array = self._single(*(np.asarray(x, order="C") for x in arrays), out=out)
+            finally:
+                del self._declined.now
+            return result
+        if self._batch is None:
+            self._batch_function()
+        if self._flags is None:  # no quaternions, or no kernel that looks at them
+            expected.check_quaternions(arrays)
+            return self._in_batch(expected, arrays, out, threads)
+        if out is not None:  # what a kernel leaves undone must still find its arguments
+            arrays = [x.copy() if np.may_share_memory(x, out) else x for x in arrays]
+        if not self._flags[_DOUBTFUL]:
+            result = self._in_batch(expected, arrays, out, threads)
+            if not self._flags[_DOUBTFUL]:
+                return result
+        # Some quaternion was doubtful, here or in an earlier call: from now on all are checked before the kernel runs.
+        expected.check_quaternions(arrays)
+        self._flags[_UNCHECKED] = 1
+        return self._in_batch(expected, arrays, out, threads)
+
+    def _expected(self, arguments: Sequence[ArrayLike]) -> Arguments:
+        """What the arguments must look like; if calls have their own number of steps, the first with rows decides."""
+        if not self._rows:
+            return self._arguments
+        return self._arguments.repeated(self._rows, np.shape(arguments[self._rows[0]])[-2])
+
+    def _in_batch(self, expected: Arguments, arrays: Sequence[Array], out: Array | None, threads: int | None) -> Array:
+        """Call the function of batches, on several threads if that is worth it."""
+        batch = self._batch
+        assert batch is not None
+        ports, core, seconds = expected.ports, expected.core, self._seconds
+        if self._rows:
+            seconds = _SECONDS_A_NUMBER * expected.numbers
+        samples = max((x.size // max(port.size, 1) for x, port in zip(arrays, ports, strict=True)), default=1)
+        result: Array
+        try:
+            if threads != 1 and self._has_kernel and worth_splitting(samples, seconds):
+                result = call_in_pieces(batch, arrays, out, expected.ranks, core, self.dtype, seconds, threads)
+            elif self._rows and not self._has_kernel:  # states without numbers
+                result = np.empty((*expected.batch_shape(arrays), *core), self.dtype) if out is None else out
+            else:
+                result = batch(*arrays, out=out)
+        except ValueError:
+            expected.batch_shape(arrays)
+            raise
+        return result
+
+    def _is_one_sample(self, arrays: Sequence[Array]) -> bool:
+        return all(x.ndim == rank for x, rank in zip(arrays, self._arguments.ranks, strict=True))
+
+    def _has_single(self) -> bool:
+        """Whether there is a builtin for one sample; it is made if it can be."""
+        if self._single is None and self._may_be_single:
+            with compiling:
+                if self._single is None:
+                    self._single = self._kernels.single()
+                    self._may_be_single = self._single is not None
+                    self._quicken()
+        return self._single is not None
+
+    def _batch_function(self) -> Callable[..., Any]:
+        """The function of batches: a gufunc, or a substitute where nothing goes in or nothing comes out."""
+        with compiling:
+            if self._batch is None:
+                if not self._has_kernel:
+                    self._batch = _without_motion(self.program, self.dtype)
+                else:
+                    self._batch, self._flags = self._kernels.batch()
+                    self._quicken()
+            return self._batch
+
+    def _quicken(self) -> None:
+        if self._kernels.quickest is not None:
+            self._set_call(self._kernels.quickest)
+
+    @property
+    def text(self) -> str:
+        """The source text of the module for batches, in the backend's language."""
+        return self._kernels.text()
+
+    def _key(self, *more: object) -> bytes | None:
+        """A key for code: of everything it depends on, with what the backend adds. None if something is not known."""
+        robot = fingerprint(self._specialization.model)
+        return None if robot is None else digest(*more, robot, *self._specialization.identity, self.dtype.name)
+
+
+def _without_motion(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    """The program, sample by sample, for a robot without degrees of freedom, which a gufunc cannot have.
+
+    What comes out depends on the parameters at most, and is the same for all samples without them.
+    """
+    (port,), inputs = program.outputs, program.inputs
+
+    def function(*arrays: Array, out: Array | None = None) -> Array:
+        leading = [a.shape[: a.ndim - len(p.shape)] for p, a in zip(inputs, arrays, strict=True)]
+        shape = np.broadcast_shapes(*leading)
+        if out is None:
+            out = np.empty((*shape, *port.shape), dtype)
+        if not out.size:
+            return out
+        varied = shape if program.input_size else ()
+        whole = [
+            np.broadcast_to(a, (*varied, *p.shape)) if p.size else np.zeros((*varied, 0), dtype)
+            for p, a in zip(inputs, arrays, strict=True)
+        ]
+        result = np.empty((*varied, *port.shape), dtype)
+        for index in np.ndindex(varied):
+            (values,) = interpret(program, *(a[index].ravel().tolist() for a in whole))
+            result[index] = np.reshape(values, port.shape)
+        out[...] = result
+        return out
+
+    return function

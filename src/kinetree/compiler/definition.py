@@ -1,0 +1,114 @@
+"""What a public function is to the compiler: inputs, output, options, and the algorithm between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from numpy.typing import NDArray
+
+from kinetree.expr import Scalar
+from kinetree.model import Model
+from kinetree.tree import UnrolledTree
+
+__all__ = ["Array", "Definition", "Derivative", "Slots", "defined_by"]
+
+Array = NDArray[Any]
+Slots = Sequence[Sequence[Scalar]]
+"""A q or v as the algorithms take it: a piece a joint."""
+Shape = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """What a definition is the derivative of, and by what."""
+
+    of: Definition
+    mode: Literal["jvp", "vjp", "jacobian", "hvp"]
+    """Along a direction; of a weighted sum of results; all of it; of "vjp", along a direction."""
+    wrt: tuple[str, ...]
+    """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
+    along: tuple[str, ...] = ()
+    """Of "hvp": the inputs that the direction changes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
+
+    name: str
+    inputs: tuple[tuple[str, str | int], ...]
+    """(name, size) each: "nq", "nv" or "forces", which the algorithm gets slot by slot; a number, or a name among
+    `sizes`, and it is flat."""
+    output: Shape | Callable[[Model, Mapping[str, Any]], Shape]
+    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; where it depends on the robot or on the
+    options, what tells it."""
+    compute: Callable[..., Any]
+    """compute(model, *inputs slot by slot, **options), flat numbers out."""
+    options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
+    """How the value of each option is checked and resolved; it becomes part of the kernel."""
+    in_single: Mapping[str, Hashable] = field(default_factory=dict)
+    """What options that are not given are in float32, where that is something else than in float64."""
+    sizes: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
+    """Of inputs whose size depends on the options, by its name."""
+    optional: tuple[str, ...] = ()
+    """The last inputs, if they are zero where they are not given."""
+    takes_forces: bool = False
+    """Whether external forces may act."""
+    divides_by_inertia: bool = False
+    """Whether it is undefined for a robot with a massless moving subtree."""
+    is_step: bool = False
+    """Whether it is one step of time that a kernel repeats: compute gives the next q and v in pieces, takes dt as well,
+    and the inputs after q and v have one row per step. The option `steps` says how many; without it each call does."""
+    takes_parameters: bool = True
+    """Whether it depends on the robot's parameters."""
+    derivative: Derivative | None = None
+    """If it is made by differentiating another's program."""
+    has_two_ways: bool = False
+    """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
+    when_large: Definition | None = None
+    """What gives the same for robots that are too large to be written out."""
+    effort: Callable[[UnrolledTree], float] | None = None
+    """What makes it slow to compile where it is written out, if there is such a `when_large`: about how many operations
+    it has, times the bodies on the longest path, as what is computed for all of these is needed until the end."""
+    is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
+    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
+    that depends on the options, what tells whether it is to be done in loops."""
+    longest: int = 15_000
+    """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
+    loops: bool = True
+    """Whether its algorithm can loop over bodies at run time (`kinetree.tree.rolled`); if not, it is written out."""
+    loops_where_shared: bool = True
+    """Whether it can do so for robots whose joints share coordinates."""
+    always_loops: bool = False
+    """Whether it loops over bodies unless it must be written out, however short it is."""
+    told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
+    """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
+
+    def can_loop(self, model: Model) -> bool:
+        """Whether it loops over the bodies of this robot."""
+        return self.loops and (self.loops_where_shared or model.tree.coordinates is None)
+
+    def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
+        """How many numbers an input of this size has."""
+        return self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size)
+
+    def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """Of one sample's result."""
+        output = self.output(model, options) if callable(self.output) else self.output
+        sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
+        return tuple(sizes[n] if isinstance(n, str) else n for n in output)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def defined_by(definition: Definition) -> Callable[[F], F]:
+    """Mark a public function with its definition, so that `kinetree.compile` finds it."""
+
+    def mark(function: F) -> F:
+        function.definition = definition  # type: ignore[attr-defined]
+        return function
+
+    return mark

@@ -1,0 +1,197 @@
+"""The same robot with other numbers for some of its parameters: floats, or symbols of a trace.
+
+The names of parameters, and what each means, are in `kinetree.model.parameters`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kinetree.errors import OptionError, ShapeError
+from kinetree.expr import Port, Scalar, Symbol
+from kinetree.inputs import repeated
+from kinetree.model import Body, Joint, Model, Named
+from kinetree.model.assembly import reflected_inertia
+from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.parameters import PLACEMENT_SIZE, find, numbers_of
+from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
+from kinetree.spatial.rotations import from_quaternion
+from kinetree.tree import UnrolledTree
+
+__all__ = ["always_singular", "parameter_ports", "parameter_quaternions", "with_parameters"]
+
+_IDENTITY = Transform.identity()
+Values = Mapping[str, Sequence[Scalar]]
+"""The numbers of one body or joint, by quantity."""
+
+
+def parameter_ports(model: Model, names: Sequence[str]) -> list[Port]:
+    """A port for each parameter, in the order given, with the shape of its numbers.
+
+    Raises:
+        OptionError: `names` is not a sequence of strings, or contains one twice.
+        NameNotFoundError: the robot has no such parameter.
+
+    >>> import kinetree as kt
+    >>> parameter_ports(kt.zoo.load("double_pendulum"), ["gravity", "body.upper_rod.mass"])
+    [Port(name='gravity', shape=(3,)), Port(name='body.upper_rod.mass', shape=())]
+    """
+    if isinstance(names, str):
+        raise OptionError(f"parameters must be a list of names, such as [{names!r}], not one name")
+    if (twice := repeated(names)) is not None:
+        raise OptionError(f"parameter {twice!r} is named twice; name each once")
+    return [Port(name, find(model, name).shape) for name in names]
+
+
+def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
+    """The slice of this parameter that is a quaternion, by the joint it belongs to; as `Model.quaternions` for q."""
+    parameter = find(model, name)
+    if isinstance(parameter.owner, Joint) and parameter.quantity == "placement":
+        return {parameter.owner.name: slice(3, PLACEMENT_SIZE)}
+    return {}
+
+
+def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:
+    """The same robot with other numbers for some of its parameters: one flat sequence each, floats or symbols.
+
+    Floats are not checked as a file's are. `singular_joints` of the result lists what is singular at these numbers; for
+    symbols, what is singular whatever their values.
+
+    Raises:
+        OptionError, NameNotFoundError: as for `parameter_ports`.
+        ShapeError: the number of values differs from what the parameters take.
+
+    >>> import kinetree as kt
+    >>> robot = with_parameters(kt.zoo.load("double_pendulum"), ["gravity"], [(0.0, 0.0, -1.62)])
+    >>> robot.gravity
+    (0.0, 0.0, -1.62)
+    """
+    ports = parameter_ports(model, names)
+    if len(ports) != len(values):
+        raise ShapeError(f"{len(ports)} parameters are named, but values are given for {len(values)}")
+    for port, numbers in zip(ports, values, strict=True):
+        if len(numbers) != port.size:
+            raise ShapeError(f"{port.name} takes {port.size} numbers, not {len(numbers)}")
+    changed = _changed(model, names, values)
+    if any(isinstance(x, Symbol) for numbers in values for x in numbers):
+        return replace(changed, singular_joints=always_singular(model, names))
+    return replace(changed, singular_joints=_singular_joints(changed))
+
+
+def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
+    """The joints at which forward dynamics is not defined, whatever values these parameters have.
+
+    Determined from one generic set of values; if the robot as it is has no such joint, none has it for other values
+    either, except for special ones (a mass of zero), which are the caller's responsibility.
+
+    >>> import kinetree as kt
+    >>> always_singular(kt.zoo.load("double_pendulum"), ["gravity"])
+    ()
+    """
+    if not model.singular_joints:
+        return ()
+    return _singular_joints(_changed(model, names, _generic(parameter_ports(model, names))))
+
+
+def _singular_joints(model: Model) -> tuple[str, ...]:
+    joints = list(model.joints)
+    return tuple(joints[slot - 1] for slot in singular_slots(model.tree))
+
+
+def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> Model:
+    tree = model.tree
+    bodies: dict[str, dict[str, Sequence[Scalar]]] = {}
+    joints: dict[str, dict[str, Sequence[Scalar]]] = {}
+    for name, numbers in zip(names, values, strict=True):
+        parameter = find(model, name)
+        if parameter.owner is None:
+            tree = replace(tree, gravity=Motion(Vec3.zero(), Vec3(*numbers)))
+        else:
+            owners = bodies if isinstance(parameter.owner, Body) else joints
+            owners.setdefault(parameter.owner.name, {})[parameter.quantity] = numbers
+    new_joints = {name: _with_joint_values(model.joints[name], given) for name, given in joints.items()}
+    return replace(
+        model,
+        tree=_with_joints(_with_inertias(tree, model, bodies), model, new_joints),
+        bodies=Named(
+            "body",
+            {
+                name: replace(body, inertia=_inertia(body, bodies[name], _IDENTITY)) if name in bodies else body
+                for name, body in model.bodies.items()
+            },
+        ),
+        joints=Named("joint", {name: new_joints.get(name, joint) for name, joint in model.joints.items()}),
+    )
+
+
+def _with_inertias(tree: UnrolledTree, model: Model, given: Mapping[str, Values]) -> UnrolledTree:
+    """The tree with recomputed inertias of the bodies that are given values and of those merged with them."""
+    I = list(tree.I)
+    slots = {model.bodies[name].slot for name in given}
+    for slot in slots:
+        I[slot] = Inertia.zero()
+    merged = [body for body in model.bodies.values() if body.slot in slots]
+    # Numbers first, so that known ones are summed into one constant.
+    for body in merged:
+        if body.name not in given:
+            I[body.slot] = I[body.slot] + body.placement.back(body.inertia)
+    for body in merged:
+        if body.name in given:
+            I[body.slot] = I[body.slot] + _inertia(body, given[body.name], body.placement)
+    return replace(tree, I=tuple(I))
+
+
+def _inertia(body: Body, given: Values, X: Transform) -> Inertia:
+    """A body's inertia with some of its numbers given, in the coordinates in which X places the body.
+
+    The sum of a point mass at the centre of mass and the rotational inertia about it: the latter does not involve the
+    mass, so its constants stay constant.
+    """
+    numbers = {**numbers_of(body), **given}
+    (mass,) = numbers["mass"]
+    R = X.E.T
+    com = R @ Vec3(*numbers["com"]) + X.r
+    central = Sym3(*numbers["inertia"]).rotated(R)
+    if "com" in given:
+        point = Inertia.from_com(mass, com, Sym3.zero())
+    else:  # a constant times the mass
+        unit = Inertia.from_com(1.0, com, Sym3.zero())
+        point = Inertia(mass, com * mass, Sym3(*(x * mass for x in unit.I.components())))
+    return point + Inertia(0.0, Vec3.zero(), central)
+
+
+def _with_joint_values(joint: Joint, given: Values) -> Joint:
+    if "armature" in given:
+        joint = replace(joint, armature=tuple(given["armature"]))  # type: ignore[arg-type]  # symbols in a trace
+    if "placement" in given:
+        x, y, z, *quaternion = given["placement"]
+        joint = replace(joint, placement=Transform(from_quaternion(*quaternion).T, Vec3(x, y, z)))
+    return joint
+
+
+def _with_joints(tree: UnrolledTree, model: Model, changed: Mapping[str, Joint]) -> UnrolledTree:
+    """The tree with other placements and armatures of some joints."""
+    X_T, armature = list(tree.X_T), list(tree.armature)
+    for name, joint in changed.items():
+        armature[joint.slot] = reflected_inertia(joint)
+        if joint.placement is not model.joints[name].placement:
+            # X_T begins at the moving body; a floating base's joint has no parent body.
+            parent = model.bodies[joint.parent].placement if joint.parent else _IDENTITY
+            X_T[joint.slot] = (joint.placement @ parent).factored()
+    return replace(tree, X_T=tuple(X_T), armature=tuple(armature))
+
+
+def _generic(ports: Sequence[Port]) -> list[list[float]]:
+    """Generic, physically possible values: masses, armatures and inertias are positive."""
+    rng = np.random.default_rng(0)
+    values: list[list[float]] = []
+    for port in ports:
+        quantity = port.name.rpartition(".")[2]
+        if quantity == "inertia":
+            values.append([*rng.uniform(1.0, 1.5, 3).tolist(), *rng.uniform(-0.1, 0.1, 3).tolist()])
+        else:
+            values.append(rng.uniform(0.5, 1.5, port.size).tolist())
+    return values

@@ -1,0 +1,83 @@
+"""A robot in a trace with memory, as seen by the functions on top of the algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kinetree.compiler.forms.aligned import aligned
+from kinetree.expr import Index, Recorder
+from kinetree.model.elements import Frame, Named
+from kinetree.model.model import Model
+from kinetree.tree.rolled.memory import Knowledge, Slot
+from kinetree.tree.rolled.results import BodyColumns, BodyRow, CarriedBodies, NamedBodies, Rows
+from kinetree.tree.rolled.source import Source
+from kinetree.tree.rolled.tables import Columns
+from kinetree.tree.rolled.tree import RolledTree
+
+__all__ = ["RolledModel", "RolledSource"]
+
+
+class RolledSource:
+    """A robot's constants for traces with loops, made once."""
+
+    def __init__(self, model: Model, told_apart: frozenset[int] = frozenset()) -> None:
+        """`told_apart`: slots that an algorithm treats differently from the rest."""
+        turned = aligned(model)
+        self.model = model
+        self.tree = Source(turned.tree, told_apart)
+        bodies = list(turned.bodies.values())
+        self.slots = [self.tree.number[body.slot] for body in bodies]
+        self.placements = Columns([body.placement for body in bodies])
+        self.number_of = {body.name: k for k, body in enumerate(bodies)}
+        self.floating_base = model.floating_base
+        self.driven_nv = model.driven_nv
+        self.frames = Named(
+            "frame", {name: replace(f, slot=self.tree.number[f.slot]) for name, f in turned.frames.items()}
+        )
+        self.name = model.name
+        self.mass = model.mass
+
+
+class RolledModel:
+    """Has the same interface for the functions as a `Model`."""
+
+    def __init__(self, source: RolledSource, recorder: Recorder, knowledge: Knowledge) -> None:
+        self._source = source
+        self._recorder = recorder
+        self.tree = RolledTree(source.tree, recorder, knowledge)
+        self.name = source.name
+        self.mass = source.mass
+        self.driven_nv = source.driven_nv
+        self.frames: Named[Frame] = source.frames
+        self._carried: dict[tuple[str, ...], CarriedBodies] = {}
+        self.one_by_one = source.model
+
+    def rows(self) -> Rows:
+        return Rows(self._recorder)
+
+    def body_columns(self) -> BodyColumns:
+        return BodyColumns(self._recorder, len(self._source.slots))
+
+    @property
+    def numbered_bodies(self) -> NamedBodies:
+        source = self._source
+        return NamedBodies(self._recorder, source.slots, source.placements, source.tree.kind_of)
+
+    @property
+    def numbered_drives(self) -> Iterator[tuple[Index, Slot]]:
+        # A floating base is alone on the root, and thus the first body.
+        source = self._source
+        base = source.tree.total("nv") - source.driven_nv
+        for i, _ in self.tree.outward_from(1 + source.floating_base):
+            yield self.tree.start("nv", i) - base, i
+
+    def bodies_behind(self, j: Slot, names: Sequence[str]) -> Iterator[tuple[Index, BodyRow]]:
+        names = tuple(names)
+        if names not in self._carried:
+            source = self._source
+            numbers = [source.number_of[name] for name in names]
+            slots = [source.slots[k] for k in numbers]
+            placements = [source.placements.quantity(k) for k in numbers]
+            self._carried[names] = CarriedBodies(self._recorder, source.tree, slots, placements)
+        return self._carried[names].by(j)

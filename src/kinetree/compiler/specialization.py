@@ -1,0 +1,303 @@
+"""A definition for one robot and one set of options: its ports, whether it makes sense, and its program.
+
+A program is a straight line if it is short enough to compile in a second or two, or else loops over the robot's bodies
+(`kinetree.tree.rolled`); both come from the same algorithm files.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+from kinetree.compiler.definition import Definition
+from kinetree.compiler.forms.aligned import aligned
+from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
+from kinetree.compiler.forms.rolled import RolledModel, RolledSource
+from kinetree.compiler.time_loop import Steps
+from kinetree.errors import OptionError, SingularModelError
+from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
+from kinetree.model import Frame, Model
+from kinetree.spatial import Force, Vec3
+from kinetree.tree import SPACES
+from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
+
+__all__ = ["Specialization", "too_large_to_write_out"]
+
+_STATE = ("q", "v")  # the first inputs of a step
+_MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
+_TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
+_DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
+_STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
+_MOST_EFFORT = 200_000.0  # see `Definition.effort`; LLVM takes about five seconds, which grow with the power 1.5
+_EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
+"""What a derivative takes, as a multiple."""
+_SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
+_WORTH_SAYING = 3.0  # seconds
+_log = logging.getLogger("kinetree")
+
+
+@dataclass(frozen=True, eq=False)
+class Specialization:
+    """What a kernel is made of."""
+
+    definition: Definition
+    model: Model
+    options: Mapping[str, Hashable]
+    """Resolved."""
+    frames: tuple[Frame, ...]
+    """On which external forces act."""
+    parameters: tuple[str, ...]
+    """Of the robot, that are inputs."""
+    unroll: bool | None = None
+    """A straight line, or loops over bodies; None chooses."""
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What tells it from others of the same robot."""
+        return self.definition, dict(self.options), list(self.frames), self.parameters, self.unroll
+
+    @cached_property
+    def inputs(self) -> tuple[Port, ...]:
+        """The definition's own, then external forces, then parameters."""
+        definition = self.definition
+        own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
+        if self.definition.is_step:
+            first = len(_STATE)
+            own[first:] = [Port(port.name, (self.steps, *port.shape)) for port in own[first:]]
+            own.append(Port("dt", ()))
+        forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
+        return (*own, *forces, *parameter_ports(self.model, self.parameters))
+
+    @cached_property
+    def output(self) -> Port:
+        if self.definition.is_step:
+            return Port(self.definition.name, (self.steps, self.model.nq + self.model.nv))
+        return Port(self.definition.name, self.definition.shape(self.model, self.options))
+
+    @property
+    def steps(self) -> int:
+        """How often the program repeats a step."""
+        steps = self.options.get("steps", 1)
+        assert isinstance(steps, int)
+        return steps
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The inputs whose first axis is as long as a call has steps, if that is not settled here."""
+        is_open = self.definition.is_step and "steps" not in self.definition.options
+        return tuple(range(len(_STATE), len(self.definition.inputs))) if is_open else ()
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """The inputs that a step replaces, in the order of its result."""
+        return tuple(range(len(_STATE)))
+
+    @property
+    def _own(self) -> int:
+        """How many inputs are the definition's own."""
+        return len(self.definition.inputs) + self.definition.is_step
+
+    @cached_property
+    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
+        """The inputs that hold quaternions, by number, and where in them these stand."""
+        of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
+        of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
+        none: list[dict[str, slice]] = [{}] * (len(self.frames) + self._own - len(of_q))
+        return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
+
+    def check(self) -> None:
+        """Raise if the robot has no such function."""
+        definition, forces, parameters = self.definition, self.frames, self.parameters
+        if parameters and not definition.takes_parameters:
+            raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
+        arrays = self._own + len(forces) + len(parameters) + 1
+        if arrays > _MOST_ARRAYS:
+            raise OptionError(
+                f"{definition.name}: {len(forces)} external forces and {len(parameters)} parameters are "
+                f"{arrays - _MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
+                "numbers"
+            )
+        if definition.divides_by_inertia and (singular := always_singular(self.model, parameters)):
+            raise SingularModelError(
+                f"{definition.name}: joint {singular[0]!r} of {self.model.name!r} moves nothing that has mass or "
+                "inertia, or only what another joint moves in the same way, so its acceleration is not defined; give "
+                "the bodies behind it mass and inertia, or the joint an armature "
+                "(kinematics and inverse dynamics work as they are)"
+            )
+        if self.unroll is False and not definition.loops:
+            raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
+        if self.unroll is False and not definition.can_loop(self.model):
+            raise OptionError(
+                f"{definition.name} cannot loop over the bodies of {self.model.name!r}, whose joints share "
+                "coordinates: it is written out for such robots; leave out unroll"
+            )
+        if forces and not definition.takes_forces:
+            raise OptionError(f"{definition.name} takes no external forces")
+
+    def program(self) -> Program:
+        """Run the algorithm on symbols."""
+        if self.unroll is False or (self.unroll is None and self._is_large()):
+            return self.looped()
+        is_looped = self.definition.is_step or (self.unroll is None and self._is_dense())
+        try:
+            straight = self._recorded(rolled=False) if is_looped else self._straight()
+        except TraceTooLongError:
+            return self.looped()
+        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.longest:
+            return self.looped()
+        self._announce(straight)
+        return straight
+
+    @property
+    def _may_loop(self) -> bool:
+        """Whether it is for us to choose loops over bodies."""
+        return self.unroll is None and self.definition.can_loop(self.model)
+
+    @property
+    def _most(self) -> int:
+        """How much a trace may record before the line that comes of it is certain to be too long."""
+        return _TRACED * self.definition.longest if self._may_loop else sys.maxsize
+
+    def looped(self) -> Program:
+        """The program that loops over bodies, however small the robot is."""
+        return self._recorded(rolled=True)
+
+    def _is_large(self) -> bool:
+        """Whether a straight line would be too long, told before it is traced."""
+        if not self.definition.can_loop(self.model):
+            return False
+        if self.definition.always_loops:
+            return True
+        solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
+        return too_large_to_write_out(self.model) or solved > self.definition.longest
+
+    def _is_dense(self) -> bool:
+        """Whether its linear algebra is done in loops."""
+        dense = self.definition.is_dense
+        return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
+
+    def _announce(self, program: Program) -> None:
+        """Say so if compiling will take long; a loop's body counts by itself."""
+        blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
+        sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
+        operations, seconds = sum(sizes), sum(_SECONDS_AT_TEN_THOUSAND * (n / 1e4) ** 1.85 for n in sizes)
+        if seconds > _WORTH_SAYING:
+            _log.warning(
+                "compiling %s for %r: %d operations, about %.0f s …",
+                self.definition.name, self.model.name, operations, seconds,
+            )  # fmt: skip
+
+    def _straight(self) -> Program:
+        """In the robot's own axes, or in those that suit its joints; where joints share coordinates, cluster by cluster
+        or as one system; by bodies or by the mass matrix: whichever takes fewer operations."""
+        forms: list[Callable[[Model], Model]] = [lambda model: model]
+        if aligned(self.model).tree.X_T is not self.model.tree.X_T:
+            forms.append(aligned)
+        shares = self.definition.divides_by_inertia and self.model.tree.coordinates is not None
+        if shares or self.definition.has_two_ways:
+            forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
+        return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
+
+    def _written_out(self, form: Callable[[Model], Model]) -> Program:
+        def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
+            first = self._own + len(self.frames)
+            wrenches, values = flat[self._own : first], flat[first:]
+            model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
+            arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
+            return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
+
+        return trace(one_sample, self.inputs, [self.output], self.definition.name, self._most)
+
+    def _recorded(self, *, rolled: bool) -> Program:
+        """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
+        knowledge = Knowledge()
+        source = self._rolled(self.model) if rolled and not self.parameters else None
+        while True:
+            recorder = Recorder(self.inputs, [self.output], sys.maxsize if rolled else self._most)
+            knowledge.begin()
+            try:
+                self._record(recorder, knowledge, source, rolled)
+            except NotYetKnown:
+                if not knowledge.changed:
+                    raise
+                continue
+            if not knowledge.changed:
+                break
+        return lower(
+            recorder.root, self.inputs, (self.output,), None, self.definition.name, recorder.arrays, recorder.tables
+        )
+
+    def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
+        """One trace with loops."""
+        flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
+        wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
+        model: Model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+        if rolled:
+            model = cast(Model, RolledModel(source or self._rolled(model), recorder, knowledge))
+        if self.definition.is_step:
+            steps = Steps(recorder, model, self._own, self.steps, rolled=rolled)
+            for arguments, dt in steps:
+                steps.state = self.definition.compute(model, *arguments, dt, **self._options(model, wrenches))
+            return
+        if not rolled:
+            model = aligned(model)
+            model = replace(model, tree=replace(model.tree, recorder=recorder))
+        arguments = [
+            _pieces(model, memory, size, rolled=rolled)
+            for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
+        ]
+        results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
+        for k, x in enumerate(results or ()):
+            recorder.outputs[0][k] = x
+
+    def _rolled(self, model: Model) -> RolledSource:
+        """The robot for traces with loops."""
+        told_apart = self.definition.told_apart
+        return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
+
+    def _options(self, model: Model, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+        """The options for a form of this model: frames are its own."""
+        options: dict[str, Any] = {
+            name: model.frames[value.name] if isinstance(value, Frame) else value
+            for name, value in self.options.items()
+            if name != "steps" or not self.definition.is_step
+        }
+        if self.definition.takes_forces:
+            forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
+            options["f_ext"] = model.tree.of_some(forces, Force.zero())
+        return options
+
+
+def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:
+    """Whether a straight line of all its bodies is not even traced, or not that of a definition."""
+    if model.nv > _STRAIGHT_JOINTS:
+        return True
+    if definition is None or definition.effort is None:
+        return False
+    times = 1.0 if definition.derivative is None else _EFFORT_OF[definition.derivative.mode]
+    return times * definition.effort(model.tree) > _MOST_EFFORT
+
+
+def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:
+    """An argument as the algorithm takes it."""
+    if rolled and size in SPACES:
+        return cast(RolledTree, model.tree).pieces_in(memory, size)
+    flat = [memory[k] for k in range(memory.size)]
+    return model.tree.split(flat, size) if size in SPACES else flat
+
+
+def _as_one_system(model: Model) -> Model:
+    return replace(model, tree=replace(model.tree, is_one_system=True))
+
+
+def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
+    """What acts on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
+    forces: dict[int, Force] = {}
+    for frame, w in zip(frames, wrenches, strict=True):
+        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
+        forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
+    return forces

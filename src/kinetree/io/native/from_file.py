@@ -1,0 +1,51 @@
+"""Files that hold the text form of a robot, as `Model.save` writes them; docs/model_text.md describes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kinetree.errors import ModelError
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.native.reading import read_text
+from kinetree.joints import JointKind
+from kinetree.model import Model
+
+__all__ = ["is_native", "read_native"]
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def is_native(data: bytes) -> bool:
+    """Whether the first non-blank character of a file opens a JSON object."""
+    return data.removeprefix(_MARK).lstrip(b" \t\r\n").startswith(b"{")
+
+
+def read_native(
+    data: bytes,
+    path: Path,
+    *,
+    floating_base: bool = False,
+    mimic: bool = True,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    kinds: Sequence[type[JointKind]] = (),
+) -> Model:
+    """The robot in such a file. Meshes are located as for a URDF file in the same place, and not opened.
+
+    Raises `ModelError`, which names the file and the place in it; see `Model.from_text`.
+    """
+    try:
+        text = data.removeprefix(_MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ModelError(f"{path}:{line}: the text is not UTF-8: {error.reason}") from None
+    meshes = MeshFinder(path, package_roots)
+    return read_text(
+        text,
+        kinds=kinds,
+        file=str(path),
+        floating_base=floating_base,
+        mimic=mimic,
+        find_mesh=lambda address: meshes.find(address)[0],
+    )

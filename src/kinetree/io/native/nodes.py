@@ -1,0 +1,179 @@
+"""Values in a text, with their places in it; every access checks what it finds."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator
+from typing import Any, NoReturn
+
+from kinetree.errors import ModelError, nearest_names
+from kinetree.inputs import repeated
+
+__all__ = ["MAX_DIGITS", "Node", "parsed"]
+
+MAX_DIGITS = 30
+"""Maximum digits of a whole number; one with more is no length, mass or angle, and takes long to read."""
+_MAX_LETTERS = 100_000
+"""Maximum length of a string: names, addresses and notes are shorter."""
+_LONGEST_PLACE = 500
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+
+
+class Node:
+    """A value in the text. Its `str` is its place, so that it can serve as the `where` of a part."""
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, value: Any, place: str) -> None:
+        self.value = value
+        self.place = place
+
+    def __str__(self) -> str:
+        return self.place
+
+    def fail(self, sentence: str) -> NoReturn:
+        """Raise a `ModelError` that names this place."""
+        place = self.place.removesuffix(": ")
+        place = place if len(place) <= _LONGEST_PLACE else f"{place[:_LONGEST_PLACE]}…"
+        raise ModelError(f"{place}: {sentence}" if place else sentence)
+
+    def record(self, required: Collection[str], optional: Collection[str] = ()) -> None:
+        """Raise unless it is an object with these fields and no others."""
+        if type(self.value) is not dict:
+            self.fail(f"must be an object {{…}}, not {_shown(self.value)}")
+        for name in self.value:
+            if name not in required and name not in optional:
+                self.fail(f"has a field {name!r:.60}, which is unknown: {nearest_names(name, [*required, *optional])}")
+        for name in required:
+            if name not in self.value:
+                self.fail(f'has no field "{name}"; add it')
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.value
+
+    def __getitem__(self, name: str) -> Node:
+        """A field of an object."""
+        place = self.place
+        joint = "" if not place or place.endswith(": ") else "."
+        return Node(self.value[name], f"{place}{joint}{name}")
+
+    def items(self) -> list[Node]:
+        """The items of an array."""
+        return list(self)
+
+    def __iter__(self) -> Iterator[Node]:
+        if type(self.value) is not list:
+            self.fail(f"must be an array […], not {_shown(self.value)}")
+        place = self.place
+        return (Node(value, f"{place}[{k}]") for k, value in enumerate(self.value))
+
+    def text(self) -> str:
+        """A string."""
+        value = self.value
+        if type(value) is not str:
+            self.fail(f"must be a string, not {_shown(value)}")
+        if len(value) > _MAX_LETTERS:
+            self.fail(f"is a string of {len(value):,} characters; the limit is {_MAX_LETTERS:,}")
+        return value
+
+    def flag(self) -> bool:
+        """True or false."""
+        if type(self.value) is not bool:
+            self.fail(f"must be true or false, not {_shown(self.value)}")
+        return self.value
+
+    def number(self) -> float:
+        """A number as written, whole or not; "inf" and "-inf" are infinity."""
+        value = self.value
+        if type(value) is str and value in _INFINITE:
+            return _INFINITE[value]
+        if type(value) is not float and type(value) is not int:
+            self.fail(f'must be a number, "inf" or "-inf", not {_shown(value)}')
+        return value
+
+    def numbers(self, count: int | None = None) -> tuple[float, ...]:
+        """An array of numbers."""
+        value = self.value
+        if type(value) is not list or (count is not None and len(value) != count):
+            wanted = "an array of numbers" if count is None else f"an array of {count} numbers"
+            found = f"one of {len(value)}" if type(value) is list else _shown(value)
+            self.fail(f"must be {wanted}, not {found}")
+        if all(type(x) is float for x in value):
+            return tuple(value)
+        return tuple(node.number() for node in self)
+
+
+def parsed(text: str, file: str = "") -> Node:
+    """The value of a JSON text.
+
+    Raises `ModelError`, which names line and column, if it is not JSON; also for duplicate fields of an object, and for
+    numbers that do not fit in 64 bits.
+    """
+    start = f"{file}: " if file else ""
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_float=_float,
+            parse_int=_whole,
+            parse_constant=_constant,
+        )
+    except json.JSONDecodeError as error:
+        place = f"{file}:{error.lineno}" if file else f"line {error.lineno}"
+        raise ModelError(f"{place}, column {error.colno}: this is not JSON: {_reason(error)}") from None
+    except RecursionError:
+        raise ModelError(f"{start}arrays and objects are nested too deep for a robot") from None
+    except _UnfitError as error:
+        raise ModelError(f"{start}{error}") from None
+    return Node(value, start)
+
+
+class _UnfitError(Exception):
+    """JSON that cannot occur in a robot."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = repeated(name for name, _ in pairs)
+        named = f" (its name is {found['name']!r:.60})" if "name" in found else ""
+        raise _UnfitError(f"an object{named} has the field {twice!r:.60} twice; remove one")
+    return found
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise _UnfitError(f'the number {_cut(text)} is too large for a 64-bit number; infinity is written "inf"')
+    return value
+
+
+def _whole(text: str) -> int:
+    digits = len(text.removeprefix("-"))
+    if digits > MAX_DIGITS:
+        raise _UnfitError(f"the number {_cut(text)} has {digits:,} digits; the limit is {MAX_DIGITS}")
+    return int(text)
+
+
+def _constant(text: str) -> NoReturn:
+    raise _UnfitError(f'{text} is no number of JSON; infinity is written "inf", and NaN is not allowed')
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 30 else text[:30] + "…"
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    """Python's own message, without its capital letter."""
+    return error.msg[:1].lower() + error.msg[1:]
+
+
+def _shown(value: Any) -> str:
+    """A value as shown in a message; large ones are only described."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"an array of {len(value)}"
+    shown = json.dumps(value)
+    return shown if len(shown) <= 40 else shown[:40] + "…"

@@ -1,0 +1,104 @@
+"""From parts to a robot: checked as a whole, merged where joints are fixed, and given slots and coordinates."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinetree.errors import ModelWarning, brief
+from kinetree.joints import Fixed
+from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
+from kinetree.model.checks.kinds import check_kinds
+from kinetree.model.checks.masses import check_inertias, check_merged
+from kinetree.model.checks.parts import check_joints, check_mimics, check_names, check_placements
+from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.checks.structure import Structure
+from kinetree.model.elements import Named
+from kinetree.model.sharing import Layout, check_couplings
+from kinetree.model.specs import Parts, at, floating_joint
+
+__all__ = ["NOTED", "build"]
+
+_WARNED = 20
+"""The maximum number of warnings about one robot."""
+NOTED = 1000
+"""The maximum number of suspicions that are kept in its notes."""
+
+
+def build(
+    parts: Parts, suspicions: Sequence[tuple[object, str]] = (), known: Sequence[Parts] = ()
+) -> Mapping[str, Any]:
+    """The fields of the robot of these parts.
+
+    `suspicions` are places and sentences to warn of. What is suspicious about `known` parts, which are those of robots
+    that were built before, stays in the notes but is not warned of again.
+    """
+    structure = Structure(
+        parts.name, parts.source, {spec.name: spec for spec in parts.links}, {spec.name: spec for spec in parts.joints}
+    )
+    specs = {spec.name: spec for spec in parts.joints}
+    check_placements(parts.joints, "joint")
+    check_placements(parts.frames, "frame")
+    check_kinds(parts.joints)
+    check_mimics(specs)
+    check_couplings(parts.couplings, specs)
+    found, indefinite = check_inertias(parts.links)
+    told = [at(*suspicion) for suspicion in suspicions[:NOTED]]
+    found += [*check_joints(parts.joints), *told]
+
+    joints = [spec for spec in parts.joints if not isinstance(spec.kind, Fixed)]
+    if parts.floating_base:
+        taken = {*specs, *(spec.name for spec in parts.couplings)}
+        name = "root_joint"
+        while name in taken:
+            name += "_"
+        joints.insert(0, floating_joint(name, "", structure.root, where=parts.source))
+    check_names(joints, parts.couplings, specs)
+    layout = Layout.of(joints, parts.couplings)
+    tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
+    found += check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I)
+    fields = {
+        "name": parts.name,
+        "tree": tree,
+        "bodies": Named("body", bodies),
+        "joints": Named("joint", assemble_joints(joints, layout)),
+        "couplings": Named("coupling", layout.couplings),
+        "frames": Named("frame", assemble_frames(parts.frames, bodies)),
+        "root": structure.root,
+        "floating_base": parts.floating_base,
+        "notes": (*parts.notes, *merge_notes(bodies, structure.root), *found[:NOTED]),
+        "singular_joints": tuple(joints[slot - 1].name for slot in singular_slots(tree)),
+        "parts": replace(parts, notes=(*parts.notes, *told)),
+        "source": parts.source,
+    }
+    before = _suspicions(known) if found else set()
+    _warn([sentence for sentence in found if sentence not in before])
+    return fields
+
+
+def _suspicions(known: Sequence[Parts]) -> set[str]:
+    """What was warned of when the robots with these parts were built."""
+    sentences: set[str] = set()
+    for parts in known:
+        found, indefinite = check_inertias(parts.links)
+        sentences.update(found, indefinite.values(), check_joints(parts.joints))
+    return sentences
+
+
+def _warn(suspicions: Sequence[str]) -> None:
+    """Warn about each, at the user's line that made the robot."""
+    depth = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
+        frame = frame.f_back
+        depth += 1
+    for sentence in suspicions[:_WARNED]:
+        warnings.warn(f"{brief(sentence)}; it is loaded as written", ModelWarning, stacklevel=depth)
+    if len(suspicions) > _WARNED:
+        more = len(suspicions) - _WARNED
+        warnings.warn(
+            f"{more} more warnings of this kind are in the notes of the model", ModelWarning, stacklevel=depth
+        )

@@ -1,0 +1,1 @@
+"""What the parts of a robot must satisfy."""

@@ -1,0 +1,232 @@
+"""Collecting the parts of a robot, in any order; each is checked by itself as it comes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+from kinetree.errors import ModelError
+from kinetree.joints import JointKind
+from kinetree.model.checks.kinds import check_counts
+from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.given import (
+    body_name,
+    floats,
+    name_of,
+    names,
+    plain_limits,
+    plain_mimic,
+    plain_rotor,
+    sentence_of,
+    shapes,
+)
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial.plain import plain_inertia, plain_transform
+from kinetree.tree.drive import FRICTION_SPEED
+
+__all__ = ["Collector"]
+
+Spec = TypeVar("Spec", LinkSpec, JointSpec, FrameSpec, CouplingSpec)
+
+_MASSLESS = Inertia.zero()
+_IDENTITY = Transform.identity()
+
+
+class Collector:
+    """The parts of a robot so far; see `ModelBuilder`, which is one."""
+
+    def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
+        self.name = name_of("robot", name, "")
+        numbers = floats("gravity", gravity, "")
+        if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+            raise ModelError(f"gravity must be three finite numbers, not {numbers}")
+        self.gravity = (numbers[0], numbers[1], numbers[2])
+        if not isinstance(source, str):
+            raise ModelError(f"source must be a string, where the robot comes from, not {source!r:.60}")
+        self.source = str.__str__(source)
+        self._links: dict[str, LinkSpec] = {}
+        self._joints: dict[str, JointSpec] = {}
+        self._frames: dict[str, FrameSpec] = {}
+        self._couplings: dict[str, CouplingSpec] = {}
+        self.notes: list[str] = []
+        self.suspicions: list[tuple[object, str]] = []
+        self.known: list[Parts] = []
+
+    def add_parts(self, parts: Parts) -> None:
+        """Add all bodies, joints, frames, couplings and notes of a robot (`Model.parts`), in their order.
+
+        Its root is a body like the others and needs a joint above it, unless it is to be the root here as well.
+        Anything suspicious about these parts stays in the notes, but is not warned about again.
+        """
+        if not isinstance(parts, Parts):
+            raise ModelError(f"add_parts takes the parts of a robot, Model.parts, not {parts!r:.60}")
+        _hold("bodies", self._links, parts.links)
+        _hold("joints", self._joints, parts.joints)
+        _hold("frames", self._frames, parts.frames)
+        _hold("couplings", self._couplings, parts.couplings)
+        self.notes += parts.notes
+        self.known.append(parts)
+
+    def add_body(
+        self,
+        name: str,
+        inertia: Inertia | None = None,
+        *,
+        geometry: Sequence[Geometry] = (),
+        where: object = "",
+    ) -> None:
+        """Add a body with its inertia in its own frame (massless by default)."""
+        name = name_of("body", name, where)
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
+        if inertia is None:
+            inertia = _MASSLESS
+        elif not (isinstance(inertia.h, Vec3) and isinstance(inertia.I, Sym3)):
+            raise ModelError(
+                at(
+                    where,
+                    f"body {name!r}: its inertia must hold a Vec3 as h and a Sym3 as I, not {inertia!r:.60}; "
+                    "kinetree.solids.inertia makes one from numbers",
+                )
+            )
+        if name in self._links:
+            raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
+        self._links[name] = LinkSpec(name, plain_inertia(inertia), shapes(geometry, name, where), where)
+
+    def add_joint(
+        self,
+        name: str,
+        kind: JointKind,
+        parent: str,
+        child: str,
+        placement: Transform | None = None,
+        *,
+        limits: Limits | None = None,
+        damping: Sequence[float] | None = None,
+        friction: Sequence[float] | None = None,
+        friction_speed: Sequence[float] | None = None,
+        stiffness: Sequence[float] | None = None,
+        rest: Sequence[float] | None = None,
+        armature: Sequence[float] | None = None,
+        rotor: Rotor | None = None,
+        mimic: Mimic | None = None,
+        where: object = "",
+    ) -> None:
+        """Add a joint whose fixed side is at `placement` in the parent; its moving side is the child's frame.
+
+        damping, friction, friction_speed, stiffness and armature take one number per degree of freedom, rest one number
+        per coordinate; see `Joint` for their units. By default, a spring is at rest at the joint's neutral
+        configuration.
+        """
+        name = name_of("joint", name, where)
+        if not isinstance(kind, JointKind):
+            raise ModelError(
+                at(
+                    where,
+                    f"joint {name!r}: its kind must be a joint kind such as Revolute([0, 0, 1]), not {kind!r:.60}",
+                )
+            )
+        if name in self._joints:
+            raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
+        parent = body_name(f"joint {name!r}: its parent", parent, where)
+        child = body_name(f"joint {name!r}: its child", child, where)
+        if parent == child:
+            raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
+        check_counts(kind, name, where)
+        kind.freeze()
+        nothing = (0.0,) * kind.nv
+
+        def numbers(what: str, given: Sequence[float] | None, default: tuple[float, ...]) -> tuple[float, ...]:
+            return default if given is None else floats(f"joint {name!r}: {what}", given, where)
+
+        self._joints[name] = JointSpec(
+            name,
+            kind,
+            parent,
+            child,
+            _IDENTITY if placement is None else _plain_placement(placement),
+            Limits.none(kind) if limits is None else plain_limits(limits, name, where),
+            numbers("damping", damping, nothing),
+            numbers("friction", friction, nothing),
+            numbers("friction_speed", friction_speed, (FRICTION_SPEED,) * kind.nv),
+            numbers("stiffness", stiffness, nothing),
+            numbers("rest", rest, kind.neutral()),
+            numbers("armature", armature, nothing),
+            None if rotor is None else plain_rotor(rotor),
+            None if mimic is None else plain_mimic(mimic, name, where),
+            where,
+        )
+
+    def add_coupling(
+        self,
+        name: str,
+        joints: Sequence[str],
+        matrix: Sequence[Sequence[float]],
+        *,
+        coordinates: Sequence[str],
+        offset: Sequence[float] | None = None,
+        where: object = "",
+    ) -> None:
+        """Add joints that share coordinates: theirs are `matrix` z + `offset`, and q contains z in their place.
+
+        `matrix` has one row per coordinate of the joints, in the order given, and one column per entry of z, which
+        `coordinates` names; their names in q are "name.coordinate". A differential of two joints:
+        `add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])`.
+        """
+        name = name_of("coupling", name, where)
+        if name in self._couplings:
+            raise ModelError(at(where, f"there are two couplings named {name!r}; rename one of them"))
+        what = f"coupling {name!r}"
+        coupled = names(f"{what}: its joints", joints, where)
+        named = names(f"{what}: its coordinates", coordinates, where)
+        try:
+            given = list(matrix)
+        except TypeError:
+            raise ModelError(at(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}")) from None
+        rows = tuple(floats(f"{what}: a row of its matrix", row, where) for row in given)
+        shift = (0.0,) * len(rows) if offset is None else floats(f"{what}: its offset", offset, where)
+        self._couplings[name] = CouplingSpec(name, coupled, rows, shift, named, where)
+
+    def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
+        """Add a named frame to a body."""
+        name = name_of("frame", name, where)
+        body = body_name(f"frame {name!r}: its body", body, where)
+        if name in self._frames:
+            raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
+        self._frames[name] = FrameSpec(name, body, _plain_placement(placement), where)
+
+    def suspect(self, where: object, sentence: str) -> None:
+        """Record something suspicious but possible; `build` warns about it."""
+        self.suspicions.append((where, sentence_of("what is suspected", sentence, where)))
+
+    def note(self, sentence: str) -> None:
+        """Record an assumption for `Model.notes`."""
+        self.notes.append(sentence_of("a note", sentence, ""))
+
+    def parts(self, *, floating_base: bool) -> Parts:
+        """All parts, of which it is not known yet whether they fit together."""
+        return Parts(
+            self.name,
+            self.gravity,
+            tuple(self._links.values()),
+            tuple(self._joints.values()),
+            tuple(self._frames.values()),
+            tuple(self._couplings.values()),
+            floating_base,
+            tuple(self.notes),
+            self.source,
+        )
+
+
+def _plain_placement(placement: Transform) -> Transform:
+    """A plain placement; anything that is not a placement is left for the checks to reject."""
+    return plain_transform(placement) if isinstance(placement, Transform) else placement
+
+
+def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:
+    for spec in given:
+        if spec.name in held:
+            raise ModelError(at(spec.where, f"there are two {what} named {spec.name!r}; rename one of them"))
+        held[spec.name] = spec

@@ -1,0 +1,277 @@
+"""The robot: a frozen, validated tree of bodies with its names, limits and layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import ConfigurationError, OptionError, ShapeError
+from kinetree.inputs import real_array
+from kinetree.joints import Prismatic
+from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
+from kinetree.model.specs import Parts
+from kinetree.tree import UnrolledTree
+from kinetree.tree.body_rows import BodyColumns, Rows
+
+__all__ = ["Robot", "refuse_zero_quaternions", "vector"]
+
+
+class Hashed:
+    """A place for a hash that is computed once."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+class Robot(Hashed):
+    """What a robot is, and what can be asked about it; nothing about it ever changes."""
+
+    name: str
+    tree: UnrolledTree
+    bodies: Named[Body]
+    """Every link of the file, moving or fixed, in file order."""
+    joints: Named[Joint]
+    """The moving joints; their order is that of q and v, in which followers have no entries."""
+    couplings: Named[Coupling]
+    """Coordinates in q and v that replace those of several joints."""
+    frames: Named[Frame]
+    """Every body's own frame and the frames added by name."""
+    root: str
+    """The body at the root; it moves only if the base is floating."""
+    floating_base: bool
+    notes: tuple[str, ...]
+    """What was merged or assumed when the model was made, one sentence each."""
+    singular_joints: tuple[str, ...]
+    """Joints that move nothing with inertia: forward dynamics is not defined."""
+    parts: Parts
+    """What it was built from."""
+    source: str = ""
+    """Where it was read from."""
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates of a configuration q."""
+        shared = self.tree.coordinates
+        return sum(kind.nq for kind in self.tree.joint) if shared is None else shared.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom: of v, accelerations and joint forces."""
+        shared = self.tree.coordinates
+        return sum(kind.nv for kind in self.tree.joint) if shared is None else shared.nv
+
+    def size(self, space: str | int) -> int:
+        """Length of a q ("nq"), a v ("nv") or a row of joint forces ("forces"); a number is returned unchanged."""
+        if isinstance(space, int):
+            return space
+        return self.nq if space == "nq" else self.nv
+
+    @property
+    def owners(self) -> list[Joint | Coupling]:
+        """The owners of the coordinates in q and v, in their order: joints that do not follow others, and couplings."""
+        found: dict[str, Joint | Coupling] = {}
+        for joint in self.joints.values():
+            if joint.coupling is not None:
+                found.setdefault(f"coupling {joint.coupling}", self.couplings[joint.coupling])
+            elif joint.mimic is None:
+                found[f"joint {joint.name}"] = joint
+        return list(found.values())
+
+    @property
+    def one_by_one(self) -> Self:
+        """The robot whose joints and bodies can be accessed individually, even while a trace loops over them."""
+        return self
+
+    @property
+    def mass(self) -> float:
+        """Total mass, kg, including a fixed base's own."""
+        # Masses that are inputs are symbols in a trace.
+        return sum((inertia.mass for inertia in self.tree.I), 0.0)  # type: ignore[return-value]
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Acceleration of free fall, m/s²."""
+        return self.tree.gravity.linear.components()  # type: ignore[return-value]
+
+    @property
+    def q_names(self) -> list[str]:
+        """One name per coordinate of q."""
+        return _flat_names(self, "q_names")
+
+    @property
+    def v_names(self) -> list[str]:
+        """One name per degree of freedom of v."""
+        return _flat_names(self, "v_names")
+
+    @property
+    def quaternions(self) -> dict[str, slice]:
+        """Slices of the quaternions (x, y, z, w) in q, by joint; numbered if a joint has several."""
+        return {
+            joint.name if len(joint.kind.quaternions) == 1 else f"{joint.name}[{k}]": slice(start, start + 4)
+            for joint in self.joints.values()
+            for k, first in enumerate(joint.kind.quaternions)
+            for start in (joint.q_start + first,)
+        }
+
+    @property
+    def numbered_bodies(self) -> Iterator[tuple[int, Body]]:
+        """(k, body k), in the order of `bodies`."""
+        return enumerate(self.bodies.values())
+
+    def rows(self) -> Rows:
+        """An empty result with one row per body."""
+        return Rows(len(self.bodies))
+
+    def body_columns(self) -> BodyColumns:
+        """An empty result with some columns per body."""
+        return BodyColumns(len(self.bodies))
+
+    def bodies_behind(self, j: int, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
+        """(k, body k) for those of the named bodies that joint j carries; k is the index in `names`."""
+        carried = {j, *(i for i, _ in self.tree.behind(j))}
+        for k, name in enumerate(names):
+            if self.bodies[name].slot in carried:
+                yield k, self.bodies[name]
+
+    @property
+    def driven_joints(self) -> list[Joint]:
+        """The joints that have drive parameters: all that move, including followers, except a floating base's."""
+        return list(self.joints.values())[int(self.floating_base) :]
+
+    @property
+    def driven_nv(self) -> int:
+        """The number of degrees of freedom of `driven_joints`."""
+        return sum(joint.kind.nv for joint in self.driven_joints)
+
+    @property
+    def numbered_drives(self) -> Iterator[tuple[int, int]]:
+        """(k, slot) for each of `driven_joints`; k is the index of its first degree of freedom among all of theirs."""
+        k = 0
+        for joint in self.driven_joints:
+            yield k, joint.slot
+            k += joint.kind.nv
+
+    def neutral(self) -> NDArray[np.float64]:
+        """The configuration at which every joint's coordinates are neutral, shape (nq,).
+
+        The two sides of most joints coincide there. It may lie outside the limits; coordinates of couplings are zero.
+        """
+        values: list[float] = []
+        for owner in self.owners:
+            values.extend(owner.kind.neutral() if isinstance(owner, Joint) else (0.0,) * len(owner.coordinates))
+        return np.array(values, dtype=np.float64)
+
+    def random(self, rng: np.random.Generator | int | None = None) -> NDArray[np.float64]:
+        """A random configuration within the limits, shape (nq,).
+
+        If a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
+        Limits of joints that follow others are ignored.
+        """
+        try:
+            rng = np.random.default_rng(rng)
+        except (TypeError, ValueError):
+            raise OptionError(f"random takes a seed (a whole number) or a generator, not {rng!r:.60}") from None
+        pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
+        return np.array(self.tree.joined(pieces, "nq"), dtype=np.float64)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
+        """Where q (…, nq) moves in unit time at the constant velocity v (…, nv), on the configuration manifold.
+
+        Pass `v * dt` for a step of dt seconds. The inverse of `difference`. Leading axes broadcast.
+
+        >>> import kinetree as kt, numpy as np
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> robot.integrate(robot.neutral(), np.array([0.1, 0.2])).tolist()
+        [0.1, 0.2]
+        """
+        q, v = self._configuration("q", q), vector(self, "v", v, self.nv)
+        return _by_owner(self, "integrate", (q, "q"), (v, "v"))
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
+        """The constant velocity (…, nv) that takes q0 (…, nq) to q1 (…, nq) in unit time.
+
+        The inverse of `integrate`. Leading axes broadcast.
+        """
+        q0, q1 = self._configuration("q0", q0), self._configuration("q1", q1)
+        return _by_owner(self, "difference", (q0, "q"), (q1, "q"))
+
+    def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
+        """Raise unless q (…, nq) is a configuration: finite numbers, and no quaternion of zero length."""
+        self._configuration(name, q)
+
+    def _configuration(self, name: str, q: ArrayLike) -> NDArray[np.float64]:
+        array = vector(self, name, q, self.nq)
+        finite = np.isfinite(array)
+        if not finite.all():
+            where = tuple(int(k) for k in np.argwhere(~finite)[0])
+            coordinate = self.q_names[where[-1]]
+            raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
+        refuse_zero_quaternions(array, self.quaternions, name)
+        return array
+
+
+def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:
+    """Raise if a quaternion in q (…, nq) has no direction; `quaternions` as in `Model.quaternions`.
+
+    Its squared length must be usable as a divisor. NaN and infinity pass: they stay in their sample.
+    """
+    for joint, part in quaternions.items():
+        x = q[..., part]
+        with np.errstate(over="ignore", under="ignore"):
+            squared = np.einsum("...i,...i", x, x)
+        if np.all((squared >= np.finfo(x.dtype).tiny) & (squared < np.inf)):
+            continue
+        wrong = (squared < np.finfo(x.dtype).tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
+        if wrong.any():
+            index = tuple(int(k) for k in np.argwhere(wrong)[0])
+            size = "zero" if not x[index].any() else "too large or too small to normalise"
+            where = "".join(f"[{k}]" for k in index)
+            raise ConfigurationError(
+                f"{name}{where}: the quaternion of joint {joint!r} ({name}[…, {part.start}:{part.stop}]) is {size}, "
+                "which is no orientation; the identity is (0, 0, 0, 1)"
+            )
+
+
+def _flat_names(model: Robot, attribute: str) -> list[str]:
+    names = []
+    for owner in model.owners:
+        suffixes = getattr(owner.kind, attribute) if isinstance(owner, Joint) else owner.coordinates
+        names += [f"{owner.name}.{suffix}" if suffix else owner.name for suffix in suffixes]
+    return names
+
+
+def vector(model: Robot, name: str, x: ArrayLike, n: int) -> NDArray[np.float64]:
+    array = real_array(name, x, f"(…, {n})").astype(np.float64, copy=False)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
+    return array
+
+
+def _by_owner(model: Robot, method: str, *arguments: tuple[NDArray[np.float64], str]) -> NDArray[np.float64]:
+    """Call a method of each joint's kind with a list of arrays, one per coordinate, and stack the results."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array, _ in arguments))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array, _ in arguments)
+        raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
+    columns: list[Any] = []
+    for owner in model.owners:
+        pieces = []
+        for array, space in arguments:
+            part = array[..., owner.q_slice if space == "q" else owner.v_slice]
+            pieces.append([part[..., k] for k in range(part.shape[-1])])
+        kind = owner.kind if isinstance(owner, Joint) else _FLAT
+        columns.extend(getattr(kind, method)(*pieces))
+    result = np.empty((*shape, len(columns)))
+    for k, column in enumerate(columns):
+        result[..., k] = column
+    return result
+
+
+_FLAT = Prismatic((0.0, 0.0, 1.0))
+"""Coordinates of couplings move like those of any joint with v as the rates of q."""

@@ -1,0 +1,39 @@
+"""Motion constraints as the algorithms read them: on the bodies of one tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.spatial import Transform, Vec3
+
+__all__ = ["Anchor", "Hold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A frame on a body."""
+
+    slot: int
+    placement: Transform
+    """From the body's coordinates to the frame's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A constraint on one robot."""
+
+    frame: Anchor
+    """What is held, at its origin."""
+    carrier: Anchor | None
+    """What it is held to; None for the world."""
+    directions: tuple[Vec3, ...]
+    turns: bool
+    """Whether the orientation is held as well."""
+    axes: str
+    """The axes of the rows: "world", "local" for those of `frame`, or "carrier"."""
+    at: Transform | None
+    """Where in the world `frame` is held."""
+    length: float | None
+    """The length of the rod between the two origins, if nothing else holds them."""
+    position_gain: float
+    velocity_gain: float

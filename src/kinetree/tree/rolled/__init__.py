@@ -1,0 +1,6 @@
+"""Trees whose bodies are looped over, so that large robots run the same algorithm files."""
+
+from kinetree.tree.rolled.memory import Knowledge, NotYetKnown, Slot
+from kinetree.tree.rolled.tree import RolledTree
+
+__all__ = ["Knowledge", "NotYetKnown", "RolledTree", "Slot"]

@@ -1,0 +1,192 @@
+"""Memory of typed quantities, one per body, for loops over bodies that are not known individually.
+
+Each component is an array of the trace, with one number per body. A component that is the same constant for all bodies
+of a kind, such as the zeros of a joint's subspace, is not an array: it stays known, and folds. Constants are found by
+tracing: `Knowledge` starts from what was stored first and is widened by every store that differs; a trace is valid if
+it taught nothing new, so tracing is repeated until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinetree.expr import Index, Recorder, Scalar, Symbol
+from kinetree.tree.rolled.structure import numbers_of, rebuilt
+
+__all__ = ["Bodies", "Knowledge", "NotYetKnown", "QuantityMemory", "Slot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The current body of a loop: its number, and the kinds of joint it may have."""
+
+    index: Index
+    kinds: frozenset[int]
+    child: Index | None = None
+    """The child it is the parent of, if that is the loop's current body."""
+    way: frozenset[tuple[frozenset[int], frozenset[int]]] | None = None
+    """Possible kinds of bodies and their parents from here to the root, if fewer are possible than elsewhere."""
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What is known about the quantities stored for one kind of body."""
+
+    form: Any
+    numbers: list[float | None]
+    """Constants; None where the number varies."""
+
+
+class Knowledge:
+    """What traces have found so far, by memory (in order of creation) and kind."""
+
+    def __init__(self) -> None:
+        self.changed = False
+        self._shapes: dict[tuple[int, int], _Shape] = {}
+        self._plain: set[int] = set()
+        self._memories = 0
+
+    def begin(self) -> None:
+        """Start a new trace."""
+        self.changed = False
+        self._memories = 0
+
+    def new_memory(self) -> int:
+        self._memories += 1
+        return self._memories - 1
+
+    def simplified(self, memory: int, value: Any) -> Any:
+        """A value as this memory keeps it: without anything that only some of its quantities have."""
+        return value.plain() if memory in self._plain and hasattr(value, "plain") else value
+
+    def learn(self, memory: int, kind: int, form: Any, numbers: Sequence[Scalar]) -> bool:
+        """Record a store; False if its form does not fit what was stored before, which is recorded, too."""
+        constants = [None if isinstance(x, Symbol) else x for x in numbers]
+        shape = self._shapes.get((memory, kind))
+        if shape is None:
+            self._shapes[memory, kind] = _Shape(form, constants)
+            self.changed = True
+        elif shape.form != form:
+            self.give_up_forms(memory)
+            return False
+        else:
+            for k, (old, new) in enumerate(zip(shape.numbers, constants, strict=True)):
+                if old is not None and old != new:
+                    shape.numbers[k] = None
+                    self.changed = True
+        return True
+
+    def give_up_forms(self, memory: int) -> None:
+        if memory in self._plain:
+            raise TypeError("quantities of different types were stored for bodies that are treated as one")
+        self._plain.add(memory)
+        for key in [key for key in self._shapes if key[0] == memory]:
+            del self._shapes[key]
+        self.changed = True
+
+    def shape(self, memory: int, kinds: frozenset[int]) -> _Shape | None:
+        """What holds for all of these kinds; None if their forms differ or nothing has been stored yet."""
+        shapes = [s for kind in kinds if (s := self._shapes.get((memory, kind)))]
+        if not shapes:
+            return None
+        if any(s.form != shapes[0].form for s in shapes):
+            self.give_up_forms(memory)
+            return None
+        together = zip(*(s.numbers for s in shapes), strict=True)
+        return _Shape(shapes[0].form, [x[0] if len(set(x)) == 1 else None for x in together])
+
+    def kept(self, memory: int, form: Any) -> list[bool]:
+        """Which numbers of a form need an array: those that are not the same constant for all kinds."""
+        shapes = [s for (m, _), s in self._shapes.items() if m == memory and s.form == form]
+        return [len(set(x)) > 1 or x[0] is None for x in zip(*(s.numbers for s in shapes), strict=True)]
+
+
+class Bodies:
+    """What a memory must know about the bodies: how many, their kinds, and which two are never the same."""
+
+    def __init__(self, kind_of: Sequence[int], parent: Sequence[int] = ()) -> None:
+        self.kind_of = tuple(kind_of)
+        self._parent = parent
+        self.distinct: set[frozenset[Index]] = set()
+
+    def slot(self, i: int | Slot) -> Slot:
+        return i if isinstance(i, Slot) else Slot(Index(i), frozenset((self.kind_of[i],)))
+
+    def look_up(self, recorder: Recorder, values: Sequence[int], i: int | Slot) -> Index:
+        """The entry values[i]."""
+        if isinstance(i, int):
+            return Index(values[i])
+        if not i.index.terms:
+            return Index(values[i.index.base])
+        if i.child is not None:
+            return recorder.look_up([values[p] for p in self._parent], i.child, 1)
+        return recorder.look_up(values, i.index, 1)
+
+    def may_be_one(self, a: Index, b: Index) -> bool:
+        """Whether two indices may refer to the same body. The root, 0, is never looped over."""
+        if a == b:
+            return True
+        if not a.terms and not b.terms:
+            return False
+        return frozenset((a, b)) not in self.distinct
+
+
+class QuantityMemory:
+    """One quantity per body: `memory[i] = quantity`, `memory[i]`, as with a list."""
+
+    def __init__(self, recorder: Recorder, bodies: Bodies, knowledge: Knowledge) -> None:
+        self._recorder = recorder
+        self._bodies = bodies
+        self._knowledge = knowledge
+        self._number = knowledge.new_memory()
+        self._arrays: dict[tuple[Any, int], Any] = {}
+        self._now: dict[Index, Any] = {}  # known contents by index, in the block being recorded
+        self._graph: Any = None
+
+    def __getitem__(self, i: int | Slot | slice) -> Any:
+        if isinstance(i, slice):
+            return self  # [1:], as the algorithms end: the root's entry is never read
+        slot = self._bodies.slot(i)
+        now = self._in_this_block()
+        if slot.index not in now:
+            now[slot.index] = self._loaded(slot)
+        return now[slot.index]
+
+    def __setitem__(self, i: int | Slot, value: Any) -> None:
+        slot = self._bodies.slot(i)
+        now = self._in_this_block()
+        for index in [index for index in now if self._bodies.may_be_one(index, slot.index)]:
+            del now[index]
+        now[slot.index] = value
+        numbers: list[Scalar] = []
+        form = numbers_of(self._knowledge.simplified(self._number, value), numbers)
+        for kind in slot.kinds:
+            if not self._knowledge.learn(self._number, kind, form, numbers):
+                return  # this trace is not the last
+        for k, kept in enumerate(self._knowledge.kept(self._number, form)):
+            if kept:
+                self._array(form, k)[slot.index] = numbers[k]
+
+    def _loaded(self, slot: Slot) -> Any:
+        shape = self._knowledge.shape(self._number, slot.kinds)
+        if shape is None:
+            raise NotYetKnown
+        numbers = [self._array(shape.form, k)[slot.index] if x is None else x for k, x in enumerate(shape.numbers)]
+        return rebuilt(shape.form, numbers)
+
+    def _array(self, form: Any, k: int) -> Any:
+        if (form, k) not in self._arrays:
+            name, size = f"m{self._number}_{k}", len(self._bodies.kind_of)
+            self._arrays[form, k] = self._recorder.array(name, size, record="bodies")
+        return self._arrays[form, k]
+
+    def _in_this_block(self) -> dict[Index, Any]:
+        if self._recorder.graph is not self._graph:
+            self._graph, self._now = self._recorder.graph, {}
+        return self._now
+
+
+class NotYetKnown(Exception):
+    """Something was read before this trace knows what it is; the next trace will."""

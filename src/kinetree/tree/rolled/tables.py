@@ -1,0 +1,94 @@
+"""Constants of all bodies, looked up in loops: what all bodies of a kind have in common stays a constant and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Symbol
+from kinetree.tree.rolled.memory import Bodies, Slot
+from kinetree.tree.rolled.structure import numbers_of, rebuilt
+
+__all__ = ["Columns", "QuantityTable"]
+
+
+class Columns:
+    """The numbers of all quantities, component by component, made once for all traces of a robot."""
+
+    def __init__(self, quantities: Sequence[Any]) -> None:
+        self._rows: list[list[Scalar]] = []
+        self._forms = []
+        for quantity in quantities:
+            numbers: list[Scalar] = []
+            self._forms.append(numbers_of(quantity.plain() if hasattr(quantity, "plain") else quantity, numbers))
+            self._rows.append(numbers)
+        self._common: dict[frozenset[int], tuple[Any, list[float | None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def quantity(self, i: int) -> Any:
+        return rebuilt(self._forms[i], self._rows[i])
+
+    def common(self, kinds: frozenset[int], kind_of: Sequence[int]) -> tuple[Any, list[float | None]]:
+        """The form of the quantities of these kinds, and each component that is the same constant for all of them."""
+        if kinds not in self._common:
+            chosen = [i for i, kind in enumerate(kind_of) if kind in kinds]
+            (form,) = {self._forms[i] for i in chosen}
+            columns = zip(*(self._rows[i] for i in chosen), strict=True)
+            constants = [x[0] if x.count(x[0]) == len(x) and isinstance(x[0], float) else None for x in columns]
+            self._common[kinds] = form, constants
+        return self._common[kinds]
+
+    def column(self, k: int) -> list[Scalar]:
+        """Component k of every quantity; zero where it does not exist."""
+        return [row[k] if k < len(row) else 0.0 for row in self._rows]
+
+
+class QuantityTable:
+    """`table[i]` as in a list of the quantities, for a number or the current body of a loop."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        bodies: Bodies,
+        columns: Columns,
+        record: str = "bodies",
+        varying: frozenset[int] = frozenset(),
+    ) -> None:
+        """`varying`: kinds for which no component counts as a constant."""
+        self._recorder = recorder
+        self._bodies = bodies
+        self._columns = columns
+        self._record = record
+        self._varying = varying
+        self._arrays: dict[int, Memory] = {}
+
+    def __getitem__(self, i: int | Slot) -> Any:
+        if isinstance(i, int):
+            return self._columns.quantity(i)
+        form, constants = self._columns.common(i.kinds, self._bodies.kind_of)
+        if i.kinds <= self._varying:
+            constants = [None] * len(constants)
+        return rebuilt(form, [self._array(k)[i.index] if x is None else x for k, x in enumerate(constants)])
+
+    def _array(self, k: int) -> Memory:
+        if k not in self._arrays:
+            self._arrays[k] = self._made(self._columns.column(k))
+        return self._arrays[k]
+
+    def _made(self, column: list[Scalar]) -> Memory:
+        """A table of constants; or memory, if some of the numbers are symbols of the trace."""
+        recorder, count = self._recorder, len(column)
+        constants = [0.0 if isinstance(x, Symbol) else x for x in column]
+        table = recorder.array("constants", count, constants, record=self._record)
+        symbols = [(i, x) for i, x in enumerate(column) if isinstance(x, Symbol)]
+        if not symbols:
+            return table
+        memory = recorder.array("parameters", count, record=self._record)
+        with recorder.outside():
+            with recorder.loop(Range(Index(0), Index(count))) as i:
+                memory[i] = table[i]
+            for n, x in symbols:
+                memory[n] = x
+        return memory

@@ -1,0 +1,89 @@
+"""What a program can check of CONTRIBUTING.md's section "Words", in comments, docstrings and pages."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COUNTED = (
+    "axis|bar|batch|bit|block|body|bound|box|branch|builder|byte|call|case|cell|class|coefficient|column|command|"
+    "coordinate|core|coupling|degree|entry|factor|family|file|flag|folder|force|frame|function|group|index|input|joint|"
+    "kernel|key|kind|lane|letter|line|list|loop|matrix|message|method|module|motion|name|note|number|object|operation|"
+    "page|pair|parameter|part|pass|piece|place|point|port|process|quantity|record|result|robot|round|row|rule|sample|"
+    "scalar|sentence|shape|slot|step|table|task|term|test|thread|tuple|value|variant|vector|warning|word"
+)
+NOT_ENGLISH = {
+    rf"\b(?:a|an|one|two|three|six|ten) (?:{COUNTED})s? an? (?:{COUNTED}|degree of freedom|second)\b": (
+        'use the distributive "per": one row per step'
+    ),
+    r"\b(?:stands?|stood|standing) (?:in|at|on|there|behind|before|after|together|once|twice|where|as|beside)\b": (
+        'things are stored, or are at a place: "is stored in", "is at", "follows"'
+    ),
+    r"\b(?:what|whatever|which|that) (?:is|are) no(?:ne)? \w+": 'say "anything that is not X", "x is not X"',
+    r"\b(?:shall|whom|wherein|thereof|therein|nought|hereby)\b": "use plain words",
+}
+EMPTY_SUBJECT = r"^(?:Of|That|Those|Whom|Whose|In which|To which|By which|From which)\b"
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """(line, text) of each comment and docstring of a module, or of each paragraph of a page outside its code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        blanked = re.sub(r"^```.*?^```$", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.M | re.S)
+        for number, line in enumerate(blanked.splitlines(), 1):
+            yield number, re.sub(r"`[^`]*`", "``", line)
+        return
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        starts = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("#: ")
+        elif token.type == tokenize.STRING and starts and token.string.startswith(('"""', 'r"""')):
+            for k, line in enumerate(token.string.lstrip("r").strip('"').splitlines()):
+                if not line.lstrip().startswith((">>>", "...")):
+                    yield token.start[0] + k, line
+        if token.type not in (tokenize.NL, tokenize.COMMENT):
+            before = token.type
+
+
+FILES = sorted(
+    path
+    for pattern in ("src/**/*.py", "benchmarks/*.py", "docs/**/*.md", "*.md")
+    for path in ROOT.glob(pattern)
+    if path.name != "CONTRIBUTING.md"
+)
+
+
+@pytest.mark.parametrize(("pattern", "advice"), NOT_ENGLISH.items(), ids=range(len(NOT_ENGLISH)))
+def test_prose_is_plain_english(pattern: str, advice: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in FILES
+        for number, line in prose(path)
+        if re.search(pattern, line, flags=re.IGNORECASE)
+    ]
+    assert found == [], f"{advice} (CONTRIBUTING.md)"
+
+
+def test_a_docstring_has_a_subject() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{k}: {line.strip()}"
+        for path in FILES
+        if path.suffix == ".py"
+        for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.match(EMPTY_SUBJECT, line.strip().removeprefix('"""')) and line.strip().startswith('"""')
+    ]
+    assert found == [], "begin with what the thing is or does (CONTRIBUTING.md)"
+
+
+def test_the_rules_find_what_they_are_for() -> None:
+    """The samples of CONTRIBUTING.md itself."""
+    samples = ("a row a step", "it stands in slot 0", "what is no constraint has none", "the caller shall judge")
+    for (pattern, _), sample in zip(NOT_ENGLISH.items(), samples, strict=True):
+        assert re.search(pattern, sample)
