@@ -1,10 +1,12 @@
 """In CI the random examples are the same each time; a developer's machine looks for new ones.
 
-Machine code is kept in a folder of the test run's own, never in the user's cache.
+Machine code is kept in a folder of the test run's own, never in the user's cache; processes that share the tests
+share the folder.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 
@@ -18,6 +20,9 @@ if os.environ.get("CI"):
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: some tests compile when their module is imported."""
+    gc.set_threshold(50_000, 20, 50)  # programs are many objects that stay: to look through them often takes long
+    if hasattr(config, "workerinput"):
+        return  # its parent has made the folder
     folder = tempfile.TemporaryDirectory(prefix="kinetree-tests-")
     patch = pytest.MonkeyPatch()
     for name in ("KINETREE_CACHE", "KINETREE_CACHE_SIZE"):

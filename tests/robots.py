@@ -1,15 +1,21 @@
-"""The real robots of the `example-robot-data` wheel, which the tests load but the repository does not hold."""
+"""Robots that many tests share.
+
+The real ones of the `example-robot-data` wheel, which the tests load but the repository does not hold; and made ones,
+with joints of every kind.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
 
 import kinetree as kt
+from kinetree.joints import JointKind
 
-__all__ = ["REFUSED", "load_robot", "robot_files", "robot_path"]
+__all__ = ["GROUPS", "REFUSED", "every_joint", "group_of_joints", "load_robot", "robot_files", "robot_path"]
 
 REFUSED = {
     "alex_description/urdf/alex_psyonic_hands.urdf": "mimics 'index_q1', but there is no such joint",
@@ -49,9 +55,8 @@ def load_robot(name: str, *, floating_base: bool = False, mimic: bool = False) -
         return kt.load(robot_path(name), floating_base=floating_base, mimic=mimic)
 
 
-def every_joint() -> kt.Model:
-    """A tree with a joint of every kind, a follower, a coupling, a rotor, springs and friction."""
-    kinds = {
+def _kinds() -> dict[str, JointKind]:
+    return {
         "revolute": kt.Revolute([0, 1, 0]),
         "continuous": kt.Continuous([1, 0, 0]),
         "prismatic": kt.Prismatic([1, 2, 2]),
@@ -76,10 +81,35 @@ def every_joint() -> kt.Model:
         "right": kt.Revolute([0, 0, 1]),
         "follower": kt.Prismatic([0, 1, 0]),
     }
-    builder = kt.ModelBuilder("every joint")
+
+
+def every_joint() -> kt.Model:
+    """A tree with a joint of every kind, a follower, a coupling, a rotor, springs and friction."""
+    return _tree("every joint", list(_kinds()), "placed")
+
+
+GROUPS = {
+    "sharing joints": ["revolute", "screw", "placed", "universal", "cylindrical", "left", "right", "follower"],
+    "planes and turns": ["custom", "helical", "planar", "euler", "reversed", "translation"],
+    "free bodies": ["free", "continuous", "exponential", "floating"],
+    "turns of bodies": ["spherical", "prismatic", "rpy", "composite", "ellipsoid"],
+}
+"""The joints of `every_joint`, on smaller robots; what is compiled for these takes a third of the time together."""
+
+
+def group_of_joints(name: str) -> kt.Model:
+    """A tree with the joints of a group, as they are in `every_joint`."""
+    return _tree(name, GROUPS[name], GROUPS[name][2])
+
+
+def _tree(title: str, names: Sequence[str], holds_tool: str) -> kt.Model:
+    """Each joint but the first on a body of the others, about three joints deep."""
+    builder = kt.ModelBuilder(title)
     builder.add_body("base", kt.solids.box(0.5, 0.4, 0.3, mass=3.0))
+    kinds = _kinds()
     bodies = ["base"]
-    for k, (name, kind) in enumerate(kinds.items()):
+    for k, name in enumerate(names):
+        kind = kinds[name]
         shape = kt.solids.ellipsoid(0.3, 0.2, 0.1, mass=1.0 + 0.1 * k, placement=kt.placement([0.1, -0.05, 0.02 * k]))
         builder.add_body(f"{name} body", shape)
         one = kind.nv == 1
@@ -90,6 +120,7 @@ def every_joint() -> kt.Model:
             mimic=kt.Mimic("revolute", -0.5, 0.1) if name == "follower" else None,
         )  # fmt: skip
         bodies.append(f"{name} body")
-    builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
-    builder.add_frame("tool", "placed body", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
+    if "left" in names:
+        builder.add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])
+    builder.add_frame("tool", f"{holds_tool} body", kt.placement([0.1, 0.2, 0.3], rpy=[0.4, 0.5, 0.6]))
     return builder.build()

@@ -39,7 +39,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
 @pytest.mark.parametrize("state", STATES)
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
     robot = ROBOTS[name]
-    options = functions.options_of(function, list(robot.frames)[-1], kind="classical")
+    options = functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
     double = kt.compile(robot, function, **options)
     batch = batch_of(robot, function, state)
     result = double(*batch)

@@ -1,8 +1,12 @@
-"""One robot with a joint of every kind: batches, loops over bodies, drives, steps of time and derivatives."""
+"""Robots with joints of every kind: batches, loops over bodies, drives, steps of time and derivatives.
+
+One that has them all; and, where compiling it takes long, several that each have some.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,88 +16,106 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import forward_derivative, reverse_derivative
-from robots import every_joint
+from robots import GROUPS, every_joint, group_of_joints
 
 Array = NDArray[np.float64]
 ALL = {"passive": True, "limits": True}
 
 
 @cache
-def robot() -> kt.Model:
+def whole() -> kt.Model:
     return every_joint()
 
 
-def states(count: int) -> tuple[Array, Array, Array]:
+Make = Callable[[], kt.Model]
+EACH_GROUP = pytest.mark.parametrize("make", [partial(group_of_joints, name) for name in GROUPS], ids=GROUPS)
+
+
+def states(robot: kt.Model, count: int) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(8)
-    q = np.stack([robot().random(rng) for _ in range(count)])
-    v, tau = rng.normal(size=(2, count, robot().nv))
+    q = np.stack([robot.random(rng) for _ in range(count)])
+    v, tau = rng.normal(size=(2, count, robot.nv))
     return q, v, tau
 
 
 def test_it_has_every_kind_there_is() -> None:
     from kinetree import joints
 
-    kinds = {type(joint.kind).__name__ for joint in robot().joints.values()}
+    kinds = {type(joint.kind).__name__ for joint in whole().joints.values()}
     assert kinds == set(joints.__all__) - {"Fixed", "JointKind", "JointMotion"}
-    assert robot().tree.coordinates is not None
+    assert whole().tree.coordinates is not None
+
+
+def test_each_joint_is_in_a_group() -> None:
+    groups = [group_of_joints(name) for name in GROUPS]
+    assert sorted(name for robot in groups for name in robot.joints) == sorted(whole().joints)
+    assert all(joint.kind == whole().joints[name].kind for robot in groups for name, joint in robot.joints.items())
+    assert any(robot.couplings for robot in groups)
 
 
 @pytest.mark.parametrize("options", [{}, ALL], ids=["rigid", "driven"])
-def test_loops_over_bodies_give_what_a_straight_line_gives(options: dict[str, Any]) -> None:
-    q, v, tau = states(5)
-    straight, rolled = (kt.compile(robot(), kt.aba, unroll=unroll, **options)(q, v, tau) for unroll in (True, False))
+@EACH_GROUP
+def test_loops_over_bodies_give_what_a_straight_line_gives(make: Make, options: dict[str, Any]) -> None:
+    robot = make()
+    q, v, tau = states(robot, 5)
+    straight, rolled = (kt.compile(robot, kt.aba, unroll=unroll, **options)(q, v, tau) for unroll in (True, False))
     np.testing.assert_allclose(rolled, straight, rtol=1e-9, atol=1e-9 * np.abs(straight).max())
 
 
 @pytest.mark.parametrize("function", [kt.rnea, kt.bias_forces, kt.passive_forces, kt.coordinate_rates])
 def test_loops_give_the_same_for_other_functions(function: Any) -> None:
-    arrays = states(5)[: len(function.definition.inputs)]
-    straight, rolled = (kt.compile(robot(), function, unroll=unroll)(*arrays) for unroll in (True, False))
+    arrays = states(whole(), 5)[: len(function.definition.inputs)]
+    straight, rolled = (kt.compile(whole(), function, unroll=unroll)(*arrays) for unroll in (True, False))
     np.testing.assert_allclose(rolled, straight, rtol=1e-11, atol=1e-11 * np.abs(straight).max())
 
 
 def test_a_sample_is_the_same_to_the_bit_in_every_batch() -> None:
-    q, v, tau = states(13)
-    batch = kt.aba(robot(), q, v, tau, **ALL)
+    robot = whole()
+    q, v, tau = states(robot, 13)
+    batch = kt.aba(robot, q, v, tau, **ALL)
     for k in (0, 7, 12):
-        np.testing.assert_array_equal(kt.aba(robot(), q[k], v[k], tau[k], **ALL), batch[k])
-    np.testing.assert_array_equal(kt.aba(robot(), q, v, tau, threads=2, **ALL), batch)
+        np.testing.assert_array_equal(kt.aba(robot, q[k], v[k], tau[k], **ALL), batch[k])
+    np.testing.assert_array_equal(kt.aba(robot, q, v, tau, threads=2, **ALL), batch)
 
 
 def test_inverse_dynamics_undoes_forward_dynamics_with_all_drives() -> None:
-    q, v, tau = states(5)
-    qdd = kt.aba(robot(), q, v, tau, passive=True)
-    found = kt.rnea(robot(), q, v, qdd, passive=True)
+    robot = whole()
+    q, v, tau = states(robot, 5)
+    qdd = kt.aba(robot, q, v, tau, **ALL)  # without limits of any joint
+    found = kt.rnea(robot, q, v, qdd, passive=True)
     np.testing.assert_allclose(found, tau, atol=1e-9 * max(1.0, np.abs(qdd).max()))
 
 
 @pytest.mark.parametrize("integrator", ["semi_implicit_euler", "rk4"])
-def test_many_steps_in_a_kernel_are_single_steps(integrator: Any) -> None:
-    q, v, tau = (x[0] for x in states(1))
-    long = kt.rollout(robot(), q, v, np.tile(tau, (4, 1)), 1e-3, integrator=integrator, passive=True)
+@EACH_GROUP
+def test_many_steps_in_a_kernel_are_single_steps(make: Make, integrator: Any) -> None:
+    robot = make()
+    q, v, tau = (x[0] for x in states(robot, 1))
+    long = kt.rollout(robot, q, v, np.tile(tau, (4, 1)), 1e-3, integrator=integrator, passive=True)
     for k in range(4):
-        (state,) = kt.rollout(robot(), q, v, tau[None], 1e-3, integrator=integrator, passive=True)
+        (state,) = kt.rollout(robot, q, v, tau[None], 1e-3, integrator=integrator, passive=True)
         np.testing.assert_allclose(long[k], state, atol=1e-9 * max(1.0, np.abs(state).max()))
-        q, v = state[: robot().nq], state[robot().nq :]
+        q, v = state[: robot.nq], state[robot.nq :]
 
 
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea], ids=["aba", "rnea"])
-@pytest.mark.parametrize("passive", [False, True], ids=["rigid", "driven"])
-def test_derivatives_of_programs_are_slopes(function: Any, passive: bool) -> None:
+@EACH_GROUP
+def test_derivatives_of_programs_are_slopes(make: Make, function: Any) -> None:
     """By all numbers of q, v and the third input at once, along one direction; and back along one."""
-    program = kt.compile(robot(), function, passive=passive).__self__.program
-    q, v, u = (x[0] for x in states(1))
+    robot = make()
+    program = kt.compile(robot, function, passive=True).__self__.program
+    q, v, u = (x[0] for x in states(robot, 1))
     rng = np.random.default_rng(1)
     dq, dv, du = (rng.normal(size=x.shape) for x in (q, v, u))
     _, found = batch_function(forward_derivative(program))(q, v, u, dq, dv, du)
 
     def at(h: float) -> Array:
-        return np.asarray(function(robot(), q + h * dq, v + h * dv, u + h * du, passive=passive))
+        return np.asarray(function(robot, q + h * dq, v + h * dv, u + h * du, passive=True))
 
     h = 1e-3
     slope = (8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h)
     np.testing.assert_allclose(found, slope, atol=1e-6 * np.abs(slope).max())
-    w = rng.normal(size=robot().nv)
+    w = rng.normal(size=robot.nv)
     _, *back = batch_function(reverse_derivative(program))(q, v, u, w)
     total = sum(float(x @ d) for x, d in zip(back, (dq, dv, du), strict=True))
     assert total == pytest.approx(float(found @ w), rel=1e-9)

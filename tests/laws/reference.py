@@ -11,12 +11,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 import kinetree as kt
 from kinetree.spatial import Force, Vec3
+from strategies import law
 
-__all__ = ["BOTH", "body_momentum", "close", "compiled", "coordinate_rates", "directional", "reference"]
+__all__ = [
+    "BOTH",
+    "body_momentum",
+    "close",
+    "compiled",
+    "coordinate_rates",
+    "directional",
+    "reference",
+    "tried_on_both",
+]
 
 Array = NDArray[Any]
 _STEP = 1e-30
@@ -50,6 +62,27 @@ def compiled(function: Callable[..., Array], model: kt.Model, *arguments: ArrayL
 
 BOTH = pytest.mark.parametrize("call", [reference, compiled])
 """A law that is tried on floats and on the compiled function."""
+
+
+def tried_on_both(
+    *strategies: st.SearchStrategy[Any], floats: int = 25, kernels: int = 8, **by_name: st.SearchStrategy[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A law of `call` and what is drawn, tried so many times each; every robot that is drawn is compiled anew."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        tries = {
+            call: law(examples)(given(*strategies, **by_name)(test))
+            for call, examples in ((reference, floats), (compiled, kernels))
+        }
+
+        @BOTH
+        def run(call: Callable[..., Array]) -> None:
+            tries[call](call)
+
+        run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+        return run
+
+    return decorate
 
 
 def directional(function: Callable[..., Array], *pairs: tuple[Array, Array]) -> Array:

@@ -16,7 +16,7 @@ import kinetree as kt
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion, Transform, Vec3
 from laws.reference import BOTH, close, coordinate_rates, directional, reference
 from laws.test_rolled import interpreted, program_of
-from robots import every_joint
+from robots import every_joint, group_of_joints
 from strategies import (
     JointPlan,
     State,
@@ -41,7 +41,16 @@ def robot_of_all_joints() -> kt.Model:
 
 def case_of_all_joints() -> tuple[kt.Model, State]:
     """Joints of every kind, which share coordinates and have geared rotors."""
-    robot, rng = robot_of_all_joints(), np.random.default_rng(4)
+    return moving(robot_of_all_joints())
+
+
+def case_of(group: str) -> tuple[kt.Model, State]:
+    """A part of these joints."""
+    return moving(group_of_joints(group))
+
+
+def moving(robot: kt.Model) -> tuple[kt.Model, State]:
+    rng = np.random.default_rng(4)
     return robot, State(robot.random(rng), *rng.normal(size=(3, robot.nv)))
 
 
@@ -139,7 +148,10 @@ def test_it_is_that_of_the_christoffel_symbols_with_geared_rotors() -> None:
 
 @law(6)
 @given(moving_trees())
-@example(case_of_all_joints())
+@example(case_of("sharing joints"))
+@example(case_of("free bodies"))
+@example(case_of("turns of bodies"))
+@example(case_of("planes and turns"))
 def test_loops_over_bodies_are_the_textbook_loop(case: tuple[kt.Model, State]) -> None:
     model, s = case
     expected = reference(kt.coriolis_matrix, model, s.q, s.v)

@@ -14,7 +14,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.spatial import Inertia
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
+from laws.reference import BOTH, close, coordinate_rates, directional, reference, tried_on_both
 from strategies import Blueprint, State, blueprints, inertias, law, moving_trees, numbers, states, wrenches
 
 Call = Callable[..., Any]
@@ -25,9 +25,7 @@ def size_of(*terms: np.ndarray) -> float:
     return max(float(np.abs(term).max(initial=0.0)) for term in terms)
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_inverse_dynamics_undoes_forward_dynamics(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     qdd = call(kt.aba, model, s.q, s.v, s.tau)
@@ -35,9 +33,7 @@ def test_inverse_dynamics_undoes_forward_dynamics(call: Call, case: tuple[kt.Mod
     close(call(kt.rnea, model, s.q, s.v, qdd), s.tau, scale=size_of(s.tau, np.abs(H) @ np.abs(qdd)))
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_forward_dynamics_undoes_inverse_dynamics(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     tau = call(kt.rnea, model, s.q, s.v, s.qdd)
@@ -47,9 +43,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(call: Call, case: tuple[kt.Mod
     close(call(kt.aba, model, s.q, s.v, tau), s.qdd, scale=scale)
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_the_equation_of_motion_holds(call: Call, case: tuple[kt.Model, State]) -> None:
     """τ = H q̈ + C, and C at rest is gravity's share."""
     model, s = case
@@ -71,9 +65,7 @@ def test_the_mass_matrix_is_the_slope_of_inverse_dynamics(case: tuple[kt.Model, 
     close(np.array(columns).T, H, scale=size_of(tau, H))
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_the_mass_matrix_is_symmetric_and_positive_definite(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     H = call(kt.crba, model, s.q)
@@ -84,9 +76,7 @@ def test_the_mass_matrix_is_symmetric_and_positive_definite(call: Call, case: tu
         assert np.linalg.eigvalsh(block).min() >= max(joint.armature)
 
 
-@BOTH
-@law(15)
-@given(st.data())
+@tried_on_both(st.data(), floats=15, kernels=6)
 def test_an_external_force_acts_through_the_jacobian(call: Call, data: st.DataObject) -> None:
     """τ(f) = τ - Jᵀ f and q̈(τ, f) = q̈(τ + Jᵀ f), forces on several frames adding up."""
     model, s = data.draw(moving_trees(max_joints=5))

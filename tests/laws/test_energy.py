@@ -9,15 +9,13 @@ import numpy as np
 from hypothesis import given
 
 import kinetree as kt
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
+from laws.reference import close, coordinate_rates, directional, reference, tried_on_both
 from strategies import State, law, moving_trees
 
 Call = Callable[..., Any]
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_kinetic_energy_is_half_v_H_v(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     H = call(kt.crba, model, s.q)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import BOTH, close, coordinate_rates, reference
+from laws.reference import close, coordinate_rates, reference, tried_on_both
 from strategies import State, configurations, law, moving_trees
 
 Array = NDArray[np.float64]
@@ -33,9 +33,7 @@ def placements(model: kt.Model, q: Array) -> Array:
     return reference(kt.forward_kinematics, model, q)
 
 
-@BOTH
-@law()
-@given(moving_trees())
+@tried_on_both(moving_trees())
 def test_difference_undoes_integrate(call: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     v = within_half_a_turn(model, s.v)
@@ -44,9 +42,7 @@ def test_difference_undoes_integrate(call: Call, case: tuple[kt.Model, State]) -
     close(call(kt.difference, model, s.q, q), v, scale=float(np.abs(s.q).max()))
 
 
-@BOTH
-@law()
-@given(st.data())
+@tried_on_both(st.data())
 def test_integrate_undoes_difference(call: Call, data: st.DataObject) -> None:
     model, s = data.draw(moving_trees())
     target = data.draw(configurations(model))
@@ -54,9 +50,7 @@ def test_integrate_undoes_difference(call: Call, data: st.DataObject) -> None:
     close(placements(model, reached), placements(model, target), scale=100.0)
 
 
-@BOTH
-@law()
-@given(st.data())
+@tried_on_both(st.data())
 def test_difference_takes_the_shorter_way_round(call: Call, data: st.DataObject) -> None:
     """No rotation of more than pi, whichever of its two quaternions an orientation is written as."""
     model, s = data.draw(moving_trees(floating=True, max_joints=3))

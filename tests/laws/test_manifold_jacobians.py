@@ -22,7 +22,7 @@ import kinetree as kt
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import interpret
 from kinetree.joints import JointKind
-from laws.reference import BOTH, close, compiled, coordinate_rates, directional, reference
+from laws.reference import close, compiled, coordinate_rates, directional, reference, tried_on_both
 from laws.test_sharing import Case, cases
 from strategies import State, law, moving_trees, numbers
 from unit.model.bodies import ball, chain
@@ -70,9 +70,7 @@ def displacement(robot: kt.Model, q: Array, displaced: Array) -> Array:
     return np.concatenate(pieces)
 
 
-@BOTH
-@law(40)
-@given(st.data())
+@tried_on_both(st.data(), floats=40, kernels=15)
 def test_a_step_is_displaced_as_its_derivatives_say(call: Call, data: st.DataObject) -> None:
     """A change of q's numbers along q̇ is a displacement; in v it is a change of v."""
     robot, q, v = data.draw(manifolds())
@@ -86,9 +84,7 @@ def test_a_step_is_displaced_as_its_derivatives_say(call: Call, data: st.DataObj
     close(B @ d, displacement(robot, there, by_v), scale, tolerance=1e-13)
 
 
-@BOTH
-@law(40)
-@given(st.data())
+@tried_on_both(st.data(), floats=40, kernels=15)
 def test_the_derivatives_of_a_difference_undo_those_of_a_step(call: Call, data: st.DataObject) -> None:
     """integrate(q0, difference(q0, q1)) = q1, whatever q0 and q1: A + B D₀ = 0 and B D₁ = 1."""
     robot, q0, v = data.draw(manifolds())

@@ -18,7 +18,7 @@ from kinetree.tree.elimination import elimination
 from laws.reference import BOTH, close, compiled, reference
 from laws.test_centroidal import with_rotors
 from laws.test_rolled import interpreted, program_of
-from robots import every_joint
+from robots import every_joint, group_of_joints
 from strategies import State, law, moving_trees
 from unit.model.bodies import ball, point, shift
 
@@ -34,7 +34,16 @@ def robot_of_all_joints() -> kt.Model:
 
 def case_of_all_joints() -> tuple[kt.Model, State]:
     """Joints of every kind, which share coordinates and have geared rotors."""
-    robot, rng = robot_of_all_joints(), np.random.default_rng(4)
+    return moving(robot_of_all_joints())
+
+
+def case_of(group: str) -> tuple[kt.Model, State]:
+    """A part of these joints."""
+    return moving(group_of_joints(group))
+
+
+def moving(robot: kt.Model) -> tuple[kt.Model, State]:
+    rng = np.random.default_rng(4)
     return robot, State(robot.random(rng), *rng.normal(size=(3, robot.nv)))
 
 
@@ -113,7 +122,10 @@ def test_factors_are_zero_where_no_body_hangs_on_the_other(case: tuple[kt.Model,
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @law(5)
 @given(case=moving_trees())
-@example(case=case_of_all_joints())
+@example(case=case_of("sharing joints"))
+@example(case=case_of("free bodies"))
+@example(case=case_of("turns of bodies"))
+@example(case=case_of("planes and turns"))
 def test_loops_over_degrees_of_freedom_are_the_textbook_loop(function: Call, case: tuple[kt.Model, State]) -> None:
     model, s = case
     arrays = [s.q, s.tau] if function is kt.mass_matrix_solve else [s.q]

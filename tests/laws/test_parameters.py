@@ -175,7 +175,7 @@ def magnitude(function: Callable[..., Any], robot: kt.Model, s: State) -> float:
 
 
 @EVERY_FUNCTION
-@law(20)
+@law(10)
 @given(case=cases())
 def test_inputs_are_as_good_as_constants(
     function: Callable[..., Any], case: tuple[Blueprint, kt.Model, State, Values]
@@ -193,7 +193,7 @@ def test_inputs_are_as_good_as_constants(
 
 
 @EVERY_FUNCTION
-@law(10)
+@law(5)
 @given(case=cases())
 def test_the_robots_own_values_give_its_own_answers(
     function: Callable[..., Any], case: tuple[Blueprint, kt.Model, State, Values]

@@ -44,7 +44,7 @@ STEPS = dict(zip(INTEGRATORS, (euler_step, rk4_step), strict=True))
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("unroll", [True, False])
-@law(8)
+@law(4)
 @given(moving_trees(max_joints=4), st.sampled_from([0.0, 1e-4, 1e-2]))
 def test_each_step_is_the_formula_in_public_functions(
     integrator: str, unroll: bool, moving: tuple[kt.Model, State], dt: float

@@ -17,7 +17,7 @@ from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.joints import JointKind
 from strategies import Blueprint, State, blueprints, law, numbers, states
 
-from .reference import close, compiled, reference
+from .reference import close, reference, tried_on_both
 
 Array = NDArray[Any]
 
@@ -90,30 +90,21 @@ def cases(draw: st.DrawFn) -> tuple[Case, State]:
     return case, draw(states(case.robot))
 
 
-BOTH = pytest.mark.parametrize("call", [reference, compiled])
-
-
-@BOTH
-@law(15)
-@given(case=cases())
+@tried_on_both(case=cases(), floats=15)
 def test_inverse_dynamics_is_projected(call: Any, case: tuple[Case, State]) -> None:
     c, s = case
     tau = reference(kt.rnea, c.free, c.G_q @ s.q + c.b, c.G @ s.v, c.G @ s.qdd)
     close(call(kt.rnea, c.robot, s.q, s.v, s.qdd), c.G.T @ tau, scale=np.abs(tau).max(initial=0.0))
 
 
-@BOTH
-@law(15)
-@given(case=cases())
+@tried_on_both(case=cases(), floats=15)
 def test_the_mass_matrix_is_projected(call: Any, case: tuple[Case, State]) -> None:
     c, s = case
     H = reference(kt.crba, c.free, c.G_q @ s.q + c.b)
     close(call(kt.crba, c.robot, s.q), c.G.T @ H @ c.G, scale=np.abs(H).max(initial=0.0))
 
 
-@BOTH
-@law(15)
-@given(case=cases())
+@tried_on_both(case=cases(), floats=15)
 def test_forward_dynamics_undoes_inverse_dynamics(call: Any, case: tuple[Case, State]) -> None:
     c, s = case
     tau = call(kt.rnea, c.robot, s.q, s.v, s.qdd)
@@ -163,9 +154,7 @@ def test_clusters_share_no_coordinate_and_no_joint(case: tuple[Case, State]) -> 
         assert cluster.base not in bodies
 
 
-@BOTH
-@law(10)
-@given(case=cases())
+@tried_on_both(case=cases(), floats=10, kernels=5)
 def test_jacobians_velocities_and_energies_are_those_of_the_moving_joints(call: Any, case: tuple[Case, State]) -> None:
     c, s = case
     q, v = c.G_q @ s.q + c.b, c.G @ s.v
@@ -177,9 +166,7 @@ def test_jacobians_velocities_and_energies_are_those_of_the_moving_joints(call: 
     close(call(kt.potential_energy, c.robot, s.q), reference(kt.potential_energy, c.free, q), scale=100.0)
 
 
-@BOTH
-@law(15)
-@given(case=cases())
+@tried_on_both(case=cases(), floats=15)
 def test_steps_of_the_configuration_keep_the_joints_together(call: Any, case: tuple[Case, State]) -> None:
     c, s = case
     moved = call(kt.integrate, c.robot, s.q, s.v)

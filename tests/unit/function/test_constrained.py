@@ -249,7 +249,7 @@ def test_single_precision_answers_to_its_rounding() -> None:
     """Redundant rows, too: the default tolerance is above that rounding."""
     robot = kt.zoo.load("quadruped")
     rng = np.random.default_rng(2)
-    feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")][:2]
     q, v, tau = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
     single = [x.astype(np.float32) for x in (q, v, tau)]
     for constraints in (feet, [*feet, feet[0]]):

@@ -54,9 +54,10 @@ def test_loops_give_what_the_straight_line_gives(name: str, mode: str) -> None:
     straight, looped = (derivative(robot, function, mode, unroll) for unroll in (True, False))
     assert straight.inputs == looped.inputs
     values = [RNG.normal(size=port.size) for port in looped.inputs]
-    meant, found = (interpret(made.program(), *values)[0] for made in (straight, looped))
+    programs = straight.program(), looped.program()
+    meant, found = (interpret(program, *values)[0] for program in programs)
     np.testing.assert_allclose(found, meant, rtol=1e-9, atol=1e-9 * np.abs(meant).max())
-    assert not looped.program().is_straight
+    assert not programs[1].is_straight
 
 
 @pytest.mark.parametrize("mode", ["jvp", "vjp", "jacobian"])
