@@ -116,7 +116,7 @@ def _tree(title: str, names: Sequence[str], holds_tool: str) -> kt.Model:
         builder.add_joint(
             name, kind, bodies[(2 * k) // 3], f"{name} body", kt.placement([0.2, 0.1, -0.1], rpy=[0.1 * k, 0.2, 0.3]),
             damping=[0.2] * kind.nv, friction=[0.1] * kind.nv, stiffness=[1.5] * kind.nv, armature=[0.02] * kind.nv,
-            rotor=kt.Rotor(0.001, 30.0, None if hasattr(kind, "axis") else (1.0, 0.0, 0.0)) if one else None,
+            rotor=kt.Rotor(0.001, 30.0, (1.0, 0.0, 0.0) if kind.rotor_axis is None else None) if one else None,
             mimic=kt.Mimic("revolute", -0.5, 0.1) if name == "follower" else None,
         )  # fmt: skip
         bodies.append(f"{name} body")

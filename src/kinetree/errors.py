@@ -40,6 +40,7 @@ __all__ = [
     "StiffFrictionError",
     "TrajectoryFileError",
     "brief",
+    "listed",
     "nearest_names",
 ]
 
@@ -130,6 +131,17 @@ class ModelWarning(UserWarning):
     """Something in a robot file that is suspicious but possible; it is loaded as written."""
 
 
+def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:
+    """The first few texts, and how many more there are.
+
+    >>> listed(["shoulder", "elbow", "wrist"], most=2)
+    'shoulder, elbow and 1 more'
+    """
+    texts = list(texts)
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more
+
+
 def _short(name: str) -> str:
     """A name as shown in a message; comparing names of thousands of letters would also be slow."""
     name = str(name)
@@ -146,6 +158,4 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     near = difflib.get_close_matches(_short(name), known, n=count, cutoff=0.5)
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
-    listed = ", ".join(map(repr, known[:10]))
-    more = f" and {len(known) - 10} more" if len(known) > 10 else ""
-    return f"known are: {listed}{more}" if known else "there are none"
+    return f"known are: {listed(map(repr, known), most=10)}" if known else "there are none"

@@ -98,7 +98,7 @@ def geared_trees(draw: st.DrawFn) -> tuple[kt.Model, kt.Model]:
             continue
         across = draw(positive(0.01, 0.5))
         units = axes().map(lambda a: tuple(x / float(np.linalg.norm(a)) for x in a))
-        own_axis = st.none() if hasattr(plan.kind, "axis") else st.nothing()
+        own_axis = st.none() if plan.kind.rotor_axis is not None else st.nothing()
         motor = Motor(
             inertia=2.0 * across * draw(positive(0.01, 1.0)),
             across=across,
@@ -108,7 +108,7 @@ def geared_trees(draw: st.DrawFn) -> tuple[kt.Model, kt.Model]:
             axis=draw(own_axis | units),
         )
         options.append({"rotor": Rotor(motor.inertia, motor.ratio, motor.axis)})
-        axis = plan.kind.axis if motor.axis is None else Vec3(*motor.axis)  # type: ignore[attr-defined]
+        axis = plan.kind.rotor_axis if motor.axis is None else Vec3(*motor.axis)
         x, y, z = axis.components()
         extra = motor.inertia - motor.across
         own = Sym3.scalar(motor.across) + Sym3(*(extra * e for e in (x * x, y * y, z * z, x * y, x * z, y * z)))

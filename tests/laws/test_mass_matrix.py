@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree import algorithms
 from kinetree.tree.elimination import elimination
+from kinetree.tree.one_system import OneSystemTree
 from laws.reference import BOTH, close, compiled, reference
 from laws.test_centroidal import with_rotors
 from laws.test_rolled import interpreted, program_of
@@ -213,7 +213,7 @@ def test_a_long_chain_is_solved_in_loops() -> None:
 
 
 def by_the_mass_matrix(model: kt.Model, q: Array) -> Array:
-    tree = replace(model.tree, is_one_system=True)
+    tree = OneSystemTree.of(model.tree)
     return np.array(algorithms.mass_matrix_inverse(tree, tree.split(q.tolist(), "nq")).flat()).reshape(model.nv, -1)
 
 

@@ -7,7 +7,7 @@ that comes nearest to B y = what is missing, and the forces are the shortest λ 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.algorithms.dependent_rows import DependentRows
-from kinetree.expr import Port, Scalar, forward_derivative, interpret, trace, trace_memory
+from kinetree.expr import Grid, Port, Scalar, forward_derivative, interpret, trace, trace_memory
 from kinetree.spatial import Sym3, Vec3
 from laws.reference import close, reference
 from strategies import State, law, moving_trees
@@ -67,7 +67,7 @@ def solved(flat: Sequence[Scalar], rows: Rows, recorder: Any = None) -> list[Sca
     """All that the decomposition answers, from the numbers of B and b."""
     m, n = rows.B.shape
     B = [list(flat[i * n : (i + 1) * n]) for i in range(m)]
-    decomposed = DependentRows(B, rows.present, 1e-10, recorder)
+    decomposed = DependentRows(B, rows.present, 1e-10, partial(Grid, recorder=recorder))
     x, y = decomposed.solve(list(flat[m * n :]))
     return [*x, *y, *decomposed.inverse()]
 

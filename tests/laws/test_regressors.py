@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.algorithms.regressors import Coefficients, ForceColumns
-from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
+from kinetree.spatial import Coefficients, ForceColumns, Inertia, Motion, Sym3, Transform, Vec3
 from laws.reference import body_momentum, close, reference
 from laws.test_rolled import interpreted, program_of
 from robots import every_joint

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.joints import JointKind
+from kinetree.tree.one_system import OneSystemTree
 from strategies import Blueprint, State, blueprints, law, numbers, states
 
 from .reference import close, reference, tried_on_both
@@ -122,7 +123,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(call: Any, case: tuple[Case, S
 @given(case=cases())
 def test_cluster_by_cluster_is_as_good_as_all_at_once(case: tuple[Case, State]) -> None:
     c, s = case
-    whole = replace(c.robot, tree=replace(c.robot.tree, is_one_system=True))
+    whole = replace(c.robot, tree=OneSystemTree.of(c.robot.tree))
     assert whole.tree.clusters == ()
     H = reference(kt.crba, c.robot, s.q)
     condition = np.linalg.cond(H) if H.size else 1.0

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import errors
-from kinetree.errors import brief
+from kinetree.errors import brief, listed
 
 LONG = "elbow" * 1000
 ARM = kt.zoo.load("double_pendulum")
@@ -129,3 +129,10 @@ def test_a_long_name_keeps_its_ends() -> None:
         assert said.endswith(f"xxxtool{quote} of 'arm' has no {quote}short{quote}")
         assert len(said) < 260
     assert brief(brief(LONG)) == brief(LONG)
+
+
+def test_long_lists_are_cut() -> None:
+    assert listed([]) == ""
+    assert listed("abcdef") == "a, b, c, d, e, f"
+    assert listed("abcdefg") == "a, b, c, d, e, f and 1 more"
+    assert listed(map(repr, "abc"), 2, "; ") == "'a'; 'b' and 1 more"

@@ -49,8 +49,9 @@ from kinetree.algorithms.drives import (
 )
 from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
+from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
 from kinetree.algorithms.forward_dynamics import forward_dynamics
-from kinetree.algorithms.hybrid_dynamics import floating_inverse_dynamics, hybrid_dynamics, hybrid_system
+from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
 from kinetree.algorithms.integrators import rk4, semi_implicit_euler
 from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate, joints_between, seen_about
 from kinetree.algorithms.kinematic_hessian import kinematic_hessian

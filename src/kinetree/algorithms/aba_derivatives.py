@@ -43,23 +43,17 @@ def aba_derivatives(
     d = rnea_derivatives(tree, q, qd, qdd, f_ext, apart=tree.coordinates is None)
     by_q, by_v = passive_derivatives(tree, q, qd, passive)
     matrices = [(d.by_q - by_q).rows(), (d.by_v - by_v).rows()]
-    return _solved(tree, L, matrices, [d.along_q.places(), d.along_v.places()])
+    return _solved(L, matrices, [d.along_q.places(), d.along_v.places()])
 
 
 def _solved(
-    tree: Tree, L: Any, matrices: Sequence[list[list[Scalar]]], along: Sequence[Mapping[tuple[int, int], Scalar]]
+    L: Any, matrices: Sequence[list[list[Scalar]]], along: Sequence[Mapping[tuple[int, int], Scalar]]
 ) -> list[Scalar] | None:
     """-H⁻¹ B - A for each matrix B and its A, then H⁻¹, row by row; None if loops write it into the result."""
     rows = [[[-x for x in row] for row in matrix] for matrix in matrices]
-    if tree.recorder is not None:
-        stored, (output,) = L.stored(tree.recorder), tree.recorder.outputs
-        stored.solve(rows, output)
-        n = len(rows[0])
-        for m, places in enumerate(along):
-            for (i, j), x in places.items():
-                at = (m * n + i) * n + j
-                output[at] = output[at] - x
-        stored.invert(output, sum(len(row) for matrix in rows for row in matrix))
+    stored = L.stored()
+    if stored is not None:
+        stored.write(rows, along)
         return None
     inverse: list[Scalar] = inverse_of_factors(L).flat()
     flat: list[Scalar] = []

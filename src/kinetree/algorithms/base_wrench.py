@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_system
+from kinetree.algorithms.momentum import carried_forces
 from kinetree.expr import Scalar
 from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
 from kinetree.tree import Tree, UnrolledTree
@@ -85,7 +86,7 @@ def base_wrench_of_system(
     """Wrench on the base where joints share coordinates, from the accelerations of all joints (Table 5.1)."""
     if base == 0:
         tree = tree.with_gravity(tree.gravity - a_base)  # an accelerated base is as good as other gravity
-        return _taken(tree, q, qd, tree.in_slots(forward_dynamics(tree, q, qd, tau, f_ext)), 0, f_ext)
+        return _required(tree, q, qd, forward_dynamics(tree, q, qd, tau, f_ext), 0, f_ext)
     assert tree.coordinates is not None
     _, S, _, c_J = tree.joint[base].calc(q[base], qd[base])
     qdd: list[Sequence[Scalar]] = [*tree.at_rest()]
@@ -93,7 +94,7 @@ def base_wrench_of_system(
     first = tree.v_starts[base]
     own = [k for row in tree.coordinates.v_rows[first : first + len(qdd[base])] for k, _ in row]
     found, _ = hybrid_system(tree, q, qd, tau, qdd, own, f_ext)
-    return _taken(tree, q, qd, tree.in_slots(found), base, f_ext)
+    return _required(tree, q, qd, found, base, f_ext)
 
 
 def _rates(S: Subspace, m: Motion) -> list[Scalar]:
@@ -104,32 +105,9 @@ def _rates(S: Subspace, m: Motion) -> list[Scalar]:
     return LDLT(squares).solve([sum((x * y for x, y in zip(a, six, strict=True)), 0.0) for a in columns])
 
 
-def _taken(
-    tree: Tree,
-    q: Pieces,
-    qd: Pieces,
-    qdd: Sequence[Sequence[Scalar] | None],
-    base: int,
-    f_ext: Mapping[int, Force] | None,
+def _required(
+    tree: UnrolledTree, q: Pieces, qd: Pieces, qdd: Pieces, base: int, f_ext: Mapping[int, Force] | None
 ) -> Force:
     """The force that the body in slot `base` and everything it carries require."""
-    f_ext = f_ext or {}
-    X = tree.slots(Transform)
-    v, a = tree.slots(Motion, 2)
-    f = tree.slots(Force)
-    v[0], a[0] = Motion.zero(), -tree.gravity
-    f[0] = tree.I[0] @ a[0] - f_ext.get(0, Force.zero())
-    for i, p in tree.outward:
-        x = qdd[i]
-        assert x is not None
-        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
-        X[i] = X_J @ tree.X_T[i]
-        G = ForceBasis.couples(tree.rotor[i], X_J)
-        v[i] = X[i] @ v[p] + v_J
-        a[i] = X[i] @ a[p] + S @ x + c_J + v[i].cross(v_J)
-        f[i] = tree.I[i] @ a[i] + v[i].cross(tree.I[i] @ v[i]) - f_ext.get(i, Force.zero())
-        f[p] = f[p] + X[i].back(G @ x + (v[i] - v_J).cross(G @ qd[i]))
-    for i, p in tree.inward:
-        f[p] = f[p] + X[i].back(f[i])
-    force: Force = f[base]
-    return force
+    _, f = carried_forces(tree, q, qd, tree.in_slots(qdd), -tree.gravity, f_ext)
+    return f[base]

@@ -10,11 +10,12 @@ Names here <-> tables:  those of aba.py and crba.py;  z <-> the cluster's coordi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 from kinetree.expr import Scalar
 from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
 from kinetree.tree import Cluster, Tree
+from kinetree.tree.coordinate_map import Row
 
 __all__ = ["cluster_aba"]
 
@@ -54,13 +55,15 @@ def cluster_aba(
         if i in f_ext:
             pA[i] = pA[i] - f_ext[i]
 
+    slots = _Slots(X, S, G, c, IA, pA, g)
+
     # Pass 2, inward: joint by joint; a cluster at its first body, after everything that it carries.
     for i, p in tree.inward:
         if i in cluster_of:
             cluster = cluster_of[i]
             if i == cluster.bodies[0]:
                 k = cluster.base
-                H, F, u[i], I_k, p_k = _joined(tree, cluster, X, S, G, c, IA, pA, g, tau)
+                H, F, u[i], I_k, p_k = _joined(tree, cluster, slots, tau)
                 D[i], U[i] = LDLT(H), F
                 UD[i] = F.times_inverse(D[i], H)
                 IA[k] = IA[k] + I_k - F.outer(UD[i])
@@ -92,11 +95,24 @@ def cluster_aba(
     return qdd[1:]
 
 
+class _Slots(NamedTuple):
+    """Arrays of the passes that the elimination of a cluster reads, with the names of Table 7.1."""
+
+    X: list[Transform]
+    S: list[Subspace]
+    G: list[ForceBasis]
+    c: list[Motion]
+    IA: list[ArticulatedInertia]
+    pA: list[Force]
+    g: list[Force]
+
+
 def _joined(
-    tree: Tree, cluster: Cluster, X: Any, S: Any, G: Any, c: Any, IA: Any, pA: Any, g: Any, tau: Any
+    tree: Tree, cluster: Cluster, slots: _Slots, tau: Sequence[Sequence[Scalar]]
 ) -> tuple[list[list[Scalar]], ForceBasis, list[Scalar], ArticulatedInertia, Force]:
     """A cluster in the coordinates of its base: H, the forces F of unit accelerations z̈, the forces u left for z̈, and
     the inertia and bias force of all its bodies with its joints locked."""
+    X, S, G, c, IA, pA, g = slots
     n = cluster.size
     H: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     F = [Force.zero()] * n
@@ -138,7 +154,7 @@ def _joined(
     return symmetric, ForceBasis(tuple(F)), u, Ic[cluster.base], f[cluster.base]
 
 
-def _add(H: list[list[Scalar]], left: Any, right: Any, block: Sequence[Sequence[Scalar]]) -> None:
+def _add(H: list[list[Scalar]], left: Sequence[Row], right: Sequence[Row], block: Sequence[Sequence[Scalar]]) -> None:
     """Add Gᵀ block G to H, for the block of two joints with these rows of G."""
     for row_a, numbers in zip(left, block, strict=True):
         for row_b, h in zip(right, numbers, strict=True):

@@ -22,7 +22,7 @@ from kinetree.algorithms.dependent_rows import DependentRows, are_many
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
-from kinetree.expr import Scalar
+from kinetree.expr import Grid, Scalar
 from kinetree.spatial import LDLT, Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
@@ -161,8 +161,7 @@ def _decomposed(
     tree: Tree, rows: HeldRows, halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule
 ) -> DependentRows:
     B = halves.rooted(Y)
-    recorder = tree.recorder if are_many(len(B), len(B[0])) else None
-    return DependentRows(B, rows.kept, rule.tolerance, recorder)
+    return DependentRows(B, rows.kept, rule.tolerance, tree.grid if are_many(len(B), len(B[0])) else Grid)
 
 
 def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:

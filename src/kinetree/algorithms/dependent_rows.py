@@ -18,10 +18,10 @@ Source: Golub and Van Loan, *Matrix Computations*, sections 5.1 (Householder), 5
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from kinetree.expr import Grid, Index, Recorder, Scalar, less, select, sqrt
+from kinetree.expr import Grid, Index, Scalar, less, select, sqrt
 from kinetree.spatial import LDLT
 
 __all__ = ["DependentRows", "are_many"]
@@ -49,23 +49,23 @@ class _Reflection(NamedTuple):
 
 
 class DependentRows:
-    """The decomposition of B. With a recorder, its rounds over rows are loops in the program."""
+    """The decomposition of B; its rounds over rows may be loops in the program (`Grid`)."""
 
     def __init__(
         self,
         B: Sequence[Sequence[Scalar]],
         present: Sequence[Scalar],
         tolerance: float,
-        recorder: Recorder | None = None,
+        grid: Callable[[int, int], Grid] = Grid,
     ) -> None:
-        """`present` is 0 for each row of zeros and 1 for the others."""
+        """`present` is 0 for each row of zeros and 1 for the others; `grid` makes the matrices that it works on."""
         self._m, self._n = len(B), len(B[0])
         self._steps = min(self._m, self._n)
-        self._recorder = recorder
+        self._grid = grid
         # The grid holds the rows of B, which become those of the triangle column by column, and two numbers per row.
         self._weight = self._n  # the inverse square of the row's length
         self._left = self._n + 1  # the part of that square which is orthogonal to the rows before it
-        self._rows = Grid(self._m, self._n + 2, recorder)
+        self._rows = grid(self._m, self._n + 2)
         for i, row in enumerate(B):
             square: Scalar = 0.0
             for j, x in enumerate(row):
@@ -73,7 +73,7 @@ class DependentRows:
                 square = square + x * x
             self._rows[i, self._weight] = select(present[i], 1.0 / select(present[i], square, 1.0), 0.0)
             self._rows[i, self._left] = present[i]
-        self._exchanges = Grid(self._m, self._steps, recorder)
+        self._exchanges = grid(self._m, self._steps)
         self._L: list[list[Scalar]] = []
         self._reflections: list[_Reflection] = []
         for k in range(self._steps):
@@ -85,7 +85,7 @@ class DependentRows:
 
     def solve(self, b: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """x = A⁺ b and y = B⁺ b."""
-        x = Grid(self._m, 1, self._recorder)
+        x = self._grid(self._m, 1)
         for i, number in enumerate(b):
             x[i, 0] = number
         for k in range(self._steps):
@@ -94,7 +94,7 @@ class DependentRows:
 
         # G⁻¹ Pᵀ b = b_K + G⁻¹ Σ z (b_i - zᵀ b_K), which is exactly b_K where b is consistent.
         asked = [x[k, 0] for k in range(self._steps)]
-        more = Grid(1, self._steps, self._recorder)
+        more = self._grid(1, self._steps)
         for i in x.rounds(1, self._m):
             z = self._z(i)
             other = x[i, 0]
@@ -118,7 +118,7 @@ class DependentRows:
 
     def inverse(self) -> list[Scalar]:
         """A⁺ = Wᵀ W, W = L⁻¹ G⁻¹ Pᵀ, row by row."""
-        W = Grid(self._m, self._steps, self._recorder)
+        W = self._grid(self._m, self._steps)
         for k in range(self._steps):
             W[k, k] = 1.0
         for i in W.rounds(0, self._m):
@@ -126,7 +126,7 @@ class DependentRows:
             for j, x in enumerate(self._forward(self._gram.solve(column))):
                 W[i, j] = x
         self._put_back(W)
-        result = Grid(self._m, self._m, self._recorder)
+        result = self._grid(self._m, self._m)
         for i in W.rounds(0, self._m):
             row = W.row(i, range(self._steps))
             for s in range(self._m):
@@ -177,7 +177,7 @@ class DependentRows:
         rows, steps = self._rows, self._steps
         for i in range(self._m):
             rows[i, self._left] = self._reflections[i].kept if i < steps else 0.0
-        gram = Grid(steps, steps, self._recorder)
+        gram = self._grid(steps, steps)
         for k in range(steps):
             gram[k, k] = 1.0
         for i in rows.rounds(1, self._m):

@@ -143,10 +143,10 @@ def limited(tree: Tree, tau: Slots, qd: Slots) -> Any:
     """What motors give of tau: at most their effort, and nothing that drives a joint beyond its velocity limit."""
     given = tree.pieces()
     for i, _ in tree.outward:
-        drive = tree.drive[i]
+        limits = tree.limits[i]
         given[i] = [
             _within(t, v, effort, velocity)
-            for t, v, effort, velocity in zip(tau[i], qd[i], drive.effort, drive.velocity, strict=True)
+            for t, v, effort, velocity in zip(tau[i], qd[i], limits.effort, limits.velocity, strict=True)
         ]
     return given
 

@@ -6,12 +6,13 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 5.2 (the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinetree.expr import Scalar
-from kinetree.spatial import Motion, Transform
+from kinetree.spatial import Motion, Subspace, Transform
 from kinetree.tree import Tree
 
-__all__ = ["accelerations", "placements", "velocities"]
+__all__ = ["Motions", "accelerations", "motions", "placements", "velocities"]
 
 
 def placements(tree: Tree, q: Sequence[Sequence[Scalar]]) -> list[Transform]:
@@ -41,11 +42,34 @@ def accelerations(
     qdd: Sequence[Sequence[Scalar]],
 ) -> list[Motion]:
     """The spatial acceleration of each body, in its own coordinates, gravity left out; the root's slot first."""
+    return motions(tree, q, qd, qdd, Motion.zero()).a
+
+
+class Motions(NamedTuple):
+    """The outward pass of Table 5.1, with the root's slot first; X and S have none for the root."""
+
+    X: list[Transform]
+    """ⁱX_λ(i)."""
+    S: list[Subspace]
+    v: list[Motion]
+    a: list[Motion]
+
+
+def motions(
+    tree: Tree,
+    q: Sequence[Sequence[Scalar]],
+    qd: Sequence[Sequence[Scalar]],
+    qdd: Sequence[Sequence[Scalar]],
+    a_0: Motion,
+) -> Motions:
+    """How every body moves; the root is accelerated by a_0, in dynamics opposite to gravity."""
+    X = tree.slots(Transform)
+    S = tree.slots(Subspace)
     v, a = tree.slots(Motion, 2)
-    v[0] = a[0] = Motion.zero()
+    v[0], a[0] = Motion.zero(), a_0
     for i, p in tree.outward:
-        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
-        X = X_J @ tree.X_T[i]
-        v[i] = X @ v[p] + v_J
-        a[i] = X @ a[p] + S @ qdd[i] + c_J + v[i].cross(v_J)
-    return a
+        X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X[i] = X_J @ tree.X_T[i]
+        v[i] = X[i] @ v[p] + v_J
+        a[i] = X[i] @ a[p] + S[i] @ qdd[i] + c_J + v[i].cross(v_J)
+    return Motions(X, S, v, a)

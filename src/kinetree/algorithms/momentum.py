@@ -16,7 +16,7 @@ from kinetree.expr import Scalar
 from kinetree.spatial import Force, ForceBasis, Motion, Transform
 from kinetree.tree import Tree
 
-__all__ = ["carried_momenta", "carried_momentum_rates", "mechanical_power", "momentum"]
+__all__ = ["carried_forces", "carried_momenta", "carried_momentum_rates", "mechanical_power", "momentum"]
 
 Slots = Sequence[Sequence[Scalar]]
 
@@ -46,18 +46,33 @@ def carried_momenta(tree: Tree, q: Slots, qd: Slots) -> tuple[list[Transform], l
 
 
 def carried_momentum_rates(tree: Tree, q: Slots, qd: Slots, qdd: Slots) -> tuple[list[Transform], list[Force]]:
-    """ⁱX_λ(i), and the derivative of the momentum of body i and all that it carries: Table 5.1 without gravity."""
+    """ⁱX_λ(i), and the derivative of the momentum of body i and all that it carries."""
+    return carried_forces(tree, q, qd, qdd, Motion.zero())
+
+
+def carried_forces(
+    tree: Tree, q: Slots, qd: Slots, qdd: Slots, a_0: Motion, f_ext: Mapping[int, Force] | None = None
+) -> tuple[list[Transform], list[Force]]:
+    """ⁱX_λ(i), and the force that body i and all that it carries require beside f_ext: fᵢ of Table 5.1.
+
+    The root is accelerated by a_0, opposite to gravity.
+    """
+    f_ext = f_ext or {}
     X = tree.slots(Transform)
     v, a = tree.slots(Motion, 2)
     f, g = tree.slots(Force, 2)
-    v[0] = a[0] = Motion.zero()
-    f[0] = Force.zero()
+    v[0], a[0] = Motion.zero(), a_0
+    f[0] = tree.I[0] @ a_0
+    if 0 in f_ext:
+        f[0] = f[0] - f_ext[0]
     for i, p in tree.outward:
         X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
         X[i] = X_J @ tree.X_T[i]
         v[i] = X[i] @ v[p] + v_J
         a[i] = X[i] @ a[p] + S @ qdd[i] + c_J + v[i].cross(v_J)
         f[i] = tree.I[i] @ a[i] + v[i].cross(tree.I[i] @ v[i])
+        if i in f_ext:
+            f[i] = f[i] - f_ext[i]
         G = ForceBasis.couples(tree.rotor[i], X_J)
         g[i] = G @ qdd[i] + (v[i] - v_J).cross(G @ qd[i])
     for i, p in tree.inward:

@@ -23,6 +23,8 @@ from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTo
 from kinetree.model import Frame, Model
 from kinetree.spatial import Force, Vec3
 from kinetree.tree import SPACES
+from kinetree.tree.one_system import OneSystemTree
+from kinetree.tree.recorded import RecordedTree
 from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
 __all__ = ["Specialization", "too_large_to_write_out"]
@@ -245,7 +247,7 @@ class Specialization:
             return
         if not rolled:
             model = aligned(model)
-            model = replace(model, tree=replace(model.tree, recorder=recorder))
+            model = replace(model, tree=RecordedTree.of(model.tree, recorder))
         arguments = [
             _pieces(model, memory, size, rolled=rolled)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
@@ -291,7 +293,7 @@ def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> A
 
 
 def _as_one_system(model: Model) -> Model:
-    return replace(model, tree=replace(model.tree, is_one_system=True))
+    return replace(model, tree=OneSystemTree.of(model.tree))
 
 
 def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:

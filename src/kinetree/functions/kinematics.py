@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.bodies import body_rows, numbered_bodies
 from kinetree.expr import Scalar
 from kinetree.functions.options import (
     ExpressedIn,
@@ -40,8 +41,8 @@ def _placement(model: Model, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
 
 def _all_placements(model: Model, q: Slots) -> list[Scalar]:
     X_0 = algorithms.placements(model.tree, q)
-    rows = model.rows()
-    for k, body in model.numbered_bodies:
+    rows = body_rows(model)
+    for k, body in numbered_bodies(model):
         rows[k] = (body.placement @ X_0[body.slot]).homogeneous()
     return rows.flat()
 
@@ -67,8 +68,8 @@ def acceleration(
 
 def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
-    rows = model.rows()
-    for k, body in model.numbered_bodies:
+    rows = body_rows(model)
+    for k, body in numbered_bodies(model):
         X = body.placement @ X_0[body.slot]
         rows[k] = express(body.placement @ velocities[body.slot], X, expressed_in).linear_first()
     return rows.flat()
@@ -77,8 +78,8 @@ def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> l
 def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
     accelerations = algorithms.accelerations(model.tree, q, v, qdd)
-    rows = model.rows()
-    for k, body in model.numbered_bodies:
+    rows = body_rows(model)
+    for k, body in numbered_bodies(model):
         X = body.placement @ X_0[body.slot]
         a = express(body.placement @ accelerations[body.slot], X, expressed_in)
         if kind == "classical":

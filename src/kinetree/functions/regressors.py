@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.bodies import bodies_behind, body_columns, body_rows, numbered_bodies, numbered_drives
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import frame_option
@@ -57,9 +58,9 @@ def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Seque
     ten, three = 10 * len(bodies), 3 * model.driven_nv if drives else 0
     Y = tree.rows(ten + three)
     for j, coefficients in algorithms.joint_torque_regressor(tree, q, v, qdd):
-        for k, body in model.bodies_behind(j, bodies):
+        for k, body in bodies_behind(model, j, bodies):
             Y[j, 10 * k] = [c.of(body.placement).ten() for c in coefficients(body.slot)]
-    for k, j in model.numbered_drives if drives else ():
+    for k, j in numbered_drives(model) if drives else ():
         rows = algorithms.drive_columns(tree, v, qdd, j)
         Y[j, ten + 3 * k] = [
             [x if a == b else 0.0 for b, row in enumerate(rows) for x in row] for a in range(len(rows))
@@ -69,24 +70,24 @@ def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Seque
 
 def _momentum(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     coefficients = algorithms.momentum_regressor(model.tree, q, v)
-    columns = model.body_columns()
-    for k, body in model.numbered_bodies:
+    columns = body_columns(model)
+    for k, body in numbered_bodies(model):
         columns[k] = [c.of(body.placement).ten() for c in coefficients[body.slot]]
     return columns.flat()
 
 
 def _kinetic_energy(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     coefficients = algorithms.kinetic_energy_regressor(model.tree, q, v)
-    rows = model.rows()
-    for k, body in model.numbered_bodies:
+    rows = body_rows(model)
+    for k, body in numbered_bodies(model):
         rows[k] = coefficients[body.slot].of(body.placement).ten()
     return rows.flat()
 
 
 def _potential_energy(model: Model, q: Slots) -> list[Scalar]:
     coefficients = algorithms.potential_energy_regressor(model.tree, q)
-    rows = model.rows()
-    for k, body in model.numbered_bodies:
+    rows = body_rows(model)
+    for k, body in numbered_bodies(model):
         rows[k] = coefficients[body.slot].of(body.placement).ten()
     return rows.flat()
 

@@ -94,7 +94,9 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
     for spec in model.parts.joints:
         if spec.name in of_joints:
             armature, damping, friction = zip(*of_joints[spec.name], strict=True)
-            spec = replace(spec, armature=armature, damping=damping, friction=friction, where="")
+            spec = replace(
+                spec, drive=replace(spec.drive, damping=damping, friction=friction), armature=armature, where=""
+            )
         joints.append(spec)
     also = " and drives" if drives else ""
     note = f"other inertial parameters: the inertias of all bodies{also} were given as numbers"

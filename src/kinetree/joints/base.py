@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from kinetree.expr import Scalar
-from kinetree.spatial import Inertia, Motion, Subspace, Transform
+from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
 
 __all__ = ["JointKind", "JointMotion", "Matrix"]
 
@@ -137,6 +137,11 @@ class JointKind(ABC):
 
         None if there is no such kind.
         """
+        return None
+
+    @property
+    def rotor_axis(self) -> Vec3 | None:
+        """The axis, in the joint's fixed frame, of a rotor that has none of its own; None if it must have one."""
         return None
 
     def unseen(self, inertia: Inertia) -> Inertia:

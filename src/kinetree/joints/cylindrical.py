@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kinetree.expr import Scalar
 from kinetree.joints.base import JointKind, JointMotion
 from kinetree.joints.composite import Composite
-from kinetree.joints.one_axis import axis_name, rows_ending_in, unit_axis
 from kinetree.joints.prismatic import Prismatic
-from kinetree.joints.revolute import Revolute, disc, turn_about
+from kinetree.joints.revolute import Revolute, thin_rod, turn_about
+from kinetree.joints.vectors import axis_name, rows_ending_in, unit_axis
 from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
 
@@ -71,4 +71,4 @@ class Cylindrical(JointKind):
 
     def unseen(self, inertia: Inertia) -> Inertia:
         """Equal moments of inertia across the axis."""
-        return disc(self.axis, inertia)
+        return thin_rod(self.axis, inertia)

@@ -11,7 +11,7 @@ from kinetree.expr import Scalar
 from kinetree.inputs import plain
 from kinetree.joints.base import JointKind, JointMotion
 from kinetree.joints.one_axis import OneAxisJoint
-from kinetree.joints.revolute import Revolute, disc, turn_about
+from kinetree.joints.revolute import Revolute, thin_rod, turn_about
 from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
 
@@ -66,4 +66,4 @@ class Helical(OneAxisJoint):
 
     def unseen(self, inertia: Inertia) -> Inertia:
         """Equal moments of inertia across the axis; not the mass, which is felt by the advance along the axis."""
-        return disc(self.axis, inertia) if self.pitch else Revolute(self.axis).unseen(inertia)
+        return thin_rod(self.axis, inertia) if self.pitch else Revolute(self.axis).unseen(inertia)

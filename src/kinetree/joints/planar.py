@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
 from kinetree.joints.base import JointKind, JointMotion
-from kinetree.joints.one_axis import axis_name, unit_axis
 from kinetree.joints.reversed import Reversed
-from kinetree.joints.revolute import disc, turn_about
+from kinetree.joints.revolute import thin_rod, turn_about
+from kinetree.joints.vectors import axis_name, unit_axis
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
 
@@ -104,7 +104,7 @@ class Planar(JointKind):
 
     def unseen(self, inertia: Inertia) -> Inertia:
         """Equal moments of inertia across the normal."""
-        return disc(self.normal, inertia)
+        return thin_rod(self.normal, inertia)
 
 
 def _next_axis(normal: Vec3) -> Vec3:

@@ -11,7 +11,7 @@ from kinetree.joints.one_axis import OneAxisJoint
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
-__all__ = ["Continuous", "Revolute", "disc", "turn_about"]
+__all__ = ["Continuous", "Revolute", "thin_rod", "turn_about"]
 
 
 class Revolute(OneAxisJoint):
@@ -27,7 +27,7 @@ class Revolute(OneAxisJoint):
 
     def unseen(self, inertia: Inertia) -> Inertia:
         """The mass, the part of h along the axis, and equal moments of inertia across it."""
-        return Inertia(inertia.mass, self.axis * inertia.h.dot(self.axis), disc(self.axis, inertia).I)
+        return Inertia(inertia.mass, self.axis * inertia.h.dot(self.axis), thin_rod(self.axis, inertia).I)
 
 
 class Continuous(Revolute):
@@ -48,8 +48,8 @@ def turn_about(axis: Vec3, angle: Scalar) -> Transform:
     return Transform(from_axis_angle(axis, angle).T, Vec3.zero())
 
 
-def disc(axis: Vec3, inertia: Inertia) -> Inertia:
-    """A massless inertia with equal moments across a coordinate axis and none about it; zero for any other axis.
+def thin_rod(axis: Vec3, inertia: Inertia) -> Inertia:
+    """The inertia of a thin rod along a coordinate axis, without its mass; zero for any other axis.
 
     No rotation about the axis and no translation changes it. Subtracted from the body's, it leaves no inertia about one
     of the two axes across.

@@ -9,9 +9,9 @@ from kinetree.errors import ModelError
 from kinetree.expr import Scalar, cos, sin
 from kinetree.joints.base import JointKind, JointMotion
 from kinetree.joints.helical import Helical
-from kinetree.joints.one_axis import axis_name, rows_ending_in, three_numbers, unit_axis
 from kinetree.joints.prismatic import Prismatic
 from kinetree.joints.revolute import Revolute, turn_about
+from kinetree.joints.vectors import axis_name, rows_ending_in, three_numbers, unit_axis
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.joints.base import JointKind, JointMotion
-from kinetree.joints.one_axis import axis_name, unit_axis
 from kinetree.joints.reversed import Reversed
 from kinetree.joints.revolute import turn_about
+from kinetree.joints.vectors import axis_name, unit_axis
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
 from kinetree.spatial.mirror import mirror_image
 

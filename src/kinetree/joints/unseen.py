@@ -14,7 +14,7 @@ from kinetree.spatial import Force, Inertia, Sym3, Vec3
 
 __all__ = ["unseen_by_trial"]
 
-_MASS, _MOMENTS, _ROTATION, _DISCS = "mass", "moments", "rotation", "discs"
+_MASS, _MOMENTS, _ROTATION, _RODS = "mass", "moments", "rotation", "rods"
 _STATES = 3
 _TOLERANCE = 1e-12
 
@@ -30,11 +30,11 @@ def unseen_by_trial(kind: JointKind, inertia: Inertia) -> Inertia:
     h = Vec3(*(x if (_MOMENTS, k) in free else 0.0 for k, x in enumerate(inertia.h.components())))
     if (_ROTATION, 0) in free:
         return Inertia(mass, h, inertia.I)
-    discs = [k for k in range(3) if (_DISCS, k) in free]
-    if not discs:
+    rods = [k for k in range(3) if (_RODS, k) in free]
+    if not rods:
         return Inertia(mass, h, Sym3.zero())
-    across = (inertia.I.xx, inertia.I.yy, inertia.I.zz)[(discs[0] + 2) % 3]
-    xx, yy, zz = (0.0 if k == discs[0] else across for k in range(3))
+    across = (inertia.I.xx, inertia.I.yy, inertia.I.zz)[(rods[0] + 2) % 3]
+    xx, yy, zz = (0.0 if k == rods[0] else across for k in range(3))
     return Inertia(mass, h, Sym3(xx, yy, zz, 0.0, 0.0, 0.0))
 
 
@@ -45,7 +45,7 @@ def _free(kind: JointKind) -> frozenset[tuple[str, int]]:
     candidates = {(_MASS, 0): [Inertia(1.0, Vec3.zero(), Sym3.zero())]}
     candidates |= {(_MOMENTS, k): [Inertia(0.0, units[k], Sym3.zero())] for k in range(3)}
     candidates[_ROTATION, 0] = [_rotational(*(float(n == k) for n in range(6))) for k in range(6)]
-    candidates |= {(_DISCS, k): [_rotational(*(float(n != k) for n in range(3)))] for k in range(3)}
+    candidates |= {(_RODS, k): [_rotational(*(float(n != k) for n in range(3)))] for k in range(3)}
     rng = np.random.default_rng(0)
     infinite = [math.inf] * kind.nq
     positions = [kind.random(rng, [-x for x in infinite], infinite) for _ in range(_STATES)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 
-from kinetree.errors import DTypeError, ModelError, NameNotFoundError, nearest_names
+from kinetree.errors import DTypeError, ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.model import Coupling, Joint, Model
 
 __all__ = ["owners_in_order"]
@@ -28,8 +28,8 @@ def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling
         found.append(owners[name])
     missing = [repr(owner.name) for owner in robot.owners if owner not in found]
     if missing:
-        listed = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
-        raise ModelError(f"joint_order leaves out {listed}; it must name every joint that has coordinates")
+        left_out = listed(missing, most=5)
+        raise ModelError(f"joint_order leaves out {left_out}; it must name every joint that has coordinates")
     return found
 
 

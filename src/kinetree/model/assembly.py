@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, listed
 from kinetree.joints import Fixed
 from kinetree.model.checks.masses import indices
 from kinetree.model.checks.parts import hint
@@ -16,11 +16,12 @@ from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.sharing import Layout
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
-from kinetree.tree.drive import Drive
+from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.unrolled import UnrolledTree
 
 __all__ = ["assemble_frames", "assemble_joints", "assemble_tree", "merge_notes", "reflected_inertia"]
 
+_FIXED = Fixed()
 _IDENTITY = Transform.identity()
 _MASSLESS = Inertia.zero()
 
@@ -56,14 +57,15 @@ def assemble_tree(
     tree = UnrolledTree(
         outward=tuple(places.outward),
         inward=tuple(reversed(places.outward)),
-        joint=(Fixed(), *(spec.kind for spec in joints)),
+        joint=(_FIXED, *(spec.kind for spec in joints)),
         X_T=tuple(places.X_T),
         I=tuple(inertia),
         armature=((), *map(reflected_inertia, joints)),
         gravity=Motion(Vec3.zero(), Vec3(*gravity)),
         parent=tuple(places.parent),
         rotor=((), *map(_rotor_couples, joints)),
-        drive=(Drive.none(), *map(_drive, joints)),
+        drive=(Drive.none(_FIXED), *(spec.drive for spec in joints)),
+        limits=(Limits.none(_FIXED), *(spec.limits for spec in joints)),
         coordinates=layout.map,
     )
     moving = {spec.child for spec in joints}
@@ -84,8 +86,7 @@ def assemble_joints(specs: Sequence[JointSpec], layout: Layout) -> dict[str, Joi
         q_start, v_start = layout.starts[spec.name]
         joints[spec.name] = Joint(
             spec.name, spec.kind, slot, spec.parent, spec.child, spec.placement, q_start, v_start,
-            spec.limits, spec.damping, spec.friction, spec.friction_speed, spec.stiffness, spec.rest,
-            spec.armature, spec.rotor, spec.mimic, layout.coupling_of.get(spec.name),
+            spec.limits, spec.drive, spec.armature, spec.rotor, spec.mimic, layout.coupling_of.get(spec.name),
         )  # fmt: skip
     return joints
 
@@ -101,15 +102,7 @@ def _rotor_couples(spec: JointSpec) -> tuple[Vec3, ...]:
     """The entry of tree.rotor for a joint."""
     if spec.rotor is None:
         return (Vec3.zero(),) * spec.kind.nv
-    axis = spec.rotor.axis if spec.rotor.axis is not None else spec.kind.axis.components()  # type: ignore[attr-defined]
-    return (Vec3(*axis) * (spec.rotor.ratio * spec.rotor.inertia),)
-
-
-def _drive(spec: JointSpec) -> Drive:
-    return Drive(
-        spec.damping, spec.friction, spec.friction_speed, spec.stiffness, spec.rest,
-        tuple(map(float, spec.limits.effort)), tuple(map(float, spec.limits.velocity)),
-    )  # fmt: skip
+    return (spec.rotor.axis_on(spec.kind) * (spec.rotor.ratio * spec.rotor.inertia),)
 
 
 def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> dict[str, Frame]:
@@ -135,8 +128,8 @@ def merge_notes(bodies: Mapping[str, Body], root: str) -> list[str]:
     merged = [body.name for body in bodies.values() if body.is_fixed and body.name != root]
     if not merged:
         return []
-    listed = ", ".join(merged[:8]) + (f" and {len(merged) - 8} more" if len(merged) > 8 else "")
-    return [f"bodies on fixed joints were merged into the body they are fixed to ({len(merged)}): {listed}"]
+    shown = listed(merged, most=8)
+    return [f"bodies on fixed joints were merged into the body they are fixed to ({len(merged)}): {shown}"]
 
 
 def _merge(structure: Structure, joints: Sequence[JointSpec]) -> _Places:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from kinetree.errors import ModelError
 from kinetree.joints import JointKind
 from kinetree.model.checks.kinds import check_counts
-from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.given import (
     body_name,
     floats,
@@ -24,7 +24,7 @@ from kinetree.model.given import (
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.plain import plain_inertia, plain_transform
-from kinetree.tree.drive import FRICTION_SPEED
+from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["Collector"]
 
@@ -136,10 +136,10 @@ class Collector:
             raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
         check_counts(kind, name, where)
         kind.freeze()
-        nothing = (0.0,) * kind.nv
+        default = Drive.none(kind)
 
-        def numbers(what: str, given: Sequence[float] | None, default: tuple[float, ...]) -> tuple[float, ...]:
-            return default if given is None else floats(f"joint {name!r}: {what}", given, where)
+        def numbers(what: str, given: Sequence[float] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
+            return otherwise if given is None else floats(f"joint {name!r}: {what}", given, where)
 
         self._joints[name] = JointSpec(
             name,
@@ -148,12 +148,14 @@ class Collector:
             child,
             _IDENTITY if placement is None else _plain_placement(placement),
             Limits.none(kind) if limits is None else plain_limits(limits, name, where),
-            numbers("damping", damping, nothing),
-            numbers("friction", friction, nothing),
-            numbers("friction_speed", friction_speed, (FRICTION_SPEED,) * kind.nv),
-            numbers("stiffness", stiffness, nothing),
-            numbers("rest", rest, kind.neutral()),
-            numbers("armature", armature, nothing),
+            Drive(
+                numbers("damping", damping, default.damping),
+                numbers("friction", friction, default.friction),
+                numbers("friction_speed", friction_speed, default.friction_speed),
+                numbers("stiffness", stiffness, default.stiffness),
+                numbers("rest", rest, default.rest),
+            ),
+            numbers("armature", armature, (0.0,) * kind.nv),
             None if rotor is None else plain_rotor(rotor),
             None if mimic is None else plain_mimic(mimic, name, where),
             where,

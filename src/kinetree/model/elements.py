@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Generic, TypeVar
 
 from kinetree.errors import NameNotFoundError, nearest_names
 from kinetree.joints import JointKind
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Transform, Vec3
+from kinetree.tree.drive import Drive, HasDrive, Limits
 
-__all__ = ["Body", "Coupling", "Frame", "Geometry", "Joint", "Limits", "Mimic", "Named", "Rotor"]
+__all__ = ["Body", "Coupling", "Frame", "Geometry", "Joint", "Mimic", "Named", "Rotor"]
 
 T = TypeVar("T")
 
@@ -84,21 +84,6 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
-
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
-    velocity: tuple[float, ...]
-    effort: tuple[float, ...]
-
-    @staticmethod
-    def none(kind: JointKind) -> Limits:
-        inf = math.inf
-        return Limits((-inf,) * kind.nq, (inf,) * kind.nq, (inf,) * kind.nv, (inf,) * kind.nv)
-
-
-@dataclass(frozen=True, slots=True)
 class Mimic:
     """q = multiplier * q_of(joint) + offset: the joint follows, and has no coordinate of its own in q and v."""
 
@@ -120,9 +105,15 @@ class Rotor:
     ratio: float
     axis: tuple[float, float, float] | None = None
 
+    def axis_on(self, kind: JointKind) -> Vec3:
+        """Its axis on a joint of this kind."""
+        axis = kind.rotor_axis if self.axis is None else Vec3(*self.axis)
+        assert axis is not None  # the checks of a robot's parts refuse such a rotor
+        return axis
+
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(HasDrive):
     """A moving joint."""
 
     name: str
@@ -137,16 +128,8 @@ class Joint:
     q_start: int
     v_start: int
     limits: Limits
-    damping: tuple[float, ...]
-    """Viscous damping, N·m·s/rad or N·s/m."""
-    friction: tuple[float, ...]
-    """Coulomb friction, N·m or N."""
-    friction_speed: tuple[float, ...]
-    """The speed within which Coulomb friction is smoothed, rad/s or m/s."""
-    stiffness: tuple[float, ...]
-    """Spring stiffness, N·m/rad or N/m."""
-    rest: tuple[float, ...]
-    """The coordinates at which the spring is at rest."""
+    drive: Drive
+    """Its friction and spring, whose numbers are also attributes of the joint."""
     armature: tuple[float, ...]
     """Rotor inertia seen at the joint, kg·m² or kg; that of `rotor` is added to it."""
     rotor: Rotor | None = None

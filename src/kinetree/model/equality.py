@@ -71,7 +71,7 @@ def hash_of(parts: Parts) -> int:
             tuple((link.name, _of_inertia(link.inertia)) for link in parts.links),
             # A user's kind may equal others in a way that its hash does not reflect; its class is enough.
             tuple((j.name, type(j.kind), j.parent, j.child, _of_placement(j.placement)) for j in parts.joints),
-            tuple((j.damping, j.friction, j.armature, j.stiffness) for j in parts.joints),
+            tuple((j.drive, j.armature) for j in parts.joints),
             tuple((frame.name, frame.body, _of_placement(frame.placement)) for frame in parts.frames),
             tuple((coupling.name, coupling.joints, coupling.matrix) for coupling in parts.couplings),
         )

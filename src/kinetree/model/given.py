@@ -10,10 +10,11 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.inputs import is_masked, plain
-from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.specs import at
 from kinetree.spatial import Transform
 from kinetree.spatial.plain import plain_transform
+from kinetree.tree.drive import Limits
 
 __all__ = [
     "body_name",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from kinetree.errors import ModelError, ShapeError
+from kinetree.errors import ModelError, ShapeError, listed
 from kinetree.joints import Fixed, Free
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.changes.common import (
@@ -14,7 +14,6 @@ from kinetree.model.changes.common import (
     check_placement,
     check_robot,
     frame_names,
-    listed,
     prefixed,
     unused,
 )
@@ -73,7 +72,7 @@ def merge(
     joints = {name for _, parts, bases in named for name in (*(spec.name for spec in parts.joints), *bases)}
 
     builder = ModelBuilder(name, gravity=_gravity(robots) if gravity is None else gravity)
-    builder.note(f"merged robots {listed(robot.name for robot in robots)} side by side on the body {world!r}")
+    builder.note(f"merged robots {listed(repr(robot.name) for robot in robots)} side by side on the body {world!r}")
     builder.add_body(world)
     for robot, prefix, place, (_, parts, bases) in zip(robots, before, places, named, strict=True):
         root = prefix + robot.root

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +15,6 @@ from kinetree.joints import Prismatic
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
 from kinetree.model.specs import Parts
 from kinetree.tree import UnrolledTree
-from kinetree.tree.body_rows import BodyColumns, Rows
 
 __all__ = ["Robot", "refuse_zero_quaternions", "vector"]
 
@@ -119,26 +118,6 @@ class Robot(Hashed):
         }
 
     @property
-    def numbered_bodies(self) -> Iterator[tuple[int, Body]]:
-        """(k, body k), in the order of `bodies`."""
-        return enumerate(self.bodies.values())
-
-    def rows(self) -> Rows:
-        """An empty result with one row per body."""
-        return Rows(len(self.bodies))
-
-    def body_columns(self) -> BodyColumns:
-        """An empty result with some columns per body."""
-        return BodyColumns(len(self.bodies))
-
-    def bodies_behind(self, j: int, names: Sequence[str]) -> Iterator[tuple[int, Body]]:
-        """(k, body k) for those of the named bodies that joint j carries; k is the index in `names`."""
-        carried = {j, *(i for i, _ in self.tree.behind(j))}
-        for k, name in enumerate(names):
-            if self.bodies[name].slot in carried:
-                yield k, self.bodies[name]
-
-    @property
     def driven_joints(self) -> list[Joint]:
         """The joints that have drive parameters: all that move, including followers, except a floating base's."""
         return list(self.joints.values())[int(self.floating_base) :]
@@ -147,14 +126,6 @@ class Robot(Hashed):
     def driven_nv(self) -> int:
         """The number of degrees of freedom of `driven_joints`."""
         return sum(joint.kind.nv for joint in self.driven_joints)
-
-    @property
-    def numbered_drives(self) -> Iterator[tuple[int, int]]:
-        """(k, slot) for each of `driven_joints`; k is the index of its first degree of freedom among all of theirs."""
-        k = 0
-        for joint in self.driven_joints:
-            yield k, joint.slot
-            k += joint.kind.nv
 
     def neutral(self) -> NDArray[np.float64]:
         """The configuration at which every joint's coordinates are neutral, shape (nq,).

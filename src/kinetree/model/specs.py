@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinetree.joints import Free, JointKind
-from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.spatial import Inertia, Transform
-from kinetree.tree.drive import FRICTION_SPEED
+from kinetree.tree.drive import Drive, HasDrive, Limits
 
 __all__ = ["CouplingSpec", "FrameSpec", "JointSpec", "LinkSpec", "Parts", "at", "floating_joint"]
 
@@ -26,7 +26,7 @@ class LinkSpec:
 
 
 @dataclass(slots=True)
-class JointSpec:
+class JointSpec(HasDrive):
     """A joint, fixed ones included."""
 
     name: str
@@ -35,15 +35,20 @@ class JointSpec:
     child: str
     placement: Transform
     limits: Limits
-    damping: tuple[float, ...]
-    friction: tuple[float, ...]
-    friction_speed: tuple[float, ...]
-    stiffness: tuple[float, ...]
-    rest: tuple[float, ...]
+    drive: Drive
     armature: tuple[float, ...]
     rotor: Rotor | None = None
     mimic: Mimic | None = None
     where: object = field(default="", compare=False)
+
+    @staticmethod
+    def bare(
+        name: str, kind: JointKind, parent: str, child: str, placement: Transform, *, where: object = ""
+    ) -> JointSpec:
+        """A joint without limits, friction, spring, armature or rotor."""
+        return JointSpec(
+            name, kind, parent, child, placement, Limits.none(kind), Drive.none(kind), (0.0,) * kind.nv, where=where
+        )
 
 
 @dataclass(slots=True)
@@ -88,11 +93,7 @@ class Parts:
 
 def floating_joint(name: str, world: str, root: str, where: object = "") -> JointSpec:
     """The joint of a floating base."""
-    kind, six = Free(), (0.0,) * 6
-    return JointSpec(
-        name, kind, world, root, Transform.identity(), Limits.none(kind),
-        six, six, (FRICTION_SPEED,) * 6, six, kind.neutral(), six, where=where,
-    )  # fmt: skip
+    return JointSpec.bare(name, Free(), world, root, Transform.identity(), where=where)
 
 
 def at(where: object, message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.errors import listed
 from kinetree.model.elements import Joint
 from kinetree.model.robot import Robot
 
@@ -31,12 +32,8 @@ def describe(model: Robot) -> str:
             f"  {place}  {coupling.name} ({', '.join(coupling.coordinates)}) moves {', '.join(coupling.joints)}"
         )
     if model.singular_joints:
-        names = ", ".join(model.singular_joints[:MAX_MERGED])
-        more = len(model.singular_joints) - MAX_MERGED
-        lines.append(
-            f"forward dynamics is not defined, because nothing with inertia resists these joints: {names}"
-            + (f" and {more} more" if more > 0 else "")
-        )
+        names = listed(model.singular_joints, MAX_MERGED)
+        lines.append(f"forward dynamics is not defined, because nothing with inertia resists these joints: {names}")
     lines += [f"note: {note}" for note in model.notes[:MAX_NOTES]]
     if len(model.notes) > MAX_NOTES:
         lines.append(f"… and {_count(len(model.notes) - MAX_NOTES, 'more note')}, in Model.notes")
@@ -80,10 +77,7 @@ def _tree(model: Robot) -> list[str]:
 
 
 def _body(model: Robot, name: str, slot: int, merged: list[str]) -> str:
-    with_merged = ""
-    if merged:
-        more = f" and {len(merged) - MAX_MERGED} more" if len(merged) > MAX_MERGED else ""
-        with_merged = f" with {', '.join(merged[:MAX_MERGED])}{more}"
+    with_merged = f" with {listed(merged, MAX_MERGED)}" if merged else ""
     mass = float(model.tree.I[slot].mass)
     return f"{name}{with_merged}, {_kilograms(mass)}" if mass or slot else f"{name}{with_merged}"
 

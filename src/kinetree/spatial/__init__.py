@@ -4,6 +4,7 @@ from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
 from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.regressor import Coefficients, ForceColumns
 from kinetree.spatial.subspace import ForceBasis, Subspace
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.turn import Turn
@@ -12,9 +13,11 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = [
     "LDLT",
     "ArticulatedInertia",
+    "Coefficients",
     "CoriolisInertia",
     "Force",
     "ForceBasis",
+    "ForceColumns",
     "Inertia",
     "Mat3",
     "Motion",

@@ -2,7 +2,7 @@
 
 from kinetree.tree.clusters import Cluster
 from kinetree.tree.coordinate_map import CoordinateMap
-from kinetree.tree.drive import Drive
+from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.matrices import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
 from kinetree.tree.topology import SPACES, Topology
 from kinetree.tree.tree import Tree
@@ -19,6 +19,7 @@ __all__ = [
     "JointRows",
     "JointSquare",
     "JointSquares",
+    "Limits",
     "Topology",
     "Tree",
     "UnrolledTree",

@@ -1,28 +1,77 @@
-"""Effects along a joint besides rigid-body dynamics: friction, springs, and motor limits."""
+"""Effects along a joint besides rigid-body dynamics: friction, springs, and limits."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-__all__ = ["FRICTION_SPEED", "Drive"]
+from kinetree.joints import JointKind
+
+__all__ = ["FRICTION_SPEED", "Drive", "HasDrive", "Limits"]
 
 FRICTION_SPEED = 1e-2
-"""The default speed within which Coulomb friction is smoothed: F tanh(v / speed); rad/s or m/s."""
+"""The default speed within which Coulomb friction is smoothed, rad/s or m/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """Drive parameters of one joint: one number per degree of freedom; for `rest`, one per coordinate."""
+    """Friction and spring of one joint: one number per degree of freedom; for `rest`, one per coordinate."""
 
     damping: tuple[float, ...]
     friction: tuple[float, ...]
     friction_speed: tuple[float, ...]
     stiffness: tuple[float, ...]
     rest: tuple[float, ...]
-    effort: tuple[float, ...]
-    velocity: tuple[float, ...]
 
     @staticmethod
-    def none() -> Drive:
-        """The drive of a joint without degrees of freedom."""
-        return Drive((), (), (), (), (), (), ())
+    def none(kind: JointKind) -> Drive:
+        """No friction and no spring, with the default values of what would matter if there were."""
+        nothing = (0.0,) * kind.nv
+        return Drive(nothing, nothing, (FRICTION_SPEED,) * kind.nv, nothing, kind.neutral())
+
+
+class HasDrive:
+    """The numbers of a joint's `drive` as attributes of the joint."""
+
+    __slots__ = ()
+    drive: Drive
+
+    @property
+    def damping(self) -> tuple[float, ...]:
+        """Viscous damping, N·m·s/rad or N·s/m."""
+        return self.drive.damping
+
+    @property
+    def friction(self) -> tuple[float, ...]:
+        """Coulomb friction, N·m or N."""
+        return self.drive.friction
+
+    @property
+    def friction_speed(self) -> tuple[float, ...]:
+        """The speed s within which Coulomb friction F is smoothed, F tanh(v / s); rad/s or m/s."""
+        return self.drive.friction_speed
+
+    @property
+    def stiffness(self) -> tuple[float, ...]:
+        """Spring stiffness, N·m/rad or N/m."""
+        return self.drive.stiffness
+
+    @property
+    def rest(self) -> tuple[float, ...]:
+        """The coordinates at which the spring is at rest."""
+        return self.drive.rest
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
+
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    velocity: tuple[float, ...]
+    effort: tuple[float, ...]
+
+    @staticmethod
+    def none(kind: JointKind) -> Limits:
+        inf = math.inf
+        return Limits((-inf,) * kind.nq, (inf,) * kind.nq, (inf,) * kind.nv, (inf,) * kind.nv)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from kinetree.expr import Scalar, is_zero
+from kinetree.expr import Recorder, Scalar, is_zero
 from kinetree.tree.elimination import elimination
 from kinetree.tree.sparse_matrix import SparseMatrix
 from kinetree.tree.topology import Topology
@@ -16,9 +16,11 @@ __all__ = ["JointBlocks", "JointColumns", "JointDiagonal", "JointRows", "JointSq
 class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
     """A symmetric matrix of joints, by its blocks (i, j); (j, i) is the transpose, and the root has none."""
 
-    def __init__(self, tree: Topology) -> None:
+    def __init__(self, tree: Topology, recorder: Recorder | None = None) -> None:
+        """`recorder`: that of the trace, if its linear algebra is to be done in loops of the program."""
         self._tree = tree
         self._starts = tree.v_starts
+        self._recorder = recorder
 
     def __setitem__(self, ij: tuple[int, int], block: list[list[Scalar]]) -> None:
         if 0 not in ij:
@@ -44,7 +46,7 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         H = self.flat()
         n = math.isqrt(len(H))
         rows = [H[a * n : (a + 1) * n] for a in range(n)]
-        return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered), self._tree)
+        return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered), self._tree, self._recorder)
 
 
 class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):

@@ -19,12 +19,19 @@ class SparseMatrix:
     The factors replace it in place: L without the ones on its diagonal, and D on the diagonal.
     """
 
-    def __init__(self, rows: Sequence[Sequence[Scalar]], elimination: Elimination, tree: Topology) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Sequence[Scalar]],
+        elimination: Elimination,
+        tree: Topology,
+        recorder: Recorder | None = None,
+    ) -> None:
         order = elimination.order
         self._rows: list[list[Scalar]] = [[0.0] * len(order)]
         self._rows += [[0.0, *(rows[a][b] for b in order[1:])] for a in order[1:]]
         self._elimination = elimination
         self._tree = tree
+        self._recorder = recorder
 
     @property
     def outward(self) -> range:
@@ -83,11 +90,13 @@ class SparseMatrix:
         """The numbers on the diagonal, in elimination order."""
         return [self[k, k] for k in self.outward]
 
-    def stored(self, recorder: Recorder) -> StoredFactors:
-        """The factors in memory of a trace."""
+    def stored(self) -> StoredFactors | None:
+        """The factors in memory of a trace, if there is one and linear algebra is to be done in its loops."""
+        if self._recorder is None:
+            return None
         L = [{i - 1: self[k, i] for i in self.above(k)} for k in self.outward]
         order = self._elimination.order[1:]
-        return StoredFactors(recorder, order, L, [1.0 / self[k, k] for k in self.outward])
+        return StoredFactors(self._recorder, order, L, [1.0 / self[k, k] for k in self.outward])
 
     def pieces(self, x: Sequence[Scalar]) -> Any:
         """Accelerations with one entry per degree of freedom, as pieces from slot 1 on."""

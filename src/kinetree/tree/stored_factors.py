@@ -9,7 +9,7 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, is_zero
@@ -54,6 +54,18 @@ class StoredFactors:
             self._L[place] = L[k][s]
         for k, x in enumerate(inverse_D):
             self._inverse_D[k] = x
+
+    def write(
+        self, matrices: Sequence[Sequence[Sequence[Scalar]]], less: Sequence[Mapping[tuple[int, int], Scalar]]
+    ) -> None:
+        """Write H⁻¹ B - A into the result for each matrix B and its A, given by place, and then H⁻¹, row by row."""
+        (output,) = self._recorder.outputs
+        self.solve(matrices, output)
+        for m, places in enumerate(less):
+            for (i, j), x in places.items():
+                at = (m * self._n + i) * self._n + j
+                output[at] = output[at] - x
+        self.invert(output, len(matrices) * self._n**2)
 
     def solve(self, matrices: Sequence[Sequence[Sequence[Scalar]]], target: Memory) -> None:
         """Store H⁻¹ B for each matrix B, given by its rows, in the target, one after the other, row by row."""

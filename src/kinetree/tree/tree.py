@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
-from kinetree.expr import Recorder, Scalar
+from kinetree.expr import Grid, Scalar
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.clusters import Cluster
 from kinetree.tree.coordinate_map import CoordinateMap
-from kinetree.tree.drive import Drive
+from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.matrices import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
 
 __all__ = ["Tree"]
@@ -57,6 +57,8 @@ class Tree(Protocol):
     @property
     def drive(self) -> Sequence[Drive]: ...
     @property
+    def limits(self) -> Sequence[Limits]: ...
+    @property
     def gravity(self) -> Motion:
         """The acceleration of free fall."""
 
@@ -71,10 +73,6 @@ class Tree(Protocol):
     @property
     def is_one_system(self) -> bool:
         """Whether to solve by the mass matrix where there is a choice between it and articulated bodies or clusters."""
-
-    @property
-    def recorder(self) -> Recorder | None:
-        """The recorder of the trace, if dense linear algebra is to be done in loops of the program."""
 
     @property
     def carrier(self) -> int:
@@ -130,6 +128,9 @@ class Tree(Protocol):
 
     def rows(self, columns: int) -> JointRows:
         """A matrix with one row per degree of freedom, zero at first."""
+
+    def grid(self, rows: int, columns: int) -> Grid:
+        """A matrix that is processed row by row, zero at first; in loops of the program if it has loops."""
 
     def in_slots(self, pieces: Sequence[T]) -> Sequence[T]:
         """What an algorithm returned, from slot 1 on, as an array with slot 0, which is never read."""

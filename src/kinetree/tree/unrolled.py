@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, overload
 
-from kinetree.expr import Recorder, Scalar, is_zero
+from kinetree.expr import Grid, Scalar, is_zero
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.clusters import Cluster, clusters
-from kinetree.tree.drive import Drive
+from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.matrices import JointBlocks, JointColumns, JointDiagonal, JointRows, JointSquare, JointSquares
 from kinetree.tree.topology import Topology
 
@@ -34,11 +34,7 @@ class UnrolledTree(Topology):
     """Ratio times inertia times axis of each geared rotor, in the joint's fixed frame; one vector per degree of
     freedom, or none where there is no rotor."""
     drive: tuple[Drive, ...] = ()
-    is_one_system: bool = False
-    """Whether, if joints share coordinates, forward dynamics is solved as one system instead of cluster by cluster; and
-    whether other quantities use the mass matrix instead of articulated bodies, where both are possible."""
-    recorder: Recorder | None = None
-    """The recorder of the trace, if dense linear algebra is to be done in loops of the program."""
+    limits: tuple[Limits, ...] = ()
 
     @overload
     def slots(self, kind: type[T]) -> list[T]: ...
@@ -91,6 +87,10 @@ class UnrolledTree(Topology):
         """A matrix with one row per degree of freedom, initially zero."""
         return JointRows(self, columns)
 
+    def grid(self, rows: int, columns: int) -> Grid:
+        """A matrix that is processed row by row, initially zero."""
+        return Grid(rows, columns)
+
     def of_some(self, values: Mapping[int, T], zero: T) -> Mapping[int, T]:  # noqa: ARG002
         """Values that some bodies have; `zero` is that of the others, for trees that cannot leave them out."""
         return values
@@ -130,9 +130,14 @@ class UnrolledTree(Topology):
         return i if all(map(is_zero, (I.mass, *I.h.components(), *I.I.components(), *spins))) else 0
 
     @property
+    def is_one_system(self) -> bool:
+        """Whether to solve by the mass matrix where there is a choice between it and articulated bodies or clusters."""
+        return False
+
+    @property
     def clusters(self) -> tuple[Cluster, ...]:
         """Joints that share coordinates, with those between them; none if they are solved as one system."""
-        return () if self.is_one_system else clusters(self)
+        return clusters(self)
 
     def factor_operations(self) -> int:
         """Approximate number of multiplications in the L D Lᵀ of all clusters."""

@@ -59,12 +59,10 @@ class RolledModel:
     def body_columns(self) -> BodyColumns:
         return BodyColumns(self._recorder, len(self._source.slots))
 
-    @property
     def numbered_bodies(self) -> NamedBodies:
         source = self._source
         return NamedBodies(self._recorder, source.slots, source.placements, source.tree.kind_of)
 
-    @property
     def numbered_drives(self) -> Iterator[tuple[Index, Slot]]:
         # A floating base is alone on the root, and thus the first body.
         source = self._source

@@ -13,16 +13,17 @@ from kinetree.io.native.quantities import read_placement, read_vector
 from kinetree.io.native.writing import FORMAT, VERSION
 from kinetree.joints import JointKind
 from kinetree.model.builder import ModelBuilder
-from kinetree.model.elements import Geometry, Limits, Mimic, Rotor
+from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["read_text"]
 
 _IDENTITY = Transform.identity()
 _TOP = ("kinetree", "version", "name", "gravity", "floating_base", "bodies", "joints")
 _BODY = ("mass", "first_moment", "inertia", "geometry")
-_FORCES = ("damping", "friction", "friction_speed", "stiffness", "rest", "armature")
+_FORCES = (*Drive.__slots__, "armature")
 _JOINT = ("placement", "limits", *_FORCES, "rotor", "mimic")
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from kinetree.errors import ModelError
 from kinetree.io.native.kinds import KindWriter
 from kinetree.io.native.quantities import dumped, number, numbers, placement
-from kinetree.model.elements import Geometry, Limits
+from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.model import Model
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec
 from kinetree.spatial import Inertia, Transform
-from kinetree.tree.drive import FRICTION_SPEED
+from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["FORMAT", "VERSION", "write_text"]
 
@@ -125,16 +125,10 @@ def _joint(joint: JointSpec, kinds: KindWriter) -> dict[str, Any]:
         _add(limits, name, numbers(getattr(joint.limits, name)), numbers(getattr(none, name)))
     if limits:
         record["limits"] = limits
-    nothing = (0.0,) * kind.nv
-    for name, default in (
-        ("damping", nothing),
-        ("friction", nothing),
-        ("friction_speed", (FRICTION_SPEED,) * kind.nv),
-        ("stiffness", nothing),
-        ("rest", kind.neutral()),
-        ("armature", nothing),
-    ):
-        _add(record, name, numbers(getattr(joint, name)), numbers(default))
+    bare = Drive.none(kind)
+    for name in Drive.__slots__:
+        _add(record, name, numbers(getattr(joint.drive, name)), numbers(getattr(bare, name)))
+    _add(record, "armature", numbers(joint.armature), [0.0] * kind.nv)
     if joint.rotor is not None:
         rotor = {"inertia": number(joint.rotor.inertia), "ratio": number(joint.rotor.ratio)}
         record["rotor"] = rotor if joint.rotor.axis is None else {**rotor, "axis": numbers(joint.rotor.axis)}

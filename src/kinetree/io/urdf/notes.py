@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["Notes"]
+from kinetree.errors import listed
 
-_SHOWN = 6
+__all__ = ["Notes"]
 
 
 class Notes:
@@ -22,9 +22,3 @@ class Notes:
     def sentences(self) -> list[str]:
         """One sentence per assumption, with the parts it concerns."""
         return [f"{sentence}: {listed(names)}" for sentence, names in self._names.items()]
-
-
-def listed(names: list[str]) -> str:
-    """The first few names and how many more there are."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

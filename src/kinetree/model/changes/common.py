@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from kinetree.errors import ModelError, NameNotFoundError, nearest_names
+from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.joints import Fixed
 from kinetree.model.collector import Collector
-from kinetree.model.elements import Joint, Limits, Mimic
+from kinetree.model.elements import Joint, Mimic
 from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, Parts
 from kinetree.spatial import Transform
@@ -24,7 +24,6 @@ __all__ = [
     "frame_names",
     "joint_names",
     "leader_of",
-    "listed",
     "opened",
     "place_of",
     "prefixed",
@@ -87,7 +86,7 @@ def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: 
             both = [name for name in names if owner.setdefault((what, name), k) != k]
             if both:
                 first = robots[owner[what, both[0]]][0]
-                raise ModelError(f"{first!r} and {robot!r} both have {what} named {listed(both)}; {advice}")
+                raise ModelError(f"{first!r} and {robot!r} both have {what} named {listed(map(repr, both))}; {advice}")
 
 
 def frame_names(parts: Parts) -> list[str]:
@@ -123,8 +122,7 @@ def place_of(model: Robot, to: str, placement: Transform | None) -> tuple[str, T
 
 def welded(name: str, parent: str, child: str, placement: Transform, where: object = "") -> JointSpec:
     """A fixed joint."""
-    kind = Fixed()
-    return JointSpec(name, kind, parent, child, placement, Limits.none(kind), (), (), (), (), (), (), where=where)
+    return JointSpec.bare(name, Fixed(), parent, child, placement, where=where)
 
 
 def prefixed(parts: Parts, prefix: str) -> Parts:
@@ -167,10 +165,3 @@ def unused(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first few names, for messages."""
-    names = list(names)
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return ", ".join(map(repr, names[:6])) + more

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ModelError, NameNotFoundError, ShapeError, nearest_names
+from kinetree.errors import ModelError, NameNotFoundError, ShapeError, listed, nearest_names
 from kinetree.inputs import real_array
 from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, base_joint, changed, leader_of, unused, welded
@@ -156,8 +156,7 @@ def _sentence(model: Robot, held: Iterable[str], pieces: Sequence[Sequence[Any]]
         numbers = ", ".join(f"{x:.6g}" for x in _unit(joint.kind, pieces[joint.slot]))
         unit = f" {joint.kind.q_units[0]}" if joint.kind.nq == 1 and joint.kind.q_units[0] else ""
         told.append(f"{name!r} at {numbers}{unit}" if joint.kind.nq == 1 else f"{name!r} at ({numbers})")
-    more = f" and {len(told) - 6} more" if len(told) > 6 else ""
-    return f"locked: {'; '.join(told[:6])}{more}" if told else "locked: nothing"
+    return f"locked: {listed(told, separator='; ')}" if told else "locked: nothing"
 
 
 def _unit(kind: JointKind, q: Sequence[float]) -> list[float]:

@@ -16,11 +16,12 @@ from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, changed
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
-from kinetree.model.elements import Geometry, Joint, Limits, Rotor
+from kinetree.model.elements import Geometry, Joint, Rotor
 from kinetree.model.robot import Robot
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
-from kinetree.spatial import Inertia, Motion, Sym3, Vec3
+from kinetree.spatial import Inertia, Motion, Sym3
 from kinetree.spatial.mirror import mirror_image, mirror_image_of_placement, mirror_image_of_turn
+from kinetree.tree.drive import Limits
 
 __all__ = ["Rename", "mirrored", "mirrored_configuration", "mirrored_velocity"]
 
@@ -140,7 +141,7 @@ def _joint(spec: JointSpec, k: int) -> JointSpec:
     )
     if not spec.kind.is_flat:
         coordinates = _image(spec, kind, k)
-        image.rest = tuple(map(float, coordinates.configuration(spec.rest)))
+        image.drive = replace(spec.drive, rest=tuple(map(float, coordinates.configuration(spec.rest))))
         image.limits = _limits(spec, coordinates)
     return image
 
@@ -169,11 +170,10 @@ def _rotor(spec: JointSpec, kind: JointKind, k: int) -> Rotor | None:
     """Mirror a rotor: it spins the other way; its axis is given where it differs from the image joint's own."""
     if spec.rotor is None:
         return None
-    own = getattr(spec.kind, "axis", None)
-    if spec.rotor.axis is None and mirror_image_of_turn(own, k) == kind.axis:  # type: ignore[arg-type, attr-defined]
+    axis = mirror_image_of_turn(spec.rotor.axis_on(spec.kind), k)
+    if spec.rotor.axis is None and axis == kind.rotor_axis:
         return spec.rotor
-    axis = own if spec.rotor.axis is None else Vec3(*spec.rotor.axis)
-    x, y, z = map(float, mirror_image_of_turn(axis, k).components())  # type: ignore[arg-type]
+    x, y, z = map(float, axis.components())
     return replace(spec.rotor, axis=(x, y, z))
 
 

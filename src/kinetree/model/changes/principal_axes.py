@@ -14,8 +14,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import listed
 from kinetree.joints import Fixed, Placed
-from kinetree.model.changes.common import Changed, base_joint, changed, listed, unused
+from kinetree.model.changes.common import Changed, base_joint, changed, unused
 from kinetree.model.checks.masses import central_inertias, ten
 from kinetree.model.elements import Rotor
 from kinetree.model.robot import Robot
@@ -58,7 +59,7 @@ def in_principal_axes(model: Robot) -> Changed:
         frames=tuple(frames),
         floating_base=parts.floating_base and not floating,
     )
-    told = f"{listed(places)}; their old frames are called NAME.origin" if places else "none had to be moved"
+    told = f"{listed(map(repr, places))}; their old frames are called NAME.origin" if places else "none had to be moved"
     base = f"; the floating base is a joint on {links[-1].name!r}" if floating else ""
     return changed(result, f"frames put at centres of mass along principal axes: {told}{base}")
 
@@ -144,5 +145,5 @@ def _rotor(spec: JointSpec) -> Rotor | None:
     """The rotor with an explicit axis, for a placed joint has none of its own."""
     if spec.rotor is None or spec.rotor.axis is not None:
         return spec.rotor
-    x, y, z = map(float, spec.kind.axis.components())  # type: ignore[attr-defined]
+    x, y, z = map(float, spec.rotor.axis_on(spec.kind).components())
     return replace(spec.rotor, axis=(x, y, z))

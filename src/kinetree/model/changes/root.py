@@ -7,14 +7,15 @@ from typing import NoReturn
 
 import numpy as np
 
-from kinetree.errors import ModelError, OptionError
+from kinetree.errors import ModelError, OptionError, listed
 from kinetree.joints import Fixed, JointKind
-from kinetree.model.changes.common import Changed, base_joint, changed, joint_names, leader_of, listed, unused, welded
+from kinetree.model.changes.common import Changed, base_joint, changed, joint_names, leader_of, unused, welded
 from kinetree.model.changes.kinds import reversed_kind
-from kinetree.model.elements import Limits, Rotor
+from kinetree.model.elements import Rotor
 from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, LinkSpec
 from kinetree.spatial import Inertia, Transform, Vec3
+from kinetree.tree.drive import Limits
 
 __all__ = ["rerooted"]
 
@@ -56,7 +57,7 @@ def rerooted(model: Robot, body: str, *, floating_base: bool | None = None) -> C
     sentence = f"rerooted from {model.root!r} to {body!r}, which {base}"
     moving = [spec.name for spec in path if not isinstance(spec.kind, Fixed)]
     if moving:
-        sentence += f"; these joints now lead the other way: {listed(moving)}"
+        sentence += f"; these joints now lead the other way: {listed(map(repr, moving))}"
     return changed(
         replace(parts, links=(*parts.links, *links), joints=joints, floating_base=floats),
         sentence,
@@ -81,7 +82,7 @@ def _turned(model: Robot, spec: JointSpec) -> JointSpec:
     turned = replace(spec, kind=kind, parent=spec.child, child=spec.parent, placement=Transform.identity())
     if not spec.kind.is_flat:
         _check_bare(model, spec)
-        turned = replace(turned, rest=kind.neutral())
+        turned = replace(turned, drive=replace(spec.drive, rest=kind.neutral()))
     if spec.rotor is not None:
         turned = replace(turned, rotor=_turned_rotor(model, spec, spec.rotor))
     return turned
@@ -112,8 +113,7 @@ def _turned_rotor(model: Robot, spec: JointSpec, rotor: Rotor) -> Rotor:
     counts as the body's own, the energy J n q̇ a·ω + J n² q̇² / 2. The bodies' velocities differ by s q̇ along a. With
     the ratio n - 2s and the inertia J n / (n - 2s), both terms are the same for the other body.
     """
-    axis = Vec3(*(spec.kind.axis.components() if rotor.axis is None else rotor.axis))  # type: ignore[attr-defined]
-    axis, s = _constant(model, spec, spec.kind, axis)
+    axis, s = _constant(model, spec, spec.kind, rotor.axis_on(spec.kind))
     ratio = rotor.ratio - 2.0 * s
     if rotor.inertia * rotor.ratio == 0.0:
         return Rotor(0.0, rotor.ratio, _three(axis))

@@ -120,7 +120,7 @@ def _joint(spec: JointSpec, kind: JointKind, factors: dict[str, tuple[float, ...
         kind=kind,
         placement=_placement(spec.placement, L),
         limits=limits,
-        rest=_times(spec.rest, own),
+        drive=replace(spec.drive, rest=_times(spec.rest, own)),
         mimic=mimic,
     )
 

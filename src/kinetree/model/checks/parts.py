@@ -58,23 +58,23 @@ def check_joints(joints: Sequence[JointSpec]) -> list[str]:
 
 def _is_sound(joint: JointSpec) -> bool:
     """Whether nothing at all is wrong with the joint's numbers: a quick check for the usual case."""
-    limits = joint.limits
+    limits, drive = joint.limits, joint.drive
     nq, nv = joint.kind.nq, joint.kind.nv
-    forces = (*joint.damping, *joint.friction, *joint.stiffness, *joint.armature)
+    forces = (*drive.damping, *drive.friction, *drive.stiffness, *joint.armature)
     bounds = (*limits.velocity, *limits.effort)
     try:
         return (
             len(limits.lower) == len(limits.upper) == nq
-            and len(joint.damping) == len(joint.friction) == len(joint.stiffness) == len(joint.armature) == nv
-            and len(joint.friction_speed) == nv
-            and len(joint.rest) == nq
+            and len(drive.damping) == len(drive.friction) == len(drive.stiffness) == len(joint.armature) == nv
+            and len(drive.friction_speed) == nv
+            and len(drive.rest) == nq
             and joint.rotor is None
             and len(limits.velocity) == len(limits.effort) == nv
             and all(low <= high for low, high in zip(limits.lower, limits.upper, strict=True))
             and all(x >= 0.0 for x in bounds)
             and all(0.0 <= x < math.inf for x in forces)
-            and all(0.0 < x < math.inf for x in joint.friction_speed)
-            and all(-math.inf < x < math.inf for x in joint.rest)
+            and all(0.0 < x < math.inf for x in drive.friction_speed)
+            and all(-math.inf < x < math.inf for x in drive.rest)
         )
     except (TypeError, ValueError):  # something is not a number
         return False
@@ -142,7 +142,7 @@ def _check_rotor(joint: JointSpec, rotor: Rotor) -> None:
     if not math.isfinite(rotor.ratio * rotor.ratio * rotor.inertia):
         _fail_joint(joint, "has a rotor whose ratio² inertia overflows; give its inertia in kg·m²")
     if rotor.axis is None:
-        if not hasattr(joint.kind, "axis"):
+        if joint.kind.rotor_axis is None:
             _fail_joint(joint, f"has a rotor without an axis, and none of its own ({joint.kind.description}); name one")
     elif not _is_direction(rotor.axis):
         _fail_joint(joint, f"has a rotor with the axis {rotor.axis!r:.60}; give three numbers of length one")

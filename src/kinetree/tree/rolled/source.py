@@ -70,6 +70,10 @@ class Source:
         return Columns([self.tree.drive[i] for i in self._order])
 
     @cached_property
+    def limits(self) -> Columns:
+        return Columns([self.tree.limits[i] for i in self._order])
+
+    @cached_property
     def light(self) -> frozenset[int]:
         """The kinds whose bodies cannot be accelerated without others on top of them: alone they have D = Sᵀ I S = 0.
 

@@ -11,7 +11,7 @@ from copy import copy
 from itertools import pairwise
 from typing import Any
 
-from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Walk
+from kinetree.expr import Grid, Index, Memory, Range, Recorder, Scalar, Walk
 from kinetree.joints import JointKind
 from kinetree.spatial import Motion
 from kinetree.tree.clusters import Cluster
@@ -39,12 +39,12 @@ class RolledTree:
         self.armature = QuantityTable(recorder, self._bodies, source.armature)
         self.rotor = QuantityTable(recorder, self._bodies, source.rotor)
         self.drive = QuantityTable(recorder, self._bodies, source.drive)
+        self.limits = QuantityTable(recorder, self._bodies, source.limits)
         self.coordinates = source.tree.coordinates
         self.clusters: tuple[Cluster, ...] = ()
         self._shared = SharedMemory(recorder, self.coordinates) if self.coordinates is not None else None
         self.joint = _Kinds(self._bodies, source.kinds)
         self.gravity: Motion = source.gravity
-        self.recorder: Recorder | None = recorder
 
     is_one_system = True
     carrier = 0
@@ -165,6 +165,9 @@ class RolledTree:
 
     def rows(self, columns: int) -> JointRows:
         return JointRows(self._recorder, self._bodies, self._source, self._shared, columns)
+
+    def grid(self, rows: int, columns: int) -> Grid:
+        return Grid(rows, columns, self._recorder)
 
     def elimination(self, *, as_numbered: bool) -> Elimination:
         return elimination(self._source.tree, as_numbered=as_numbered)

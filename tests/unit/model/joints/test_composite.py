@@ -196,7 +196,7 @@ UNSEEN: dict[str, tuple[JointKind, Inertia]] = {
         kt.Composite([(kt.Prismatic(X), SHIFT), kt.Prismatic((0, 1, 1))]),
         Inertia(0.0, Vec3.zero(), BODY.I),
     ),
-    "motion in a plane: a disc": (
+    "motion in a plane: a rod": (
         kt.Composite([kt.Prismatic(X), (kt.Revolute(Z), SHIFT)]),
         Inertia(0.0, Vec3.zero(), Sym3(BODY.I.yy, BODY.I.yy, 0.0, 0.0, 0.0, 0.0)),
     ),

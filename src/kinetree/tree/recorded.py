@@ -1,0 +1,31 @@
+"""The tree whose bodies are written out in a trace with memory, where dense linear algebra is done in loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from kinetree.expr import Grid, Recorder
+from kinetree.tree.matrices import JointBlocks
+from kinetree.tree.unrolled import UnrolledTree
+
+__all__ = ["RecordedTree"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTree(UnrolledTree):
+    """An `UnrolledTree` with the recorder of a trace."""
+
+    recorder: Recorder
+
+    @staticmethod
+    def of(tree: UnrolledTree, recorder: Recorder) -> RecordedTree:
+        """The same tree in a trace."""
+        return RecordedTree(
+            recorder=recorder, **{field.name: getattr(tree, field.name) for field in fields(UnrolledTree)}
+        )
+
+    def blocks(self) -> JointBlocks:
+        return JointBlocks(self, self.recorder)
+
+    def grid(self, rows: int, columns: int) -> Grid:
+        return Grid(rows, columns, self.recorder)
