@@ -24,7 +24,7 @@ EVERY: dict[str, Function] = {
 """By name, without aliases; rollouts, whose ports are others, have tests of their own."""
 FIXED = {name: function for name, function in EVERY.items() if name != "floating_inverse_dynamics"}
 """Those that a robot with a fixed base has."""
-LOOPING = {name: function for name, function in EVERY.items() if function.definition.loops}
+LOOPING = {name: function for name, function in EVERY.items() if function.definition.strategy.loops}
 """Those whose algorithm can loop over bodies."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -11,6 +10,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.reference import on_numbers
+from kinetree.compiler.requests import default_options
 from kinetree.expr import interpret
 from tests import functions
 from tests.robots import GROUPS, group_of_joints, load_robot
@@ -36,16 +37,8 @@ def options_of(robot: kt.Model, function: Any) -> dict[str, Any]:
 
 def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> list[float]:
     """The textbook loop itself, with no compiler in sight."""
-    definition = function.definition
-    slots = [
-        robot.tree.split([float(e) for e in x], size) for x, (_, size) in zip(sample, definition.inputs, strict=True)
-    ]
-    defaults = {name: p.default for name, p in inspect.signature(function).parameters.items()}
-    given = {**defaults, **options_of(robot, function)}
-    options = {name: check(robot, given[name]) for name, check in definition.options.items()}
-    if definition.takes_forces:
-        options["f_ext"] = {}
-    return [float(x) for x in definition.compute(robot, *slots, **options)]
+    options = {**default_options(function), **options_of(robot, function)}
+    return [float(x) for x in on_numbers(function.definition, robot, [x.tolist() for x in sample], **options)]
 
 
 @pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"]))

@@ -26,7 +26,7 @@ from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.compiler import threads
 from kinetree.expr import Program, interpret
-from strategies import State, law, states, trees
+from tests.strategies import State, law, states, trees
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Array]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import forward_derivative, reverse_derivative
-from robots import GROUPS, every_joint, group_of_joints
+from tests.robots import GROUPS, every_joint, group_of_joints
 
 Array = NDArray[np.float64]
 ALL = {"passive": True, "limits": True}

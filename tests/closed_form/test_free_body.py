@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from closed_form.machines import GRAVITY, free_body
 from kinetree.spatial import Inertia, Sym3, Vec3
+from tests.closed_form.machines import GRAVITY, free_body
 
 Array = NDArray[np.float64]
 

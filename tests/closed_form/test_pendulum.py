@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from closed_form.machines import GRAVITY, pendulum, point
+from tests.closed_form.machines import GRAVITY, pendulum, point
 
 MASS, LENGTH, INERTIA = 2.0, 0.7, 0.3
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import body_momentum
+from tests.laws.reference import body_momentum
 
 Array = NDArray[np.float64]
 SECONDS = 10.0

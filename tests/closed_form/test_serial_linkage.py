@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
-from laws.reference import reference
+from tests.laws.reference import reference
 
 Array = NDArray[Any]
 

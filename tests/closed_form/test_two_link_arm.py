@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from closed_form.machines import GRAVITY, point, rod, two_link_arm
+from tests.closed_form.machines import GRAVITY, point, rod, two_link_arm
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import kinetree as kt
 from kinetree.cli.app import app
 from kinetree.joints import JointKind
 from kinetree.model.fingerprint import digest
-from robots import robot_path
+from tests.robots import robot_path
 
 
 class Mine(kt.Revolute):

@@ -6,7 +6,7 @@ h = 1e-30 nothing is subtracted and nothing left out, so the derivative is as ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 import kinetree as kt
-from kinetree.spatial import Force, Vec3
-from strategies import law
+from kinetree.compiler.reference import on_numbers
+from kinetree.compiler.requests import resolved_options
+from tests.strategies import law
 
 __all__ = [
     "BOTH",
@@ -43,16 +44,14 @@ def reference(
 ) -> Array:
     """One sample through the algorithm of a public function, on floats (or complex numbers)."""
     definition = function.definition  # type: ignore[attr-defined]
-    extra = {name: check(model, options.get(name)) for name, check in definition.options.items()}
-    given = [np.asarray(x) for x in arguments]
+    resolved = resolved_options(definition, model, {k: x for k, x in options.items() if k in definition.options})
+    given = [*map(np.asarray, arguments)]
     for name, size in definition.inputs[len(given) :]:  # by name, or zero
-        assert name in definition.optional
-        given.append(np.broadcast_to(options.get(name, 0.0), definition.width(size, model, extra)))
-    pieces = [model.tree.split(_numbers(x), size) for x, (_, size) in zip(given, definition.inputs, strict=True)]
-    if definition.takes_forces:
-        extra["f_ext"] = _forces(model, f_ext or {})
-    flat = [x.item() if isinstance(x, np.ndarray) else x for x in definition.compute(model, *pieces, **extra)]
-    return np.array(flat).reshape(definition.shape(model, extra))
+        given.append(np.broadcast_to(options.pop(name, 0.0), definition.width(size, model, resolved)))
+    forces = {name: _numbers(np.asarray(wrench)) for name, wrench in (f_ext or {}).items()}
+    flat = on_numbers(definition, model, [*map(_numbers, given)], f_ext=forces, **options)
+    numbers = [x.item() if isinstance(x, np.ndarray) else x for x in flat]
+    return np.array(numbers).reshape(definition.shape(model, resolved))
 
 
 def compiled(function: Callable[..., Array], model: kt.Model, *arguments: ArrayLike, **options: Any) -> Array:
@@ -130,14 +129,3 @@ def _numbers(x: Array) -> list[Any]:
     if np.iscomplexobj(x):
         return [np.array([value]) for value in x]
     return [float(value) for value in x]
-
-
-def _forces(model: kt.Model, f_ext: Mapping[str, ArrayLike]) -> dict[int, Force]:
-    """Wrenches [f; n] in frames, as forces on the moving bodies in their coordinates."""
-    forces: dict[int, Force] = {}
-    for name, wrench in f_ext.items():
-        frame = model.frames[name]
-        w: Sequence[float] = [float(x) for x in np.asarray(wrench)]
-        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
-        forces[frame.slot] = forces.get(frame.slot, Force.zero()) + force
-    return forces

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.spatial import Vec3
-from laws.reference import BOTH, body_momentum, close, coordinate_rates, directional, reference
-from laws.test_parameters import with_numbers
-from laws.test_rolled import interpreted, program_of
-from strategies import State, law, moving_trees, numbers, vectors, wrenches
+from tests.laws.reference import BOTH, body_momentum, close, coordinate_rates, directional, reference
+from tests.laws.test_parameters import with_numbers
+from tests.laws.test_rolled import interpreted, program_of
 from tests.robots import every_joint
+from tests.strategies import State, law, moving_trees, numbers, vectors, wrenches
 
 Array = NDArray[Any]
 Call = Callable[..., Any]

@@ -16,8 +16,8 @@ from kinetree.model.changes.common import prefixed
 from kinetree.model.fingerprint import fingerprint
 from kinetree.model.specs import JointSpec
 from kinetree.spatial import Inertia, Transform, Vec3
-from laws.reference import body_momentum, close, reference
-from strategies import blueprints, inertias, law, moving_trees, numbers, states, transforms, trees, wrenches
+from tests.laws.reference import body_momentum, close, reference
+from tests.strategies import blueprints, inertias, law, moving_trees, numbers, states, transforms, trees, wrenches
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import Sym3, Vec3
-from laws.reference import close, coordinate_rates, directional, reference
-from strategies import State, axes, law, moving_trees, states, trees
+from tests.laws.reference import close, coordinate_rates, directional, reference
 from tests.robots import every_joint
+from tests.strategies import State, axes, law, moving_trees, states, trees
 
 Array = NDArray[Any]
 Constraints = list[kt.Contact | kt.Loop]

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import CoriolisInertia, Force, Inertia, Motion, Transform, Vec3
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
-from laws.test_rolled import interpreted, program_of
-from robots import every_joint, group_of_joints
-from strategies import (
+from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference
+from tests.laws.test_rolled import interpreted, program_of
+from tests.robots import every_joint, group_of_joints
+from tests.strategies import (
     JointPlan,
     State,
     blueprints,
@@ -28,7 +28,7 @@ from strategies import (
     states,
     transforms,
 )
-from unit.model.bodies import point
+from tests.unit.model.bodies import point
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from backends.test_bit_identity import narrow, x86
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F64
 from kinetree.codegen.llvm.target import host
 from kinetree.compiler import differentiation, threads
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
-from laws.reference import close, directional, reference
-from strategies import State, law, moving_trees
+from tests.backends.test_bit_identity import narrow, x86
+from tests.laws.reference import close, directional, reference
+from tests.strategies import State, law, moving_trees
 
 Array = NDArray[Any]
 Function = Callable[..., Any]

@@ -17,8 +17,8 @@ from kinetree import algorithms
 from kinetree.expr import forward_derivative, interpret, reverse_derivative
 from kinetree.model import Rotor
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
-from laws.reference import BOTH, close, directional, reference
-from strategies import Blueprint, State, axes, blueprints, law, numbers, positive, states, vectors
+from tests.laws.reference import BOTH, close, directional, reference
+from tests.strategies import Blueprint, State, axes, blueprints, law, numbers, positive, states, vectors
 
 Array = NDArray[Any]
 Call = Callable[..., Any]

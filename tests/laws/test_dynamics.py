@@ -14,8 +14,8 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.spatial import Inertia
-from laws.reference import BOTH, close, coordinate_rates, directional, reference, tried_on_both
-from strategies import Blueprint, State, blueprints, inertias, law, moving_trees, numbers, states, wrenches
+from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference, tried_on_both
+from tests.strategies import Blueprint, State, blueprints, inertias, law, moving_trees, numbers, states, wrenches
 
 Call = Callable[..., Any]
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.compiler import specialization
 from kinetree.spatial import Inertia, Sym3, Vec3
-from laws.reference import close, directional, reference
-from laws.test_drives import driven_trees, geared_trees, moving, well_posed
-from laws.test_sharing import Case, cases
-from strategies import State, law, moving_trees, wrenches
+from tests.laws.reference import close, directional, reference
+from tests.laws.test_drives import driven_trees, geared_trees, moving, well_posed
+from tests.laws.test_sharing import Case, cases
 from tests.robots import GROUPS, group_of_joints
+from tests.strategies import State, law, moving_trees, wrenches
 
 Array = NDArray[Any]
 Function = Callable[..., Any]

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 
 import kinetree as kt
-from laws.reference import close, coordinate_rates, directional, reference, tried_on_both
-from strategies import State, law, moving_trees
+from tests.laws.reference import close, coordinate_rates, directional, reference, tried_on_both
+from tests.strategies import State, law, moving_trees
 
 Call = Callable[..., Any]
 

@@ -15,8 +15,8 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.expr import interpret
 from kinetree.model import Rotor
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
-from strategies import State, law, moving_trees, wrenches
 from tests.robots import every_joint
+from tests.strategies import State, law, moving_trees, wrenches
 
 from .reference import close, coordinate_rates, directional, reference
 from .test_sharing import Case
@@ -85,7 +85,7 @@ def test_shared_coordinates_are_projected(case: tuple[Case, State]) -> None:
 
 def composite(robot: kt.Model, q: Array, v: Array, *, unroll: bool) -> Array:
     """M and C as robots have them that are too large for sums over links."""
-    large = kt.euler_lagrange_matrices.definition.when_large  # type: ignore[attr-defined]
+    large = kt.euler_lagrange_matrices.definition.strategy.when_large  # type: ignore[attr-defined]
     program = Specialization(large, robot, {}, (), (), unroll).program()
     (numbers,) = interpret(program, q.tolist(), v.tolist())
     return np.reshape(numbers, (2, robot.nv, robot.nv))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from strategies import State, blueprints, law, moving_trees, numbers, states, wrenches
 from tests.robots import every_joint
+from tests.strategies import State, blueprints, law, moving_trees, numbers, states, wrenches
 
 from .reference import body_momentum, close, coordinate_rates, directional, reference
 from .test_sharing import Case

@@ -13,7 +13,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import kinetree as kt
-from strategies import State, law, moving_trees
+from tests.strategies import State, law, moving_trees
 
 from .reference import close, coordinate_rates, directional, reference
 

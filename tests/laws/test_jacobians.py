@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
-from laws.test_kinematics import size_of, twist_from
-from laws.test_rolled import interpreted, program_of
-from laws.test_sharing import Case, cases
-from strategies import State, law, moving_trees, numbers
+from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference
+from tests.laws.test_kinematics import size_of, twist_from
+from tests.laws.test_rolled import interpreted, program_of
+from tests.laws.test_sharing import Case, cases
 from tests.robots import every_joint
+from tests.strategies import State, law, moving_trees, numbers
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Motion, Transform
-from strategies import inertias, kinds, law
+from tests.strategies import inertias, kinds, law
 
 from .reference import close, directional
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import BOTH, close, coordinate_rates, directional, reference
-from strategies import State, law, moving_trees
+from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference
+from tests.strategies import State, law, moving_trees
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import close, coordinate_rates, reference, tried_on_both
-from strategies import State, configurations, law, moving_trees
+from tests.laws.reference import close, coordinate_rates, reference, tried_on_both
+from tests.strategies import State, configurations, law, moving_trees
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

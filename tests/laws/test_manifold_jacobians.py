@@ -22,10 +22,10 @@ import kinetree as kt
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import interpret
 from kinetree.joints import JointKind
-from laws.reference import close, compiled, coordinate_rates, directional, reference, tried_on_both
-from laws.test_sharing import Case, cases
-from strategies import State, law, moving_trees, numbers
-from unit.model.bodies import ball, chain
+from tests.laws.reference import close, compiled, coordinate_rates, directional, reference, tried_on_both
+from tests.laws.test_sharing import Case, cases
+from tests.strategies import State, law, moving_trees, numbers
+from tests.unit.model.bodies import ball, chain
 
 Array = NDArray[Any]
 Call = Callable[..., Any]

@@ -15,12 +15,12 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.tree.elimination import elimination
 from kinetree.tree.one_system import OneSystemTree
-from laws.reference import BOTH, close, compiled, reference
-from laws.test_centroidal import with_rotors
-from laws.test_rolled import interpreted, program_of
-from robots import every_joint, group_of_joints
-from strategies import State, law, moving_trees
-from unit.model.bodies import ball, point, shift
+from tests.laws.reference import BOTH, close, compiled, reference
+from tests.laws.test_centroidal import with_rotors
+from tests.laws.test_rolled import interpreted, program_of
+from tests.robots import every_joint, group_of_joints
+from tests.strategies import State, law, moving_trees
+from tests.unit.model.bodies import ball, point, shift
 
 Array = NDArray[np.float64]
 Call = Callable[..., Any]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.spatial import Mat3, Vec3
 from kinetree.spatial.rotations import from_axis_angle
-from laws.reference import body_momentum, close, coordinate_rates, directional, reference
-from strategies import State, law, moving_trees, numbers, rotations, vectors
+from tests.laws.reference import body_momentum, close, coordinate_rates, directional, reference
+from tests.strategies import State, law, moving_trees, numbers, rotations, vectors
 
 Array = NDArray[np.float64]
 

@@ -22,10 +22,10 @@ from kinetree.expr import Port, Program, Scalar, interpret, trace
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
-from laws.reference import close, reference
-from oracles.pinocchio_oracle import PinocchioOracle
-from strategies import Blueprint, State, blueprints, inertias, law, numbers, positive, quaternions, states
+from tests.laws.reference import close, reference
+from tests.oracles.pinocchio_oracle import PinocchioOracle
 from tests.robots import load_robot, robot_path
+from tests.strategies import Blueprint, State, blueprints, inertias, law, numbers, positive, quaternions, states
 
 Array = NDArray[Any]
 Values = dict[str, Array]

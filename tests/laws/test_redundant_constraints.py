@@ -20,8 +20,8 @@ import kinetree as kt
 from kinetree.algorithms.dependent_rows import DependentRows
 from kinetree.expr import Grid, Port, Scalar, forward_derivative, interpret, trace, trace_memory
 from kinetree.spatial import Sym3, Vec3
-from laws.reference import close, reference
-from strategies import State, law, moving_trees
+from tests.laws.reference import close, reference
+from tests.strategies import State, law, moving_trees
 
 Array = NDArray[Any]
 Constraints = Sequence[kt.Contact | kt.Loop]

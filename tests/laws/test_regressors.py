@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import Coefficients, ForceColumns, Inertia, Motion, Sym3, Transform, Vec3
-from laws.reference import body_momentum, close, reference
-from laws.test_rolled import interpreted, program_of
-from robots import every_joint
-from strategies import State, inertias, law, motions, moving_trees, states, transforms, trees
+from tests.laws.reference import body_momentum, close, reference
+from tests.laws.test_rolled import interpreted, program_of
+from tests.robots import every_joint
+from tests.strategies import State, inertias, law, motions, moving_trees, states, transforms, trees
 
 Array = NDArray[np.float64]
 

@@ -18,12 +18,12 @@ from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Loop, Program, interpret
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia
-from laws.reference import close, reference
-from laws.test_parameters import ARGUMENTS as KINDS_OF
-from laws.test_parameters import magnitude, options_of, values_of, with_numbers
-from strategies import Blueprint, State, blueprints, law, states, trees, wrenches
+from tests.laws.reference import close, reference
+from tests.laws.test_parameters import ARGUMENTS as KINDS_OF
+from tests.laws.test_parameters import magnitude, options_of, values_of, with_numbers
 from tests.robots import load_robot
-from unit.model.bodies import ball, chain, point, shift
+from tests.strategies import Blueprint, State, blueprints, law, states, trees, wrenches
+from tests.unit.model.bodies import ball, chain, point, shift
 
 Array = NDArray[Any]
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from closed_form.machines import free_body, hanging_body, pendulum
 from kinetree.sim import integrators
 from kinetree.spatial import Inertia, Sym3, Vec3
-from strategies import State, law, moving_trees
+from tests.closed_form.machines import free_body, hanging_body, pendulum
+from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from strategies import law, states, trees
+from tests.strategies import law, states, trees
 
 FUNCTIONS: dict[Callable[..., Any], tuple[str, ...]] = {
     kt.aba: ("q", "v", "tau"),

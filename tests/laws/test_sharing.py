@@ -16,7 +16,7 @@ import kinetree as kt
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.joints import JointKind
 from kinetree.tree.one_system import OneSystemTree
-from strategies import Blueprint, State, blueprints, law, numbers, states
+from tests.strategies import Blueprint, State, blueprints, law, numbers, states
 
 from .reference import close, reference, tried_on_both
 

@@ -22,8 +22,8 @@ from kinetree.spatial.exponential import (
 )
 from kinetree.spatial.rotation_log import rotation_log
 from kinetree.spatial.rotations import from_rpy
-from laws.reference import close
-from strategies import forces, inertias, law, motions, numbers, rotations, transforms
+from tests.laws.reference import close
+from tests.strategies import forces, inertias, law, motions, numbers, rotations, transforms
 
 
 def six(m: Motion | Force) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import kinetree as kt
-from laws.reference import reference
+from tests.laws.reference import reference
 
 __all__ = ["Ask", "agree", "compiled", "on_floats", "random_states"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
-from oracles.agreement import agree, random_states
+from tests.oracles.agreement import agree, random_states
 
 Array = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 import kinetree as kt
-from oracles.agreement import on_floats, random_states
-from oracles.pinocchio_oracle import _EXPRESSIONS, PinocchioOracle
-from oracles.test_pinocchio import BASES, COMPILED, EXPRESSIONS
-from robots import load_robot, robot_path
+from tests.oracles.agreement import on_floats, random_states
+from tests.oracles.pinocchio_oracle import _EXPRESSIONS, PinocchioOracle
+from tests.oracles.test_pinocchio import BASES, COMPILED, EXPRESSIONS
+from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
-from oracles.agreement import agree, on_floats, random_states
-from oracles.mujoco_oracle import MujocoOracle
-from oracles.pinocchio_oracle import PinocchioOracle
-from robots import load_robot, robot_path
+from tests.oracles.agreement import agree, on_floats, random_states
+from tests.oracles.mujoco_oracle import MujocoOracle
+from tests.oracles.pinocchio_oracle import PinocchioOracle
+from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from oracles.agreement import Ask, agree, compiled, on_floats, random_states
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.test_pinocchio import BASES, COMPILED
-from robots import load_robot, robot_path
+from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
+from tests.oracles.pinocchio_oracle import PinocchioOracle
+from tests.oracles.test_pinocchio import BASES, COMPILED
+from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from oracles.agreement import agree, compiled, on_floats
-from robots import load_robot, robot_path
+from tests.oracles.agreement import agree, compiled, on_floats
+from tests.robots import load_robot, robot_path
 
 Array = NDArray[np.float64]
 

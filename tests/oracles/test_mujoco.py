@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from oracles.agreement import agree, compiled, on_floats, random_states
-from oracles.mujoco_oracle import MujocoOracle
-from robots import REFUSED, load_robot, robot_files, robot_path
+from tests.oracles.agreement import agree, compiled, on_floats, random_states
+from tests.oracles.mujoco_oracle import MujocoOracle
+from tests.robots import REFUSED, load_robot, robot_files, robot_path
 
 INDEFINITE = "inertia must have positive eigenvalues"
 TRIANGLE = r"inertia must satisfy A \+ B >= C"

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from oracles.agreement import Ask, agree, compiled, on_floats, random_states
-from oracles.pinocchio_oracle import PinocchioOracle
-from robots import REFUSED, load_robot, robot_files, robot_path
+from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
+from tests.oracles.pinocchio_oracle import PinocchioOracle
+from tests.robots import REFUSED, load_robot, robot_files, robot_path
 
 Array = NDArray[np.float64]
 States = tuple[Array, Array, Array, Array]

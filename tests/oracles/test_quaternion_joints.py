@@ -19,7 +19,7 @@ import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
-from oracles.agreement import Ask, agree, compiled, on_floats, random_states
+from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
 
 Array = NDArray[np.float64]
 

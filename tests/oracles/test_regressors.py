@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from oracles.agreement import agree, compiled, on_floats, random_states
-from oracles.pinocchio_oracle import PinocchioOracle
-from oracles.test_pinocchio import BASES, COMPILED, witnessed
+from tests.oracles.agreement import agree, compiled, on_floats, random_states
+from tests.oracles.pinocchio_oracle import PinocchioOracle
+from tests.oracles.test_pinocchio import BASES, COMPILED, witnessed
 
 Array = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import kinetree as kt
-from laws.reference import reference
-from robots import every_joint, load_robot
-from strategies import State, law, moving_trees
+from tests.laws.reference import reference
+from tests.robots import every_joint, load_robot
+from tests.strategies import State, law, moving_trees
 
 Array = NDArray[np.float64]
 

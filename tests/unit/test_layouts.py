@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.joints import JointKind, JointMotion, Placed
 from kinetree.spatial import Inertia, Sym3, Vec3
-from strategies import law, transforms
+from tests.strategies import law, transforms
 
 Array = NDArray[np.float64]
 

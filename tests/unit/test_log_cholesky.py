@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import Inertia
-from strategies import inertias, law, numbers
+from tests.strategies import inertias, law, numbers
 
 Array = NDArray[np.float64]
 

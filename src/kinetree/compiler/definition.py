@@ -12,7 +12,7 @@ from kinetree.expr import Scalar
 from kinetree.model import Model
 from kinetree.tree import UnrolledTree
 
-__all__ = ["Array", "Definition", "Derivative", "Slots", "defined_by"]
+__all__ = ["Array", "Definition", "Derivative", "Slots", "Strategy", "defined_by"]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
@@ -31,6 +31,36 @@ class Derivative:
     """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
     along: tuple[str, ...] = ()
     """Of "hvp": the inputs that the direction changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How a definition is compiled: written out or in loops, and in which form. Its meaning is the same with any."""
+
+    longest: int = 15_000
+    """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
+    loops: bool = True
+    """Whether its algorithm can loop over bodies at run time (`kinetree.tree.rolled`); if not, it is written out."""
+    loops_where_shared: bool = True
+    """Whether it can loop over the bodies of robots whose joints share coordinates."""
+    always_loops: bool = False
+    """Whether it loops over bodies unless it must be written out, however short it is."""
+    told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
+    """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
+    has_two_ways: bool = False
+    """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
+    is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
+    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
+    that depends on the options, a function that tells whether it is done in loops."""
+    when_large: Definition | None = None
+    """The definition of the same results for robots that are too large to be written out."""
+    effort: Callable[[UnrolledTree], float] | None = None
+    """How slow it is to compile where it is written out, if there is a `when_large`: about how many operations it has,
+    times the bodies on the longest path, as what is computed for all of these is needed until the end."""
+
+    def can_loop(self, model: Model) -> bool:
+        """Whether the algorithm can loop over the bodies of this robot."""
+        return self.loops and (self.loops_where_shared or model.tree.coordinates is None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,30 +95,11 @@ class Definition:
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None
     """If it is made by differentiating another's program."""
-    has_two_ways: bool = False
-    """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
-    when_large: Definition | None = None
-    """What gives the same for robots that are too large to be written out."""
-    effort: Callable[[UnrolledTree], float] | None = None
-    """What makes it slow to compile where it is written out, if there is such a `when_large`: about how many operations
-    it has, times the bodies on the longest path, as what is computed for all of these is needed until the end."""
-    is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
-    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
-    that depends on the options, what tells whether it is to be done in loops."""
-    longest: int = 15_000
-    """Statements up to which it is written out; LLVM takes two to three seconds for 15,000 of them."""
-    loops: bool = True
-    """Whether its algorithm can loop over bodies at run time (`kinetree.tree.rolled`); if not, it is written out."""
-    loops_where_shared: bool = True
-    """Whether it can do so for robots whose joints share coordinates."""
-    always_loops: bool = False
-    """Whether it loops over bodies unless it must be written out, however short it is."""
-    told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
-    """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
-
-    def can_loop(self, model: Model) -> bool:
-        """Whether it loops over the bodies of this robot."""
-        return self.loops and (self.loops_where_shared or model.tree.coordinates is None)
+    regroups: bool = False
+    """Whether its algorithm gets the robot with regrouped inertias (`kinetree.compiler.forms.regrouped`): the same
+    results from fewer numbers, if they do not depend on how inertia is divided among bodies."""
+    strategy: Strategy = Strategy()
+    """How it is compiled."""
 
     def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
         """How many numbers an input of this size has."""

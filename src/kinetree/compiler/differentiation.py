@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from kinetree.compiler.definition import Definition, Derivative
-from kinetree.compiler.specialization import Specialization, too_large_to_write_out
+from kinetree.compiler.specialization import MOST_ARRAYS, Specialization, too_large_to_write_out
 from kinetree.errors import OptionError
 from kinetree.expr import (
     Joined,
@@ -48,7 +48,7 @@ def specialized(
     """A definition, or its substitute for large robots, for one robot and one set of resolved options."""
     made = Specialization if definition.derivative is None else DerivedSpecialization
     whole = made(definition, model, options, frames, parameters, unroll)
-    large = definition.when_large
+    large = definition.strategy.when_large
     if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model, definition)):
         return _with_loops(large, whole)
     return whole
@@ -64,8 +64,9 @@ def _with_loops(definition: Definition, like: Specialization) -> Specialization:
 @cache
 def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> Definition:
     """The definition of a derivative: equal requests give the same object, by which kernels are kept."""
-    large = None if of.when_large is None else derived(of.when_large, mode, wrt, along)
-    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), when_large=large)
+    large = of.strategy.when_large
+    strategy = of.strategy if large is None else replace(of.strategy, when_large=derived(large, mode, wrt, along))
+    return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), strategy=strategy)
 
 
 def input_names(definition: Definition, forces: Sequence[str], parameters: Sequence[str]) -> list[str]:
@@ -136,13 +137,13 @@ class DerivedSpecialization(Specialization):
 
     def check(self) -> None:
         self._base.check()
-        if len(self.inputs) + 1 > 64:
+        if len(self.inputs) + 1 > MOST_ARRAYS:
             raise OptionError(f"{self.definition.name} would take {len(self.inputs)} arrays, more than a function can")
 
     def program(self) -> Program:
         """The derivative of the function written out, or of its loops where that would take long to compile."""
         base = self._base.program()
-        if self._base.definition.can_loop(self.model) and self._is_long(base):
+        if self._base.definition.strategy.can_loop(self.model) and self._is_long(base):
             base = self._base.looped()
         program = self._of(base)
         self._announce(program)
@@ -151,7 +152,7 @@ class DerivedSpecialization(Specialization):
     def _is_long(self, base: Program) -> bool:
         """Whether the derivative of a program would take long to compile, and need not be written out."""
         statements = sum(1 for _ in base.body.all_statements())
-        return self.unroll is None and _TIMES_AS_LONG * statements > self.definition.longest
+        return self.unroll is None and _TIMES_AS_LONG * statements > self.definition.strategy.longest
 
     def _of(self, base: Program) -> Program:
         """The derivative of a program of the function."""

@@ -16,6 +16,7 @@ from typing import Any, cast
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
+from kinetree.compiler.forms.regrouped import with_regrouped_inertias
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
 from kinetree.compiler.time_loop import Steps
 from kinetree.errors import OptionError, SingularModelError
@@ -27,19 +28,23 @@ from kinetree.tree.one_system import OneSystemTree
 from kinetree.tree.recorded import RecordedTree
 from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
-__all__ = ["Specialization", "too_large_to_write_out"]
+__all__ = ["MOST_ARRAYS", "Specialization", "too_large_to_write_out"]
 
 _STATE = ("q", "v")  # the first inputs of a step
-_MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
+MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
-_MOST_EFFORT = 200_000.0  # see `Definition.effort`; LLVM takes about five seconds, which grow with the power 1.5
+_MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
 """What a derivative takes, as a multiple."""
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
 _log = logging.getLogger("kinetree")
+
+
+def _as_it_is(model: Model) -> Model:
+    return model
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +122,10 @@ class Specialization:
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
         arrays = self._own + len(forces) + len(parameters) + 1
-        if arrays > _MOST_ARRAYS:
+        if arrays > MOST_ARRAYS:
             raise OptionError(
                 f"{definition.name}: {len(forces)} external forces and {len(parameters)} parameters are "
-                f"{arrays - _MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
+                f"{arrays - MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
                 "numbers"
             )
         if definition.divides_by_inertia and (singular := always_singular(self.model, parameters)):
@@ -130,9 +135,9 @@ class Specialization:
                 "the bodies behind it mass and inertia, or the joint an armature "
                 "(kinematics and inverse dynamics work as they are)"
             )
-        if self.unroll is False and not definition.loops:
+        if self.unroll is False and not definition.strategy.loops:
             raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
-        if self.unroll is False and not definition.can_loop(self.model):
+        if self.unroll is False and not definition.strategy.can_loop(self.model):
             raise OptionError(
                 f"{definition.name} cannot loop over the bodies of {self.model.name!r}, whose joints share "
                 "coordinates: it is written out for such robots; leave out unroll"
@@ -149,7 +154,7 @@ class Specialization:
             straight = self._recorded(rolled=False) if is_looped else self._straight()
         except TraceTooLongError:
             return self.looped()
-        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.longest:
+        if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.strategy.longest:
             return self.looped()
         self._announce(straight)
         return straight
@@ -157,12 +162,12 @@ class Specialization:
     @property
     def _may_loop(self) -> bool:
         """Whether it is for us to choose loops over bodies."""
-        return self.unroll is None and self.definition.can_loop(self.model)
+        return self.unroll is None and self.definition.strategy.can_loop(self.model)
 
     @property
     def _most(self) -> int:
         """How much a trace may record before the line that comes of it is certain to be too long."""
-        return _TRACED * self.definition.longest if self._may_loop else sys.maxsize
+        return _TRACED * self.definition.strategy.longest if self._may_loop else sys.maxsize
 
     def looped(self) -> Program:
         """The program that loops over bodies, however small the robot is."""
@@ -170,16 +175,16 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, told before it is traced."""
-        if not self.definition.can_loop(self.model):
+        if not self.definition.strategy.can_loop(self.model):
             return False
-        if self.definition.always_loops:
+        if self.definition.strategy.always_loops:
             return True
         solved = self.model.tree.factor_operations() if self.definition.divides_by_inertia else 0
-        return too_large_to_write_out(self.model) or solved > self.definition.longest
+        return too_large_to_write_out(self.model) or solved > self.definition.strategy.longest
 
     def _is_dense(self) -> bool:
         """Whether its linear algebra is done in loops."""
-        dense = self.definition.is_dense
+        dense = self.definition.strategy.is_dense
         return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
 
     def _announce(self, program: Program) -> None:
@@ -196,23 +201,28 @@ class Specialization:
     def _straight(self) -> Program:
         """In the robot's own axes, or in those that suit its joints; where joints share coordinates, cluster by cluster
         or as one system; by bodies or by the mass matrix: whichever takes fewer operations."""
-        forms: list[Callable[[Model], Model]] = [lambda model: model]
+        forms: list[Callable[[Model], Model]] = [_as_it_is]
         if aligned(self.model).tree.X_T is not self.model.tree.X_T:
             forms.append(aligned)
         shares = self.definition.divides_by_inertia and self.model.tree.coordinates is not None
-        if shares or self.definition.has_two_ways:
+        if shares or self.definition.strategy.has_two_ways:
             forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
         return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
 
     def _written_out(self, form: Callable[[Model], Model]) -> Program:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-            first = self._own + len(self.frames)
-            wrenches, values = flat[self._own : first], flat[first:]
-            model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
-            arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
-            return [self.definition.compute(model, *arguments, **self._options(model, wrenches))]
+            return [self.one_sample(*flat, form=form)]
 
         return trace(one_sample, self.inputs, [self.output], self.definition.name, self._most)
+
+    def one_sample(self, *flat: Sequence[Any], form: Callable[[Model], Model] = _as_it_is) -> Sequence[Any]:
+        """The result's numbers, body by body, from those of each input: symbols of a trace, or plain numbers."""
+        first = self._own + len(self.frames)
+        wrenches, values = flat[self._own : first], flat[first:]
+        model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
+        arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
+        numbers: Sequence[Any] = self._computed(model, arguments, wrenches)
+        return numbers
 
     def _recorded(self, *, rolled: bool) -> Program:
         """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
@@ -243,7 +253,7 @@ class Specialization:
         if self.definition.is_step:
             steps = Steps(recorder, model, self._own, self.steps, rolled=rolled)
             for arguments, dt in steps:
-                steps.state = self.definition.compute(model, *arguments, dt, **self._options(model, wrenches))
+                steps.state = self._computed(model, [*arguments, dt], wrenches)
             return
         if not rolled:
             model = aligned(model)
@@ -252,13 +262,20 @@ class Specialization:
             _pieces(model, memory, size, rolled=rolled)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
-        results = self.definition.compute(model, *arguments, **self._options(model, wrenches))
+        results = self._computed(model, arguments, wrenches)
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
 
+    def _computed(self, model: Model, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]]) -> Any:
+        """Run the definition's algorithm on a form of the robot."""
+        options = self._options(model, wrenches)
+        if self.definition.regroups:
+            model = with_regrouped_inertias(model)
+        return self.definition.compute(model, *arguments, **options)
+
     def _rolled(self, model: Model) -> RolledSource:
         """The robot for traces with loops."""
-        told_apart = self.definition.told_apart
+        told_apart = self.definition.strategy.told_apart
         return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
 
     def _options(self, model: Model, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
@@ -278,10 +295,10 @@ def too_large_to_write_out(model: Model, definition: Definition | None = None) -
     """Whether a straight line of all its bodies is not even traced, or not that of a definition."""
     if model.nv > _STRAIGHT_JOINTS:
         return True
-    if definition is None or definition.effort is None:
+    if definition is None or definition.strategy.effort is None:
         return False
     times = 1.0 if definition.derivative is None else _EFFORT_OF[definition.derivative.mode]
-    return times * definition.effort(model.tree) > _MOST_EFFORT
+    return times * definition.strategy.effort(model.tree) > _MOST_EFFORT
 
 
 def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
-from kinetree.errors import OptionError, ShapeError
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.errors import OptionError
 from kinetree.expr import Scalar
+from kinetree.functions.constraint_options import (
+    HELD,
+    IN_SINGLE,
+    RULE,
+    Constraints,
+    acceleration_or_zeros,
+    frame_or_constraints_option,
+    listed,
+    restitution_of_rows,
+    row_count,
+)
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.functions.options import one_of
-from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.model.constraints import Constraint, Contact, Loop, holds
+from kinetree.model.constraints import Constraint, holds
 from kinetree.spatial import Force
 
 __all__ = [
@@ -38,7 +42,6 @@ __all__ = [
 ]
 
 Forces = dict[int, Force]
-Constraints = Contact | Loop | Sequence[Contact | Loop]
 
 
 class ConstrainedMotion(NamedTuple):
@@ -59,80 +62,6 @@ class Impact(NamedTuple):
     """Impulses along the rows of the constraints (…, m); N·s, N·m·s."""
 
 
-def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
-    constraints = _listed(value)
-    wanted = "constraints must be a list of kt.Contact and kt.Loop"
-    if not isinstance(constraints, tuple):
-        raise OptionError(f"{wanted}, not {value!r:.60}")
-    for k, constraint in enumerate(constraints):
-        if not isinstance(constraint, Contact | Loop):
-            hint = f", such as kt.Contact({constraint!r})" if isinstance(constraint, str) else ""
-            raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
-    if not constraints:
-        raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
-    holds(model, constraints)  # raises if there is no such frame
-    return constraints
-
-
-def _frame_or_constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
-    return _constraints_option(model, Contact(value, "fixed") if isinstance(value, str) else value)
-
-
-def _listed(value: Any) -> Any:
-    """Constraints as a tuple, which can be part of a kernel's key; anything else as it is, to be rejected later."""
-    if isinstance(value, Contact | Loop):
-        return (value,)
-    return tuple(value) if isinstance(value, list | tuple) else value
-
-
-def _number_option(name: str, most: float, default: float) -> Callable[[Model, Any], Hashable]:
-    def check(_: Model, value: Any) -> float:
-        if value is None:
-            return default
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-            raise OptionError(f"{name} must be a number, not {value!r:.60}")
-        limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            raise OptionError(f"{name} must be {limit}, not a whole number beyond all floats")
-        if not 0.0 <= value < most:
-            raise OptionError(f"{name} must be {limit}, not {value:g}")
-        return float(value)
-
-    return check
-
-
-def _given(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
-    """The given acceleration, or zeros."""
-    return np.zeros(_count(constraints), dtype_beside(like)) if acceleration is None else acceleration
-
-
-def _count(constraints: Any) -> int:
-    """Number of rows, before validation: anything that is not a constraint counts as zero rows."""
-    listed = _listed(constraints)
-    return sum(c.size for c in listed if isinstance(c, Contact | Loop)) if isinstance(listed, tuple) else 0
-
-
-def _restitution(value: ArrayLike, rows: int, like: ArrayLike) -> Array:
-    """One number per row, from a single number or one for each row."""
-    numbers = real_array("restitution", value, f"(…, {rows})")
-    if not ((numbers >= 0.0) & (numbers <= 1.0)).all():
-        wrong = numbers[~((numbers >= 0.0) & (numbers <= 1.0))].flat[0]
-        raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {wrong:g}")
-    if numbers.ndim and numbers.shape[-1] not in (1, rows):
-        raise ShapeError(
-            f"impact: the constraints have {rows} rows, but restitution has {numbers.shape[-1]} numbers; give one "
-            "number, or one for each row"
-        )
-    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(dtype_beside(like))
-
-
-_one_method = one_of("method", "kkt", "operational_space")
-
-
-def _method_option(model: Model, value: Any) -> Hashable:
-    return "kkt" if value is None else _one_method(model, value)
-
-
 @contextmanager
 def _rows_as_said(rule: Mapping[str, Any]) -> Iterator[None]:
     """Context for division by a row's mobility, which is the constant zero for rows that can never be independent."""
@@ -151,11 +80,10 @@ def _dynamics(
     model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], *,
     constraints: Sequence[Constraint], passive: Sequence[str], limits: bool, f_ext: Forces, **rule: Any,
 ) -> algorithms.Constrained:  # fmt: skip
-    tree = regrouped(model.tree)
-    acting = algorithms.driven(tree, q, v, tau, passive, limits)
+    acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     with _rows_as_said(rule):
         return algorithms.constrained_dynamics(
-            tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
+            model.tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
         )
 
 
@@ -177,7 +105,7 @@ def _impact(
 ) -> list[Scalar]:
     with _rows_as_said(rule):
         after, impulses = algorithms.impact(
-            regrouped(model.tree), holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
+            model.tree, holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
         )
     return [*after, *impulses]
 
@@ -185,7 +113,7 @@ def _impact(
 def _inertia(model: Model, q: Slots, *, constraints: Sequence[Constraint], **rule: Any) -> list[Scalar]:
     with _rows_as_said(rule):
         return algorithms.operational_space_inertia(
-            regrouped(model.tree), holds(model, constraints), q, algorithms.ConstraintRule(**rule)
+            model.tree, holds(model, constraints), q, algorithms.ConstraintRule(**rule)
         )
 
 
@@ -202,63 +130,51 @@ def _errors(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> lis
     return algorithms.constraint_errors(model.tree, holds(model, constraints), q)
 
 
-def _rows(constraints: Sequence[Constraint]) -> int:
-    return sum(constraint.size for constraint in constraints)
-
-
 def _a_row_each(_: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
-    return (_rows(options["constraints"]),)
+    return (row_count(options["constraints"]),)
 
 
 def _motion_and_rows(model: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:
-    return (model.nv + _rows(options["constraints"]),)
-
-
-_TOLERANCE, _IN_SINGLE = 1e-10, {"tolerance": 1e-7}
+    return (model.nv + row_count(options["constraints"]),)
 
 
 def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
     looks = options["tolerance"] > 0.0 and options["damping"] == 0.0
-    return looks and algorithms.are_many(_rows(options["constraints"]), model.nv)
+    return looks and algorithms.are_many(row_count(options["constraints"]), model.nv)
 
 
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
-_HELD = {"constraints": _constraints_option}
-_RULE: dict[str, Callable[[Model, Any], Hashable]] = {
-    "method": _method_option,
-    "damping": _number_option("damping", math.inf, 0.0),
-    "tolerance": _number_option("tolerance", 1.0, _TOLERANCE),
-}
 _DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
-    **_HELD, **_RULE, "passive": passive_option, "limits": limits_option,
+    **HELD, **RULE, "passive": passive_option, "limits": limits_option,
 }  # fmt: skip
-_SIZES = {"rows": lambda options: _rows(options["constraints"])}
+_SIZES = {"rows": lambda options: row_count(options["constraints"])}
 _ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
+_DENSE = Strategy(is_dense=_has_many_rows)
 CONSTRAINED_DYNAMICS = Definition(
     "constrained_dynamics", (_Q, _V, _TAU, _ACCELERATION), _motion_and_rows, _constrained_dynamics, _DYNAMICS,
     sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
-    is_dense=_has_many_rows, in_single=_IN_SINGLE,
+    in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 CONSTRAINT_FORCES = Definition(
     "constraint_forces", (_Q, _V, _TAU, _ACCELERATION), _a_row_each, _constraint_forces, _DYNAMICS,
     sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
-    is_dense=_has_many_rows, in_single=_IN_SINGLE,
+    in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 IMPACT = Definition(
-    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**_HELD, **_RULE},
+    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**HELD, **RULE},
     sizes=_SIZES, optional=("restitution",), divides_by_inertia=True,
-    is_dense=_has_many_rows, in_single=_IN_SINGLE,
+    in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 OPERATIONAL_SPACE_INERTIA = Definition(
-    "operational_space_inertia", (_Q,), lambda _, options: (_rows(options["constraints"]),) * 2, _inertia,
-    {"constraints": _frame_or_constraints_option, **_RULE}, divides_by_inertia=True,
-    is_dense=_has_many_rows, in_single=_IN_SINGLE,
+    "operational_space_inertia", (_Q,), lambda _, options: (row_count(options["constraints"]),) * 2, _inertia,
+    {"constraints": frame_or_constraints_option, **RULE}, divides_by_inertia=True,
+    in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
-    "constraint_jacobian", (_Q,), lambda _, options: (_rows(options["constraints"]), "nv"), _jacobian, _HELD,
+    "constraint_jacobian", (_Q,), lambda _, options: (row_count(options["constraints"]), "nv"), _jacobian, HELD,
 )  # fmt: skip
-CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, _HELD)
-CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, _HELD)
+CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, HELD)
+CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, HELD)
 
 
 @defined_by(CONSTRAINED_DYNAMICS)
@@ -331,11 +247,11 @@ def constrained_dynamics(
     >>> qdd.shape, forces.shape
     ((18,), (12,))
     """
-    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     both = run(
-        CONSTRAINED_DYNAMICS, robot, (q, v, tau, _given(acceleration, constraints, q)), f_ext=f_ext,
+        CONSTRAINED_DYNAMICS, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
         parameters=parameters, out=out, threads=threads,
-        constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+        constraints=listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
     )  # fmt: skip
     return ConstrainedMotion(both[..., : robot.nv], both[..., robot.nv :])
 
@@ -389,11 +305,11 @@ def constraint_forces(
     >>> kt.constraint_forces(robot, [0.4, 0.3], [0.0, 0.0], [0.0, 0.0], tip).shape
     (1,)
     """
-    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     return run(
-        CONSTRAINT_FORCES, robot, (q, v, tau, _given(acceleration, constraints, q)), f_ext=f_ext,
+        CONSTRAINT_FORCES, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
         parameters=parameters, out=out, threads=threads,
-        constraints=_listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+        constraints=listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
     )  # fmt: skip
 
 
@@ -445,9 +361,9 @@ def impact(
     >>> v.shape, impulses.shape
     ((2,), (1,))
     """
-    e = _restitution(restitution, _count(constraints), v)
+    e = restitution_of_rows(restitution, constraints, v)
     both = run(
-        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads, constraints=_listed(constraints),
+        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads, constraints=listed(constraints),
         method=method, damping=damping, tolerance=tolerance,
     )  # fmt: skip
     return Impact(both[..., : robot.nv], both[..., robot.nv :])
@@ -497,7 +413,7 @@ def operational_space_inertia(
     """
     return run(
         OPERATIONAL_SPACE_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=constraints if isinstance(constraints, str) else _listed(constraints), method=method,
+        constraints=constraints if isinstance(constraints, str) else listed(constraints), method=method,
         damping=damping, tolerance=tolerance,
     )  # fmt: skip
 
@@ -540,7 +456,7 @@ def constraint_jacobian(
     """
     return run(
         CONSTRAINT_JACOBIAN, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=_listed(constraints),
+        constraints=listed(constraints),
     )  # fmt: skip
 
 
@@ -581,7 +497,7 @@ def constraint_bias(
     """
     return run(
         CONSTRAINT_BIAS, robot, (q, v), parameters=parameters, out=out, threads=threads,
-        constraints=_listed(constraints),
+        constraints=listed(constraints),
     )  # fmt: skip
 
 
@@ -623,5 +539,5 @@ def constraint_errors(
     """
     return run(
         CONSTRAINT_ERRORS, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=_listed(constraints),
+        constraints=listed(constraints),
     )  # fmt: skip

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
@@ -36,15 +35,13 @@ Forces = dict[int, Force]
 def _aba(
     model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: Forces
 ) -> list[Scalar]:
-    tree = regrouped(model.tree)
-    acting = algorithms.driven(tree, q, v, tau, passive, limits)
-    return model.tree.joined(algorithms.forward_dynamics(tree, q, v, acting, f_ext), "nv")
+    acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
+    return model.tree.joined(algorithms.forward_dynamics(model.tree, q, v, acting, f_ext), "nv")
 
 
 def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
-    tree = regrouped(model.tree)
-    tau = algorithms.rnea(tree, q, v, qdd, f_ext)
-    return model.tree.joined(algorithms.undriven(tree, q, v, tau, passive), "forces")
+    tau = algorithms.rnea(model.tree, q, v, qdd, f_ext)
+    return model.tree.joined(algorithms.undriven(model.tree, q, v, tau, passive), "forces")
 
 
 def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
@@ -52,28 +49,30 @@ def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_
 
 
 def _coriolis_forces(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    tree = regrouped(model.tree).with_gravity(Motion.zero())
+    tree = model.tree.with_gravity(Motion.zero())
     return model.tree.joined(algorithms.rnea(tree, q, v, model.tree.at_rest()), "forces")
 
 
 def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
     rest = model.tree.at_rest()
-    return model.tree.joined(algorithms.rnea(regrouped(model.tree), q, rest, rest), "forces")
+    return model.tree.joined(algorithms.rnea(model.tree, q, rest, rest), "forces")
 
 
 def _crba(model: Model, q: Slots) -> list[Scalar]:
-    return algorithms.crba(regrouped(model.tree), q).flat()
+    return algorithms.crba(model.tree, q).flat()
 
 
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 _PASSIVE = {"passive": passive_option}
 _DRIVE = {**_PASSIVE, "limits": limits_option}
-ABA = Definition("aba", (_Q, _V, _TAU), ("nv",), _aba, _DRIVE, takes_forces=True, divides_by_inertia=True)
-RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, _PASSIVE, takes_forces=True)
-CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba)
-BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, _PASSIVE, takes_forces=True)
-CORIOLIS_FORCES = Definition("coriolis_forces", (_Q, _V), ("nv",), _coriolis_forces)
-GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces)
+ABA = Definition(
+    "aba", (_Q, _V, _TAU), ("nv",), _aba, _DRIVE, takes_forces=True, divides_by_inertia=True, regroups=True
+)
+RNEA = Definition("rnea", (_Q, _V, _QDD), ("nv",), _rnea, _PASSIVE, takes_forces=True, regroups=True)
+CRBA = Definition("crba", (_Q,), ("nv", "nv"), _crba, regroups=True)
+BIAS_FORCES = Definition("bias_forces", (_Q, _V), ("nv",), _bias_forces, _PASSIVE, takes_forces=True, regroups=True)
+CORIOLIS_FORCES = Definition("coriolis_forces", (_Q, _V), ("nv",), _coriolis_forces, regroups=True)
+GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces, regroups=True)
 
 
 @defined_by(ABA)
@@ -128,7 +127,7 @@ def aba(
     >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
     (100, 2)
     """
-    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
@@ -175,7 +174,7 @@ def rnea(
     >>> kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], qdd).round(9).tolist()
     [2.0, 0.5]
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
@@ -254,7 +253,7 @@ def bias_forces(
     >>> kt.bias_forces(robot, [0.3, 0.1], [0.0, 1.0]).shape
     (2,)
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.differentiation import derived
-from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.dynamics import ABA, RNEA
@@ -46,15 +45,14 @@ class RneaDerivatives(NamedTuple):
 def _aba_derivatives(
     model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
 ) -> Sequence[Scalar] | None:
-    return algorithms.aba_derivatives(regrouped(model.tree), q, v, tau, f_ext, passive)
+    return algorithms.aba_derivatives(model.tree, q, v, tau, f_ext, passive)
 
 
 def _rnea_derivatives(
     model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
 ) -> Sequence[Scalar]:
-    tree = regrouped(model.tree)
-    d = algorithms.rnea_derivatives(tree, q, v, qdd, f_ext)
-    by_q, by_v = algorithms.passive_derivatives(tree, q, v, passive)
+    d = algorithms.rnea_derivatives(model.tree, q, v, qdd, f_ext)
+    by_q, by_v = algorithms.passive_derivatives(model.tree, q, v, passive)
     return [*(d.by_q - by_q).flat(), *(d.by_v - by_v).flat(), *d.H.flat()]
 
 
@@ -70,6 +68,7 @@ def _effort(tree: UnrolledTree) -> float:
 _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 _PASSIVE = {"passive": passive_option}
 _THREE = (3, "nv", "nv")
+_ABA, _RNEA = (replace(of, strategy=replace(of.strategy, always_loops=True)) for of in (ABA, RNEA))
 ABA_DERIVATIVES = Definition(
     "aba_derivatives",
     (_Q, _V, _TAU),
@@ -78,10 +77,10 @@ ABA_DERIVATIVES = Definition(
     _PASSIVE,
     takes_forces=True,
     divides_by_inertia=True,
-    is_dense=True,
-    loops=False,
-    effort=_effort,
-    when_large=derived(replace(ABA, always_loops=True), "jacobian", ("q", "v", "tau")),
+    regroups=True,
+    strategy=Strategy(
+        is_dense=True, loops=False, effort=_effort, when_large=derived(_ABA, "jacobian", ("q", "v", "tau"))
+    ),
 )
 RNEA_DERIVATIVES = Definition(
     "rnea_derivatives",
@@ -90,9 +89,8 @@ RNEA_DERIVATIVES = Definition(
     _rnea_derivatives,
     _PASSIVE,
     takes_forces=True,
-    loops=False,
-    effort=_effort,
-    when_large=derived(replace(RNEA, always_loops=True), "jacobian", ("q", "v", "qdd")),
+    regroups=True,
+    strategy=Strategy(loops=False, effort=_effort, when_large=derived(_RNEA, "jacobian", ("q", "v", "qdd"))),
 )
 
 
@@ -140,7 +138,7 @@ def aba_derivatives(
     >>> bool(abs(d.by_tau @ kt.crba(robot, [0.3, 0.1]) - [[1, 0], [0, 1]]).max() < 1e-12)
     True
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     return AbaDerivatives(
         *_three(
             run(
@@ -195,7 +193,7 @@ def rnea_derivatives(
     >>> bool(abs(d.by_qdd - kt.crba(robot, [0.3, 0.1])).max() < 1e-12)
     True
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     return RneaDerivatives(
         *_three(
             run(

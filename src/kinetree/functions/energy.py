@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
@@ -22,23 +21,25 @@ __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 
 def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    return [algorithms.kinetic_energy(regrouped(model.tree), q, v)]
+    return [algorithms.kinetic_energy(model.tree, q, v)]
 
 
 def _potential(model: Model, q: Slots, *, passive: Sequence[str]) -> list[Scalar]:
-    energy = algorithms.potential_energy(regrouped(model.tree), q)
+    energy = algorithms.potential_energy(model.tree, q)
     return [energy + algorithms.spring_energy(model.tree, q) if "spring" in passive else energy]
 
 
 def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
     if model.mass == 0.0:
         raise ModelError(f"center_of_mass: {model.name!r} has no mass at all, so it has no centre of mass")
-    return algorithms.center_of_mass(regrouped(model.tree), q, model.mass).components()
+    return algorithms.center_of_mass(model.tree, q, model.mass).components()
 
 
-KINETIC_ENERGY = Definition("kinetic_energy", (("q", "nq"), ("v", "nv")), (), _kinetic)
-POTENTIAL_ENERGY = Definition("potential_energy", (("q", "nq"),), (), _potential, {"passive": passive_option})
-CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_mass)
+KINETIC_ENERGY = Definition("kinetic_energy", (("q", "nq"), ("v", "nv")), (), _kinetic, regroups=True)
+POTENTIAL_ENERGY = Definition(
+    "potential_energy", (("q", "nq"),), (), _potential, {"passive": passive_option}, regroups=True
+)
+CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_mass, regroups=True)
 
 
 @defined_by(KINETIC_ENERGY)
@@ -113,7 +114,7 @@ def potential_energy(
     >>> bool(kt.potential_energy(robot, [3.14, 0.0]) > kt.potential_energy(robot, [0.0, 0.0]))
     True
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out, threads=threads, **options)
 
 

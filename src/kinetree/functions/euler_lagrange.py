@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -45,6 +45,7 @@ def _matrices(model: Model, q: Slots, v: Slots) -> list[Scalar]:
 
 def _matrices_by_recursion(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     """M and C, computed from composite bodies."""
+    # This C depends on the inertia of each body as it is; M does not.
     M = algorithms.crba(regrouped(model.tree), q)
     C = algorithms.coriolis_matrix_of_links(model.tree, q, v)
     return model.tree.stacked_matrices(M, C)
@@ -62,14 +63,19 @@ _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
 # No loop over bodies meets every pair of joints on the path of every body: large robots use another algorithm.
 EULER_LAGRANGE = Definition(
     "euler_lagrange", (_Q, _V, _TAU), ("nv",), _euler_lagrange, {"passive": passive_option, "limits": limits_option},
-    takes_forces=True, divides_by_inertia=True, loops=False,
-    when_large=replace(ABA, name="euler_lagrange"), effort=_effort,
+    takes_forces=True, divides_by_inertia=True,
+    strategy=Strategy(loops=False, when_large=replace(ABA, name="euler_lagrange"), effort=_effort),
 )  # fmt: skip
+_BY_RECURSION = Definition(
+    "euler_lagrange_matrices",
+    (_Q, _V),
+    (2, "nv", "nv"),
+    _matrices_by_recursion,
+    strategy=Strategy(always_loops=True),
+)
 EULER_LAGRANGE_MATRICES = Definition(
-    "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices, loops=False,
-    when_large=Definition(
-        "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices_by_recursion, always_loops=True
-    ), effort=_effort,
+    "euler_lagrange_matrices", (_Q, _V), (2, "nv", "nv"), _matrices,
+    strategy=Strategy(loops=False, when_large=_BY_RECURSION, effort=_effort),
 )  # fmt: skip
 
 
@@ -122,7 +128,7 @@ def euler_lagrange(
     >>> bool(abs(kt.euler_lagrange(robot, *state) - kt.aba(robot, *state)).max() < 1e-12)
     True
     """
-    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
     result: Array = run(EULER_LAGRANGE, robot, (q, v, tau), **given, **options)  # type: ignore[arg-type]
     return result

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, SingularModelError, nearest_names
 from kinetree.expr import Scalar, Symbol
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -144,7 +143,7 @@ def _hybrid_dynamics(
     robot = model.one_by_one
     held = _held(robot, prescribed)
     _needs_inertia(robot, held, HYBRID)
-    tree = regrouped(model.tree)
+    tree = model.tree
     acting = algorithms.driven(tree, q, v, tau, passive, limits=False)
     try:
         if tree.coordinates is not None:
@@ -209,7 +208,7 @@ def _floating_inverse_dynamics(
             "beside the joint forces; use kt.rnea, or load the robot with floating_base=True"
         )
     _needs_inertia(robot, {joint.slot for joint in robot.joints.values()} - {base.slot}, "floating_inverse_dynamics")
-    tree, slot = regrouped(model.tree), model.frames[base.child].slot
+    tree, slot = model.tree, model.frames[base.child].slot
     free: list[Scalar] = [0.0] * 6
     if passive:
         free = algorithms.passive_forces(tree, q, v, passive)[slot]
@@ -236,7 +235,7 @@ def _base_wrench(
     frame = model.frames[robot.root if joint is None else joint.child]
     slot = frame.slot
     _needs_inertia(robot, _base(robot), "base_wrench")
-    tree = regrouped(model.tree)
+    tree = model.tree
     acting = algorithms.driven(tree, q, v, tau, passive, limits)
     acceleration: Motion = frame.placement.back(Motion(Vec3(*base_acceleration[3:]), Vec3(*base_acceleration[:3])))
     try:
@@ -262,17 +261,19 @@ _Q, _V, _TAU, _QDD = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("qdd", "nv")
 _PASSIVE = {"passive": passive_option}
 HYBRID_DYNAMICS = Definition(
     HYBRID, (_Q, _V, _TAU, _QDD), (2, "nv"), _hybrid_dynamics,
-    {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, loops_where_shared=False,
-    told_apart=lambda robot, options: _held(robot, options["prescribed"]),
+    {"prescribed": prescribed_option, **_PASSIVE}, takes_forces=True, regroups=True,
+    strategy=Strategy(
+        loops_where_shared=False, told_apart=lambda robot, options: _held(robot, options["prescribed"])
+    ),
 )  # fmt: skip
 FLOATING_INVERSE_DYNAMICS = Definition(
     "floating_inverse_dynamics", (_Q, _V, _QDD), (2, "nv"), _floating_inverse_dynamics, _PASSIVE,
-    takes_forces=True, told_apart=_base,
+    takes_forces=True, regroups=True, strategy=Strategy(told_apart=_base),
 )  # fmt: skip
 BASE_WRENCH = Definition(
     "base_wrench", (_Q, _V, _TAU, ("base_acceleration", 6)), (6,), _base_wrench,
     {"expressed_in": _expressed_in_option, **_PASSIVE, "limits": limits_option}, optional=("base_acceleration",),
-    takes_forces=True, loops_where_shared=False, told_apart=_base,
+    takes_forces=True, regroups=True, strategy=Strategy(loops_where_shared=False, told_apart=_base),
 )  # fmt: skip
 
 
@@ -332,7 +333,7 @@ def hybrid_dynamics(
     >>> bool(abs(kt.rnea(robot, [0.3, 0.1], [0.0, 1.0], found.qdd) - found.tau).max() < 1e-12)
     True
     """
-    options: dict[str, Any] = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     if names := prescribed_option(check_robot(robot), prescribed):
         options["prescribed"] = names
     given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
@@ -389,7 +390,7 @@ def floating_inverse_dynamics(
     >>> (found.qdd[:6].round(9) + 0.0).tolist(), bool(abs(found.tau).max() < 1e-9)
     ([0.0, 0.0, -9.81, 0.0, 0.0, 0.0], True)
     """
-    options = {} if passive is False else switched_on(robot, passive)
+    options = switched_on(robot, passive)
     given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}
     rows = run(FLOATING_INVERSE_DYNAMICS, robot, (q, v, qdd), **given, **options)  # type: ignore[arg-type]
     return HybridDynamics(rows[..., 0, :], rows[..., 1, :])
@@ -452,7 +453,7 @@ def base_wrench(
     """
     if base_acceleration is None:
         base_acceleration = np.zeros(6, dtype_beside(q))
-    options: dict[str, Any] = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     if not isinstance(expressed_in, str) or expressed_in != "local":
         options["expressed_in"] = expressed_in
     given = {"f_ext": f_ext, "parameters": parameters, "out": out, "threads": threads}

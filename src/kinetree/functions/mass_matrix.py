@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.expr import Scalar
 from kinetree.model import Model
 
@@ -36,19 +35,19 @@ class MassMatrixFactors(NamedTuple):
 
 
 def _inverse(model: Model, q: Slots) -> list[Scalar]:
-    inverse: list[Scalar] = algorithms.mass_matrix_inverse(regrouped(model.tree), q).flat()
+    inverse: list[Scalar] = algorithms.mass_matrix_inverse(model.tree, q).flat()
     return inverse
 
 
 def _factors(model: Model, q: Slots) -> list[Scalar]:
-    H: Any = algorithms.crba(regrouped(model.tree), q).sparse(as_numbered=True)
+    H: Any = algorithms.crba(model.tree, q).sparse(as_numbered=True)
     algorithms.ltdl(H)
     factors: list[Scalar] = H.factors()
     return factors
 
 
 def _solve(model: Model, q: Slots, force: Slots) -> list[Scalar]:
-    H: Any = algorithms.crba(regrouped(model.tree), q).sparse()
+    H: Any = algorithms.crba(model.tree, q).sparse()
     x = H.vector(force)
     algorithms.ltdl(H)
     algorithms.ltdl_solve(H, x)
@@ -56,18 +55,22 @@ def _solve(model: Model, q: Slots, force: Slots) -> list[Scalar]:
 
 
 def _coriolis(model: Model, q: Slots, v: Slots) -> list[Scalar]:
-    return algorithms.coriolis_matrix(regrouped(model.tree), q, v).flat()
+    return algorithms.coriolis_matrix(model.tree, q, v).flat()
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")
 MASS_MATRIX_INVERSE = Definition(
-    "mass_matrix_inverse", (_Q,), ("nv", "nv"), _inverse, divides_by_inertia=True, has_two_ways=True
-)
+    "mass_matrix_inverse", (_Q,), ("nv", "nv"), _inverse, divides_by_inertia=True, regroups=True,
+    strategy=Strategy(has_two_ways=True),
+)  # fmt: skip
 MASS_MATRIX_FACTORS = Definition(
-    "mass_matrix_factors", (_Q,), lambda model, _: (model.nv + 1, model.nv), _factors, divides_by_inertia=True
+    "mass_matrix_factors", (_Q,), lambda model, _: (model.nv + 1, model.nv), _factors, divides_by_inertia=True,
+    regroups=True,
+)  # fmt: skip
+MASS_MATRIX_SOLVE = Definition(
+    "mass_matrix_solve", (_Q, ("force", "forces")), ("nv",), _solve, divides_by_inertia=True, regroups=True
 )
-MASS_MATRIX_SOLVE = Definition("mass_matrix_solve", (_Q, ("force", "forces")), ("nv",), _solve, divides_by_inertia=True)
-CORIOLIS_MATRIX = Definition("coriolis_matrix", (_Q, _V), ("nv", "nv"), _coriolis)
+CORIOLIS_MATRIX = Definition("coriolis_matrix", (_Q, _V), ("nv", "nv"), _coriolis, regroups=True)
 
 
 @defined_by(MASS_MATRIX_INVERSE)

@@ -15,7 +15,6 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -34,33 +33,33 @@ __all__ = [
 
 
 def _momentum(model: Model, q: Slots, v: Slots, point: Sequence[Scalar]) -> Sequence[Scalar]:
-    h = algorithms.momentum(regrouped(model.tree), q, v)
+    h = algorithms.momentum(model.tree, q, v)
     return Force(h.angular - Vec3(*point).cross(h.linear), h.linear).linear_first()
 
 
 def _centroidal_momentum(model: Model, q: Slots, v: Slots) -> Sequence[Scalar]:
     mass = _total_mass(model, "centroidal_momentum")
-    return algorithms.centroidal_momentum(regrouped(model.tree), q, v, mass).linear_first()
+    return algorithms.centroidal_momentum(model.tree, q, v, mass).linear_first()
 
 
 def _centroidal_momentum_rate(model: Model, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_rate")
-    return algorithms.centroidal_momentum_rate(regrouped(model.tree), q, v, qdd, mass).linear_first()
+    return algorithms.centroidal_momentum_rate(model.tree, q, v, qdd, mass).linear_first()
 
 
 def _centroidal_momentum_matrix(model: Model, q: Slots) -> list[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_matrix")
-    return algorithms.centroidal_momentum_matrix(regrouped(model.tree), q, mass).flat()
+    return algorithms.centroidal_momentum_matrix(model.tree, q, mass).flat()
 
 
 def _centroidal_momentum_matrix_rate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_matrix_rate")
-    return algorithms.centroidal_momentum_matrix_rate(regrouped(model.tree), q, v, mass).flat()
+    return algorithms.centroidal_momentum_matrix_rate(model.tree, q, v, mass).flat()
 
 
 def _centroidal_inertia(model: Model, q: Slots) -> list[Scalar]:
     m = _total_mass(model, "centroidal_inertia")
-    rows = algorithms.centroidal_inertia(regrouped(model.tree), q, m).full
+    rows = algorithms.centroidal_inertia(model.tree, q, m).full
     return [
         *(m, 0.0, 0.0, 0.0, 0.0, 0.0),
         *(0.0, m, 0.0, 0.0, 0.0, 0.0),
@@ -86,14 +85,18 @@ def _total_mass(model: Model, function: str) -> float:
 
 
 _Q, _V, _QDD, _TAU, _POINT = ("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("tau", "forces"), ("point", 3)
-MOMENTUM = Definition("momentum", (_Q, _V, _POINT), (6,), _momentum, optional=("point",))
-CENTROIDAL_MOMENTUM = Definition("centroidal_momentum", (_Q, _V), (6,), _centroidal_momentum)
-CENTROIDAL_MOMENTUM_RATE = Definition("centroidal_momentum_rate", (_Q, _V, _QDD), (6,), _centroidal_momentum_rate)
-CENTROIDAL_MOMENTUM_MATRIX = Definition("centroidal_momentum_matrix", (_Q,), (6, "nv"), _centroidal_momentum_matrix)
-CENTROIDAL_MOMENTUM_MATRIX_RATE = Definition(
-    "centroidal_momentum_matrix_rate", (_Q, _V), (6, "nv"), _centroidal_momentum_matrix_rate
+MOMENTUM = Definition("momentum", (_Q, _V, _POINT), (6,), _momentum, optional=("point",), regroups=True)
+CENTROIDAL_MOMENTUM = Definition("centroidal_momentum", (_Q, _V), (6,), _centroidal_momentum, regroups=True)
+CENTROIDAL_MOMENTUM_RATE = Definition(
+    "centroidal_momentum_rate", (_Q, _V, _QDD), (6,), _centroidal_momentum_rate, regroups=True
 )
-CENTROIDAL_INERTIA = Definition("centroidal_inertia", (_Q,), (6, 6), _centroidal_inertia)
+CENTROIDAL_MOMENTUM_MATRIX = Definition(
+    "centroidal_momentum_matrix", (_Q,), (6, "nv"), _centroidal_momentum_matrix, regroups=True
+)
+CENTROIDAL_MOMENTUM_MATRIX_RATE = Definition(
+    "centroidal_momentum_matrix_rate", (_Q, _V), (6, "nv"), _centroidal_momentum_matrix_rate, regroups=True
+)
+CENTROIDAL_INERTIA = Definition("centroidal_inertia", (_Q,), (6, 6), _centroidal_inertia, regroups=True)
 MECHANICAL_POWER = Definition(
     "mechanical_power",
     (_Q, _V, _TAU),
@@ -396,7 +399,7 @@ def mechanical_power(
     >>> float(kt.mechanical_power(robot, [0.3, 0.1], [2.0, 1.0], [3.0, -1.0]))
     5.0
     """
-    options = {} if passive is False and limits is False else switched_on(robot, passive, limits)
+    options = switched_on(robot, passive, limits)
     return run(
         MECHANICAL_POWER, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.bodies import bodies_behind, body_columns, body_rows, numbered_bodies, numbered_drives
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
@@ -112,7 +112,7 @@ JOINT_TORQUE_REGRESSOR = Definition(
     _torque_shape,
     _joint_torque,
     {"bodies": bodies_option, "drives": drives_option},
-    longest=20_000,  # a batch for a humanoid takes five times as long in loops
+    strategy=Strategy(longest=20_000),  # a batch for a humanoid takes five times as long in loops
 )
 MOMENTUM_REGRESSOR = Definition("momentum_regressor", (_Q, _V), _six_rows, _momentum)
 KINETIC_ENERGY_REGRESSOR = Definition("kinetic_energy_regressor", (_Q, _V), _ten_a_body, _kinetic_energy)

@@ -14,7 +14,6 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -45,7 +44,7 @@ def _step(
     limits: bool,
     f_ext: Mapping[int, Force],
 ) -> tuple[Slots, Slots]:
-    return _STEPS[integrator](regrouped(model.tree), q, v, tau, dt, f_ext, passive, limits)
+    return _STEPS[integrator](model.tree, q, v, tau, dt, f_ext, passive, limits)
 
 
 def _integrator(_: Model, value: Any) -> Hashable:
@@ -76,6 +75,7 @@ ROLLOUT = Definition(
     takes_forces=True,
     divides_by_inertia=True,
     is_step=True,
+    regroups=True,
 )
 _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
 """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""

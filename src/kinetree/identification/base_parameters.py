@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.compiler.forms.parameters import parameter_ports, with_parameters
+from kinetree.compiler.forms.parameters import parameter_ports
+from kinetree.compiler.reference import on_numbers
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_regressor
 from kinetree.identification.inertial_parameters import parameter_names
@@ -159,12 +160,11 @@ def base_parameters(
             f"rng must be a NumPy generator or a whole number that is not negative, not {rng!r:.60}"
         ) from None
     given = dict(parameters or {})
-    moved = model
-    if given:
-        ports = zip(parameter_ports(model, list(given)), given.values(), strict=True)
-        values = [real_array(port.name, x, str(port.shape)).astype(np.float64).ravel().tolist() for port, x in ports]
-        moved = with_parameters(model, list(given), values)
-    W = _stacked(moved, len(names), with_drives, generator)
+    ports = zip(parameter_ports(model, list(given)), given.values(), strict=True)
+    flat = {
+        port.name: real_array(port.name, x, str(port.shape)).astype(np.float64).ravel().tolist() for port, x in ports
+    }
+    W = _stacked(model, len(names), with_drives, flat, generator)
     order = [*_from_the_root(model), *range(10 * len(model.bodies), len(names))]
     lengths = np.linalg.norm(W, axis=0)
     longest = float(lengths.max(initial=0.0))
@@ -188,17 +188,16 @@ def base_parameters(
     )
 
 
-def _stacked(model: Model, columns: int, drives: bool, rng: np.random.Generator) -> Array:
+def _stacked(
+    model: Model, columns: int, drives: bool, parameters: Mapping[str, list[float]], rng: np.random.Generator
+) -> Array:
     """The regressor at random states, stacked: computed by the algorithm on arrays with one entry per state."""
-    tree = model.tree
     count = (_STATES_MORE * columns) // max(model.nv, 1) + 10
     q = np.array([_anywhere(model, rng) for _ in range(count)]).reshape(count, model.nq)
     # Accelerations due to v and to q̈ are comparable with gravity's 9.81.
     v, qdd = 3.0 * rng.normal(size=(count, model.nv)), 10.0 * rng.normal(size=(count, model.nv))
-    pieces = [
-        tree.split(list(x.T), size) for x, (_, size) in zip((q, v, qdd), JOINT_TORQUE_REGRESSOR.inputs, strict=True)
-    ]
-    numbers = JOINT_TORQUE_REGRESSOR.compute(model, *pieces, bodies=tuple(model.bodies), drives=drives)
+    state = [list(x.T) for x in (q, v, qdd)]
+    numbers = on_numbers(JOINT_TORQUE_REGRESSOR, model, state, parameters=parameters, drives=drives)
     W = np.empty((count, model.nv * columns))
     for k, x in enumerate(numbers):
         W[:, k] = x

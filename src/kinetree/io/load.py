@@ -30,7 +30,7 @@ def load(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
-    """Read a robot file: URDF, or the text form that `Model.save` writes. The contents tell which.
+    """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body; without it, the root of a URDF file is fixed to the world,
     and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of

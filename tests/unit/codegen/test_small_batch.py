@@ -25,7 +25,7 @@ from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.expr import Port, Program, trace
-from unit.codegen.test_single import OTHER_ARRAYS, PAIR, RANKS, Owner, chosen, reaches_general, refuse
+from tests.unit.codegen.test_single import OTHER_ARRAYS, PAIR, RANKS, Owner, chosen, reaches_general, refuse
 
 pytestmark = pytest.mark.skipif(not layout_is_known(), reason="builtins are for CPython with its usual objects")
 

@@ -50,9 +50,9 @@ from kinetree.expr import (
 )
 from kinetree.expr.dead_code import without_dead_code
 from kinetree.expr.derivatives.rules import RULES
-from oracles.pinocchio_oracle import PinocchioOracle
-from random_programs import random_line, random_program
-from robots import load_robot, robot_path
+from tests.oracles.pinocchio_oracle import PinocchioOracle
+from tests.random_programs import random_line, random_program
+from tests.robots import load_robot, robot_path
 
 Numbers = NDArray[np.float64]
 

@@ -37,7 +37,7 @@ from kinetree.expr import (
     trace,
     trace_memory,
 )
-from random_programs import random_program
+from tests.random_programs import random_program
 
 X, Y = Port("x", (6,)), Port("y", (6,))
 ALL = Range(Index(0), Index(6))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from kinetree.expr import OPS, Index, Port, Program, Range, Recorder, forward_derivative, interpret, trace, trace_memory
 from kinetree.expr.program import Instruction
 from kinetree.expr.replay import _MEANING, replay
-from random_programs import random_line
+from tests.random_programs import random_line
 
 PROGRAMS = st.integers(0, 10**9).map(lambda seed: random_line(Random(seed), 30))
 

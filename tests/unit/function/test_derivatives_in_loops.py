@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.definition import Strategy
 from kinetree.compiler.differentiation import DerivedSpecialization, derived, specialized
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Program, TraceTooLongError, interpret, trace
@@ -93,7 +94,7 @@ def test_a_robot_that_is_too_large_is_not_written_out_to_the_end(monkeypatch: py
         raise AssertionError("the straight line was traced to its end")
 
     monkeypatch.setattr(sys.modules["kinetree.expr.trace"], "lower", lower)
-    short = replace(kt.crba.definition, longest=200)  # type: ignore[attr-defined]
+    short = replace(kt.crba.definition, strategy=Strategy(longest=200))  # type: ignore[attr-defined]
     assert not Specialization(short, hinges(12), {}, (), ()).program().is_straight
 
 
@@ -103,4 +104,4 @@ def test_second_derivatives_of_large_robots_are_of_their_first_ones(function: An
     made = derivative(robot, function, "jvp", None)
     assert made.output.shape == (2, 3, robot.nv, robot.nv)
     assert isinstance(made._base, DerivedSpecialization)
-    assert made._base.definition is function.definition.when_large
+    assert made._base.definition is function.definition.strategy.when_large

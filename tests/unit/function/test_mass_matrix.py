@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from unit.model.bodies import point
+from tests.unit.model.bodies import point
 
 ARM = kt.zoo.load("arm6")
 RNG = np.random.default_rng(3)

@@ -48,7 +48,7 @@ def test_small_robots_are_written_out_and_long_chains_are_not(function: Any) -> 
 @pytest.mark.parametrize("robot", [chain(8), kt.zoo.load("quadruped")], ids=lambda robot: robot.name)
 def test_the_estimate_of_their_operations_is_about_right(function: Any, robot: kt.Model) -> None:
     deepest = max(len(robot.tree.supports(i)) for i, _ in robot.tree.outward)
-    estimate = function.definition.effort(robot.tree) / deepest
+    estimate = function.definition.strategy.effort(robot.tree) / deepest
     actual = straight(function, robot).operation_counts().total()
     assert 0.35 < estimate / actual < 2.0
 
@@ -101,4 +101,4 @@ def test_a_derivative_is_too_long_before_its_function_is() -> None:
     assert not too_large_to_write_out(robot, definition)
     gradient = derived(definition, "vjp", ("q",))
     assert too_large_to_write_out(robot, gradient)
-    assert gradient.when_large.derivative.of is definition.when_large
+    assert gradient.strategy.when_large.derivative.of is definition.strategy.when_large

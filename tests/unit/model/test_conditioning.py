@@ -14,7 +14,7 @@ from kinetree.expr import Scalar
 from kinetree.joints import JointKind, JointMotion
 from kinetree.joints.euler import ORDERS
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
-from laws.reference import reference
+from tests.laws.reference import reference
 from tests.unit.model.joints.flat_kinds import Array, with_joint
 
 QUARTER = math.pi / 2.0

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kinetree as kt
-from unit.model.bodies import ball
+from tests.unit.model.bodies import ball
 
 
 def robot(kind: kt.model.JointKind | None = None, **options: Any) -> kt.Model:

@@ -25,8 +25,8 @@ from kinetree.model.by_identity import ByIdentity
 from kinetree.model.fingerprint import fingerprint
 from kinetree.model.specs import Parts
 from kinetree.spatial import Inertia, Mat3, Motion, Subspace, Sym3, Transform, Vec3
-from robots import load_robot
-from strategies import law, trees
+from tests.robots import load_robot
+from tests.strategies import law, trees
 
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3.scalar(0.1))
 ALL_THERE = kt.Limits((-1.0,), (1.0,), (2.0,), (3.0,))

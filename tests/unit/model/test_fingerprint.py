@@ -24,7 +24,7 @@ from kinetree.joints import JointKind, JointMotion
 from kinetree.model import Body, Model, Named
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.spatial import Inertia, Subspace, Sym3, Turn, Vec3
-from strategies import Blueprint, blueprints, law
+from tests.strategies import Blueprint, blueprints, law
 
 from .bodies import ball, chain, shift
 

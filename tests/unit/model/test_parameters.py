@@ -13,7 +13,7 @@ from kinetree.expr import Graph, Symbol
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion, from_rpy
-from unit.model.bodies import ball, chain, point, shift
+from tests.unit.model.bodies import ball, chain, point, shift
 
 X, Y = kt.Revolute([1, 0, 0]), kt.Revolute([0, 1, 0])
 NOTHING = Inertia.zero()

@@ -19,7 +19,7 @@ from kinetree.tree.rolled import Knowledge, NotYetKnown
 from kinetree.tree.rolled.memory import Bodies, QuantityMemory
 from kinetree.tree.rolled.structure import numbers_of, rebuilt
 from kinetree.tree.rolled.tables import Columns
-from unit.model.bodies import ball, chain, point, shift
+from tests.unit.model.bodies import ball, chain, point, shift
 
 HINGE, SLIDER = kt.Revolute([0, 1, 0]), kt.Prismatic([1, 0, 0])
 

@@ -27,8 +27,8 @@ from kinetree.model import Coupling, Geometry, Limits, Mimic, Rotor
 from kinetree.model.fingerprint import digest
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
 from kinetree.spatial.rotations import from_rpy
-from robots import REFUSED, load_robot, robot_files
-from strategies import law, trees
+from tests.robots import REFUSED, load_robot, robot_files
+from tests.strategies import law, trees
 
 TURNED = Transform(from_rpy(0.1, 0.2, 0.3), Vec3(0.1, -0.2, 1 / 3))
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from closed_form.machines import hanging_body
 from kinetree import zoo
 from kinetree.model import Model
 from kinetree.sim import Trajectory, simulate
+from tests.closed_form.machines import hanging_body
 
 
 def moving_state(robot: Model) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

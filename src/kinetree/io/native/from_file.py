@@ -1,4 +1,4 @@
-"""Files that hold the text form of a robot, as `Model.save` writes them; docs/model_text.md describes it."""
+"""Files that hold the text form of a robot, as `kt.save` writes them; docs/model_text.md describes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_native(
 ) -> Model:
     """The robot in such a file. Meshes are located as for a URDF file in the same place, and not opened.
 
-    Raises `ModelError`, which names the file and the place in it; see `Model.from_text`.
+    Raises `ModelError`, which names the file and the place in it; see `kt.from_text`.
     """
     try:
         text = data.removeprefix(_MARK).decode("utf-8")

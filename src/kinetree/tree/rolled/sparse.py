@@ -1,4 +1,4 @@
-"""The mass matrix in elimination order, in memory: the counterpart of `model.elimination.SparseMatrix` for lists."""
+"""The mass matrix in elimination order, in memory: the counterpart of `kinetree.tree.sparse_matrix` for lists."""
 
 from __future__ import annotations
 

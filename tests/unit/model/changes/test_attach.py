@@ -7,8 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
-from laws.reference import close, reference
-from unit.model.bodies import ball, chain, shift
+from tests.laws.reference import close, reference
+from tests.unit.model.bodies import ball, chain, shift
 
 ARM = chain([(kt.Revolute([0, 1, 0]), ball()), (kt.Revolute([1, 0, 0]), ball())], offset=shift(z=0.5))
 

@@ -9,8 +9,8 @@ import kinetree as kt
 from kinetree.model import Rotor
 from kinetree.model.fingerprint import fingerprint
 from kinetree.spatial import Transform
-from laws.reference import close, reference
-from unit.model.bodies import ball, shift
+from tests.laws.reference import close, reference
+from tests.unit.model.bodies import ball, shift
 
 
 def hand(floating_base: bool = False) -> kt.Model:

@@ -6,8 +6,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.fingerprint import fingerprint
-from unit.model.bodies import ball
-from unit.model.changes.test_lock import hand
+from tests.unit.model.bodies import ball
+from tests.unit.model.changes.test_lock import hand
 
 
 @pytest.mark.parametrize("floating_base", [True, False])

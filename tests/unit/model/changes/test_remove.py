@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kinetree as kt
-from unit.model.bodies import ball, shift
-from unit.model.changes.test_lock import hand
+from tests.unit.model.bodies import ball, shift
+from tests.unit.model.changes.test_lock import hand
 
 
 def test_frames_joints_and_couplings_go_with_their_bodies() -> None:

@@ -11,8 +11,8 @@ import kinetree as kt
 from kinetree.expr import Scalar
 from kinetree.joints import JointKind, JointMotion
 from kinetree.model import Rotor
-from laws.reference import close, reference
-from unit.model.bodies import ball, chain, shift
+from tests.laws.reference import close, reference
+from tests.unit.model.bodies import ball, chain, shift
 
 
 class Slider(JointKind):

@@ -15,8 +15,8 @@ from kinetree import algorithms
 from kinetree.joints import JointKind
 from kinetree.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
-from laws.reference import reference
-from strategies import axes, law, numbers, vectors
+from tests.laws.reference import reference
+from tests.strategies import axes, law, numbers, vectors
 from tests.unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
 
 SKEW = (1.0, -2.0, 2.0)

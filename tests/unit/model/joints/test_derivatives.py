@@ -17,9 +17,9 @@ from kinetree.joints import JointKind
 from kinetree.joints.derivatives import bias_derivatives, subspace_derivatives, subspace_rate
 from kinetree.joints.springs import spring_derivatives, spring_forces
 from kinetree.spatial import Motion, Subspace
-from laws.reference import close, directional
-from laws.test_joints import columns, numbers, scalars, six, state_of
-from strategies import kinds, law
+from tests.laws.reference import close, directional
+from tests.laws.test_joints import columns, numbers, scalars, six, state_of
+from tests.strategies import kinds, law
 
 Array = NDArray[Any]
 

@@ -18,9 +18,9 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
-from laws.reference import close
-from strategies import inertias, law, numbers, transforms
-from unit.model.bodies import ball, chain
+from tests.laws.reference import close
+from tests.strategies import inertias, law, numbers, transforms
+from tests.unit.model.bodies import ball, chain
 
 Array = NDArray[Any]
 

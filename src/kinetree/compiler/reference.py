@@ -1,0 +1,52 @@
+"""A definition's algorithm on plain numbers, with no compiler in between: the result that kernels must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinetree.compiler.definition import Definition
+from kinetree.compiler.requests import resolved_options
+from kinetree.compiler.specialization import Specialization
+from kinetree.errors import ShapeError
+from kinetree.model import Model
+
+__all__ = ["on_numbers"]
+
+Numbers = Sequence[Any]
+
+
+def on_numbers(
+    definition: Definition,
+    model: Model,
+    arguments: Sequence[Numbers],
+    *,
+    f_ext: Mapping[str, Numbers] | None = None,
+    parameters: Mapping[str, Numbers] | None = None,
+    **options: Any,
+) -> list[Any]:
+    """The numbers of one sample's result, one after another.
+
+    A number is a float, or an array with one entry per sample: algorithms work on both alike. Everything is flat: each
+    argument, each wrench [f; n] of `f_ext` by its frame, each parameter's value. Last arguments that are optional may
+    be left out. Rollouts, which repeat their algorithm in time, are not for this function.
+
+    Raises:
+        OptionError, NameNotFoundError: as for `kinetree.compile`.
+        ShapeError: an argument is missing.
+
+    >>> import kinetree as kt
+    >>> arm = kt.zoo.load("double_pendulum")
+    >>> on_numbers(kt.aba.definition, arm, ([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]))
+    [0.0, 0.0]
+    """
+    resolved = resolved_options(definition, model, options)
+    forces, given = f_ext or {}, parameters or {}
+    frames = tuple(model.frames[name] for name in forces)
+    sample = [*arguments]
+    for name, size in definition.inputs[len(arguments) :]:
+        if name not in definition.optional:
+            raise ShapeError(f"{definition.name}: {name} is missing")
+        sample.append([0.0] * definition.width(size, model, resolved))
+    specialization = Specialization(definition, model, resolved, frames, tuple(given))
+    return list(specialization.one_sample(*sample, *forces.values(), *given.values()))

@@ -1,0 +1,123 @@
+"""The options of functions of constraints: the constraints themselves, and how dependent rows are treated."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.definition import Array
+from kinetree.errors import OptionError, ShapeError
+from kinetree.functions.options import one_of
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.model.constraints import Constraint, Contact, Loop, holds
+
+__all__ = [
+    "HELD",
+    "IN_SINGLE",
+    "RULE",
+    "Constraints",
+    "acceleration_or_zeros",
+    "frame_or_constraints_option",
+    "listed",
+    "restitution_of_rows",
+    "row_count",
+]
+
+Constraints = Contact | Loop | Sequence[Contact | Loop]
+
+
+def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
+    constraints = listed(value)
+    wanted = "constraints must be a list of kt.Contact and kt.Loop"
+    if not isinstance(constraints, tuple):
+        raise OptionError(f"{wanted}, not {value!r:.60}")
+    for k, constraint in enumerate(constraints):
+        if not isinstance(constraint, Contact | Loop):
+            hint = f", such as kt.Contact({constraint!r})" if isinstance(constraint, str) else ""
+            raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
+    if not constraints:
+        raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
+    holds(model, constraints)  # raises if there is no such frame
+    return constraints
+
+
+def frame_or_constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
+    return _constraints_option(model, Contact(value, "fixed") if isinstance(value, str) else value)
+
+
+def listed(value: Any) -> Any:
+    """Constraints as a tuple, which can be part of a kernel's key; anything else as it is, to be rejected later."""
+    if isinstance(value, Contact | Loop):
+        return (value,)
+    return tuple(value) if isinstance(value, list | tuple) else value
+
+
+def _number_option(name: str, most: float, default: float) -> Callable[[Model, Any], Hashable]:
+    def check(_: Model, value: Any) -> float:
+        if value is None:
+            return default
+        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+            raise OptionError(f"{name} must be a number, not {value!r:.60}")
+        limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise OptionError(f"{name} must be {limit}, not a whole number beyond all floats")
+        if not 0.0 <= value < most:
+            raise OptionError(f"{name} must be {limit}, not {value:g}")
+        return float(value)
+
+    return check
+
+
+def acceleration_or_zeros(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
+    """The given acceleration, or zeros."""
+    return np.zeros(_count(constraints), dtype_beside(like)) if acceleration is None else acceleration
+
+
+def _count(constraints: Any) -> int:
+    """Number of rows, before validation: anything that is not a constraint counts as zero rows."""
+    found = listed(constraints)
+    return sum(c.size for c in found if isinstance(c, Contact | Loop)) if isinstance(found, tuple) else 0
+
+
+def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayLike) -> Array:
+    """One number per row, from a single number or one for each row."""
+    rows = _count(constraints)
+    numbers = real_array("restitution", value, f"(…, {rows})")
+    if not ((numbers >= 0.0) & (numbers <= 1.0)).all():
+        wrong = numbers[~((numbers >= 0.0) & (numbers <= 1.0))].flat[0]
+        raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {wrong:g}")
+    if numbers.ndim and numbers.shape[-1] not in (1, rows):
+        raise ShapeError(
+            f"impact: the constraints have {rows} rows, but restitution has {numbers.shape[-1]} numbers; give one "
+            "number, or one for each row"
+        )
+    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(dtype_beside(like))
+
+
+_one_method = one_of("method", "kkt", "operational_space")
+
+
+def _method_option(model: Model, value: Any) -> Hashable:
+    return "kkt" if value is None else _one_method(model, value)
+
+
+def row_count(constraints: Sequence[Constraint]) -> int:
+    return sum(constraint.size for constraint in constraints)
+
+
+HELD = {"constraints": _constraints_option}
+RULE: dict[str, Callable[[Model, Any], Hashable]] = {
+    "method": _method_option,
+    "damping": _number_option("damping", math.inf, 0.0),
+    "tolerance": _number_option("tolerance", 1.0, 1e-10),
+}
+"""How constraint forces are computed, and which rows count as dependent on others."""
+IN_SINGLE = {"tolerance": 1e-7}
+"""Defaults that differ in float32."""
