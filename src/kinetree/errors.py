@@ -155,7 +155,10 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     "did you mean 'elbow'?"
     """
     known = [_short(k) for k in known]
-    near = difflib.get_close_matches(_short(name), known, n=count, cutoff=0.5)
+    name = _short(name)
+    near = (
+        difflib.get_close_matches(name, known, n=count, cutoff=0.5) or [k for k in known if name and name in k][:count]
+    )
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"known are: {listed(map(repr, known), most=10)}" if known else "there are none"

@@ -316,7 +316,7 @@ def _(n: int, folder: Path) -> Callable[[], object]:
 @of_file("rows of a trajectory", 2000)
 def _(n: int, folder: Path) -> Callable[[], object]:
     robot = arm_of(1)
-    motion = kt.simulate(robot, duration=0.01, dt=0.01, integrator="euler")
+    motion = kt.simulate(robot, duration=0.01, dt=0.01, integrator="semi_implicit_euler")
     fields = {name: np.repeat(getattr(motion, name), n, axis=0) for name in ("time", "q", "v", "tau", "kinetic")}
     path = folder / f"{n}.npz"
     whole = {name: np.asarray(getattr(motion, name)) for name in motion.__slots__} | fields

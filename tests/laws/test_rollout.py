@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinetree as kt
-from kinetree.sim import integrators
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.closed_form.machines import free_body, hanging_body, pendulum
 from tests.strategies import State, law, moving_trees
@@ -27,16 +26,24 @@ def euler_step(robot: kt.Model, q: Array, v: Array, tau: Array, dt: float) -> Ar
 
 
 def rk4_step(robot: kt.Model, q: Array, v: Array, tau: Array, dt: float) -> Array:
-    """By the formulas of the simulation."""
+    """The formulas of the paper."""
 
-    def rates(_t: float, q: Array, v: Array) -> tuple[Array, float, float]:
-        return kt.aba(robot, q, v, tau), 0.0, 0.0
+    def a(q: Array, v: Array) -> Array:
+        return kt.aba(robot, q, v, tau)
 
     def move(q: Array, displacement: Array) -> Array:
         return kt.integrate(robot, q, displacement)
 
-    after = integrators.rk4(rates, move, 0.0, integrators.State(q, v, 0.0, 0.0), dt)
-    return np.concatenate([after.q, after.v])
+    q1, v1, a1 = q, v, a(q, v)
+    q2, v2 = move(q1, dt / 2 * v1), v1 + dt / 2 * a1
+    a2 = a(q2, v2)
+    q3, v3 = move(q1, dt / 2 * v2), v1 + dt / 2 * a2
+    a3 = a(q3, v3)
+    q4, v4 = move(q2, dt * v3 - dt / 2 * v1), v1 + dt * a3
+    a4 = a(q4, v4)
+    half_way = move(q1, dt / 12 * (3 * v1 + 2 * v2 + 2 * v3 - v4))
+    q5 = move(half_way, dt / 12 * (-v1 + 2 * v2 + 2 * v3 + 3 * v4))
+    return np.concatenate([q5, v1 + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)])
 
 
 STEPS = dict(zip(INTEGRATORS, (euler_step, rk4_step), strict=True))

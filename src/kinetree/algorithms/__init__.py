@@ -52,7 +52,7 @@ from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_ma
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import rk4, semi_implicit_euler
+from kinetree.algorithms.integrators import INTEGRATORS, Stage, stage_acceleration, stage_powers, step
 from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate, joints_between, seen_about
 from kinetree.algorithms.kinematic_hessian import kinematic_hessian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
@@ -73,9 +73,11 @@ from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 
 __all__ = [
     "BRAKES",
+    "INTEGRATORS",
     "PASSIVE",
     "Constrained",
     "ConstraintRule",
+    "Stage",
     "aba",
     "aba_derivatives",
     "accelerations",
@@ -140,13 +142,14 @@ __all__ = [
     "potential_energy_regressor",
     "relative_jacobian",
     "relative_velocity",
-    "rk4",
     "rnea",
     "rnea_derivatives",
     "seen_about",
     "seen_across",
-    "semi_implicit_euler",
     "spring_energy",
+    "stage_acceleration",
+    "stage_powers",
+    "step",
     "undriven",
     "velocities",
 ]

@@ -16,6 +16,7 @@ from typing import Any
 from kinetree.expr import Scalar, less, maximum, minimum, select, tanh
 from kinetree.joints.springs import spring_derivatives, spring_forces
 from kinetree.tree import Tree
+from kinetree.tree.drive import Drive
 
 __all__ = [
     "BRAKES",
@@ -26,6 +27,7 @@ __all__ = [
     "limited",
     "passive_derivatives",
     "passive_forces",
+    "power",
     "spring_energy",
     "undriven",
 ]
@@ -109,12 +111,16 @@ def braked(tree: Tree, qd: Slots, dt: Scalar, which: Collection[str]) -> Tree:
     armature = tree.pieces()
     armature[0] = ()
     for i, _ in tree.outward:
-        drive = tree.drive[i]
-        damping = drive.damping if "damping" in which else [0.0] * len(drive.damping)
-        friction = drive.friction if "friction" in which else [0.0] * len(drive.friction)
-        rows = zip(tree.armature[i], qd[i], damping, friction, drive.friction_speed, strict=True)
-        armature[i] = tuple(A + dt * brake_coefficient(v, d, F, speed) for A, v, d, F, speed in rows)
+        coefficients = _brake_coefficients(tree.drive[i], qd[i], which)
+        armature[i] = tuple(A + dt * c for A, c in zip(tree.armature[i], coefficients, strict=True))
     return tree.with_armature(armature)
+
+
+def _brake_coefficients(drive: Drive, qd: Sequence[Scalar], which: Collection[str]) -> list[Scalar]:
+    damping = drive.damping if "damping" in which else [0.0] * len(drive.damping)
+    friction = drive.friction if "friction" in which else [0.0] * len(drive.friction)
+    rows = zip(qd, damping, friction, drive.friction_speed, strict=True)
+    return [brake_coefficient(v, d, F, speed) for v, d, F, speed in rows]
 
 
 def brake_coefficient(v: Any, damping: Any, friction: Any, speed: Any) -> Any:
@@ -122,6 +128,22 @@ def brake_coefficient(v: Any, damping: Any, friction: Any, speed: Any) -> Any:
     x = v / speed
     is_small = less(x * x, 1e-8)  # then tanh(x) / x is 1 - x²/3 to rounding
     return damping + friction / speed * select(is_small, 1.0 - x * x * (1.0 / 3.0), tanh(x) / select(is_small, 1.0, x))
+
+
+def power(
+    tree: Tree, qd: Slots, at: Slots, tau: Slots, passive: Collection[str], limits: bool
+) -> tuple[Scalar, Scalar]:
+    """At rates `at`, the power of the motors, and the power lost to friction, of forces as they are at rates qd."""
+    if limits:
+        tau = limited(tree, tau, qd)
+    given, lost = tree.scalars(2)
+    given[0] = lost[0] = 0.0
+    for i, _ in tree.outward:
+        coefficients = _brake_coefficients(tree.drive[i], qd[i], passive)
+        for t, c, v in zip(tau[i], coefficients, at[i], strict=True):
+            given[0] = given[0] + t * v
+            lost[0] = lost[0] + c * v * v
+    return given[0], lost[0]
 
 
 def spring_energy(tree: Tree, q: Slots) -> Scalar:

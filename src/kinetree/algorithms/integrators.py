@@ -1,4 +1,7 @@
-"""One time step on the configuration manifold.
+"""One time step on the configuration manifold, as a sequence of stages.
+
+A method says at which state each stage evaluates the acceleration, given the earlier stages, and the state after the
+last stage. `step` runs all stages; a simulation whose torques come from outside runs them one by one.
 
 Sources: semi-implicit Euler, with the new velocity first; and the fourth-order method of Celledoni, Marthinsen and
 Owren, "Commutator-free Lie group methods", Future Generation Computer Systems 19 (2003), with displacements applied on
@@ -8,24 +11,53 @@ A step ends in coordinates far from their singularities (`JointKind.rechart`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from kinetree.algorithms.drives import BRAKES, braked, driven
+from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.expr import Scalar
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 
-__all__ = ["rk4", "semi_implicit_euler"]
+__all__ = ["INTEGRATORS", "Integrator", "Stage", "stage_acceleration", "stage_powers", "step"]
 
 Slots = Sequence[Sequence[Scalar]]
 State = tuple[Slots, Slots]
-"""q and v, starting at slot 1."""
+"""q and v, starting at slot 0, which is never read."""
 
 
-def semi_implicit_euler(
+class Stage(NamedTuple):
+    """A state at which the acceleration was evaluated."""
+
+    q: Slots
+    v: Slots
+    a: Slots
+
+
+@dataclass(frozen=True, slots=True)
+class Integrator:
+    """A method: the states of its stages, and the weights of what is integrated along the motion."""
+
+    state: Callable[[Tree, Sequence[Stage], Scalar], State]
+    """state(tree, past, h): the state of the next stage, given those before it; after the last, that after the step.
+    The first stage is at the state before the step."""
+    times: tuple[float, ...]
+    """When each stage is, as a fraction of the step."""
+    weights: tuple[float, ...]
+    """∫ f dt over a step is h Σ weights[k] f(stage k)."""
+    brakes_at_the_end: bool
+    """Whether friction acts at the velocity v + h a that the stage leads to, and powers are taken there."""
+
+    @property
+    def stages(self) -> int:
+        return len(self.weights)
+
+
+def step(
     tree: Tree,
+    integrator: Integrator,
     q: Slots,
     v: Slots,
     tau: Slots,
@@ -34,23 +66,18 @@ def semi_implicit_euler(
     passive: Collection[str] = (),
     limits: bool = False,
 ) -> State:
-    """The state after a step of dt, of first order.
-
-    Friction acts at the new velocity, so it brakes without overshooting however stiff it is.
-    """
-    acting = driven(tree, q, v, tau, passive, limits)
-    brakes = [name for name in passive if name in BRAKES]
-    a = tree.in_slots(forward_dynamics(braked(tree, v, dt, brakes), q, v, acting, f_ext))
-    q_next, v_next = tree.pieces(2)
-    for i, _ in tree.outward:
-        v_i = _combined(i, ((1.0, v), (dt, a)))
-        q_i = tree.joint[i].integrate(q[i], [dt * x for x in v_i])
-        q_next[i], v_next[i] = tree.joint[i].rechart(q_i, v_i)
+    """The state after a step of dt, from slot 1 on; tau and the forces are constant over the step."""
+    past: list[Stage] = []
+    for k in range(integrator.stages):
+        at = integrator.state(tree, past, dt) if k else (q, v)
+        past.append(Stage(*at, stage_acceleration(tree, integrator, *at, tau, dt, f_ext, passive, limits)))
+    q_next, v_next = integrator.state(tree, past, dt)
     return q_next[1:], v_next[1:]
 
 
-def rk4(
+def stage_acceleration(
     tree: Tree,
+    integrator: Integrator,
     q: Slots,
     v: Slots,
     tau: Slots,
@@ -58,21 +85,52 @@ def rk4(
     f_ext: Mapping[int, Force] | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
-) -> State:
-    """The state after a step of dt, of fourth order; tau and the forces are constant over the step."""
+) -> Any:
+    """The acceleration of a stage."""
+    acting = driven(tree, q, v, tau, passive, limits)
+    if integrator.brakes_at_the_end:
+        tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext))
 
-    def acceleration(q: Slots, v: Slots) -> Any:
-        return tree.in_slots(forward_dynamics(tree, q, v, driven(tree, q, v, tau, passive, limits), f_ext))
 
-    h = dt
-    a1 = acceleration(q, v)
-    q2, v2 = _moved(tree, q, (0.5 * h, v)), _sum(tree, (1.0, v), (0.5 * h, a1))
-    a2 = acceleration(q2, v2)
-    q3, v3 = _moved(tree, q, (0.5 * h, v2)), _sum(tree, (1.0, v), (0.5 * h, a2))
-    a3 = acceleration(q3, v3)
-    q4, v4 = _moved(tree, q2, (h, v3), (-0.5 * h, v)), _sum(tree, (1.0, v), (h, a3))
-    a4 = acceleration(q4, v4)
+def stage_powers(
+    tree: Tree,
+    integrator: Integrator,
+    v: Slots,
+    a: Slots,
+    tau: Slots,
+    dt: Scalar,
+    passive: Collection[str] = (),
+    limits: bool = False,
+) -> tuple[Scalar, Scalar]:
+    """The power of the motors, and the power lost to friction, of a stage with acceleration a."""
+    at = _sum(tree, (1.0, v), (dt, a)) if integrator.brakes_at_the_end else v
+    return power(tree, v, at, tau, passive, limits)
 
+
+def _semi_implicit_euler(tree: Tree, past: Sequence[Stage], h: Scalar) -> State:
+    """First order. Friction acts at the new velocity, so it brakes without overshooting however stiff it is."""
+    ((q, v, a),) = past
+    q_next, v_next = tree.pieces(2)
+    for i, _ in tree.outward:
+        v_i = _combined(i, ((1.0, v), (h, a)))
+        q_i = tree.joint[i].integrate(q[i], [h * x for x in v_i])
+        q_next[i], v_next[i] = tree.joint[i].rechart(q_i, v_i)
+    return q_next, v_next
+
+
+def _rk4(tree: Tree, past: Sequence[Stage], h: Scalar) -> State:
+    """Fourth order."""
+    q, v, a1 = past[0]
+    if len(past) == 1:
+        return _moved(tree, q, (0.5 * h, v)), _sum(tree, (1.0, v), (0.5 * h, a1))
+    q2, v2, a2 = past[1]
+    if len(past) == 2:
+        return _moved(tree, q, (0.5 * h, v2)), _sum(tree, (1.0, v), (0.5 * h, a2))
+    _, v3, a3 = past[2]
+    if len(past) == 3:
+        return _moved(tree, q2, (h, v3), (-0.5 * h, v)), _sum(tree, (1.0, v), (h, a3))
+    _, v4, a4 = past[3]
     t = h * (1.0 / 12.0)
     half_way = _moved(tree, q, (3.0 * t, v), (2.0 * t, v2), (2.0 * t, v3), (-t, v4))
     q_next, v_next = tree.pieces(2)
@@ -80,7 +138,15 @@ def rk4(
         q_i = tree.joint[i].integrate(half_way[i], _combined(i, ((-t, v), (2.0 * t, v2), (2.0 * t, v3), (3.0 * t, v4))))
         v_i = _combined(i, ((1.0, v), (2.0 * t, a1), (4.0 * t, a2), (4.0 * t, a3), (2.0 * t, a4)))
         q_next[i], v_next[i] = tree.joint[i].rechart(q_i, v_i)
-    return q_next[1:], v_next[1:]
+    return q_next, v_next
+
+
+INTEGRATORS = {
+    "semi_implicit_euler": Integrator(_semi_implicit_euler, (0.0,), (1.0,), brakes_at_the_end=True),
+    "rk4": Integrator(
+        _rk4, (0.0, 0.5, 0.5, 1.0), (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0), brakes_at_the_end=False
+    ),
+}
 
 
 def _sum(tree: Tree, *terms: tuple[Scalar, Any]) -> Any:

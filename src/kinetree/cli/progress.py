@@ -28,12 +28,13 @@ def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, i
     )
     task = bar.add_task(what, total=None)
     begin = time.monotonic()
-    shown = False
+    shown, last = False, 0
 
     def progress(done: int, total: int) -> None:
-        nonlocal shown
-        if done % max(1, total // 500) and done != total:
+        nonlocal shown, last
+        if done - last < total // 500 and done != total:
             return
+        last = done
         if not shown and time.monotonic() - begin > _PATIENCE:
             shown = True
             bar.start()

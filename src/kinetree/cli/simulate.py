@@ -38,7 +38,7 @@ class IntegratorChoice(StrEnum):
 
     auto = "auto"
     rk4 = "rk4"
-    euler = "euler"
+    semi_implicit_euler = "semi_implicit_euler"
 
 
 def simulate(
@@ -57,7 +57,7 @@ def simulate(
         IntegratorChoice,
         typer.Option(
             "--integrator",
-            help="rk4: order four. euler: semi-implicit, order one, steady however stiff friction is. "
+            help="rk4: order four. semi_implicit_euler: order one, steady however stiff friction is. "
             "auto: rk4, unless friction is too stiff for it.",
         ),
     ] = IntegratorChoice.auto,
@@ -210,8 +210,10 @@ def _run(
         except StiffFrictionError as error:
             if not quiet:
                 reason = str(error).partition(";")[0]
-                error_console().print(f"note: took the integrator euler: {reason}", markup=False, soft_wrap=True)
-            return run(robot, integrator="euler", progress=progress, **settings)  # type: ignore[arg-type]
+                error_console().print(
+                    f"note: took the integrator semi_implicit_euler: {reason}", markup=False, soft_wrap=True
+                )
+            return run(robot, integrator="semi_implicit_euler", progress=progress, **settings)  # type: ignore[arg-type]
 
 
 def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:

@@ -174,8 +174,9 @@ class CompiledFunction:
         try:
             if threads != 1 and self._has_kernel and worth_splitting(samples, seconds):
                 result = call_in_pieces(batch, arrays, out, expected.ranks, core, self.dtype, seconds, threads)
-            elif self._rows and not self._has_kernel:  # states without numbers
+            elif self._rows and not self._has_kernel:  # nothing moves
                 result = np.empty((*expected.batch_shape(arrays), *core), self.dtype) if out is None else out
+                result[...] = 0.0
             else:
                 result = batch(*arrays, out=out)
         except ValueError:

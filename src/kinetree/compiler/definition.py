@@ -90,7 +90,12 @@ class Definition:
     """Whether it is undefined for a robot with a massless moving subtree."""
     is_step: bool = False
     """Whether it is one step of time that a kernel repeats: compute gives the next q and v in pieces, takes dt as well,
-    and the inputs after q and v have one row per step. The option `steps` says how many; without it each call does."""
+    and the inputs after the state have one row per step. The option `steps` says how many; without it each call does.
+    """
+    state: int = 2
+    """How many of the first inputs of a step are the state, which it replaces: q, v, and perhaps more."""
+    loops_over_stages: bool = False
+    """Whether compute also takes `stages`, which runs the stages of a step in a loop (`Steps.stages`)."""
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None

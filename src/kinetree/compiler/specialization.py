@@ -30,7 +30,6 @@ from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
 __all__ = ["MOST_ARRAYS", "Specialization", "too_large_to_write_out"]
 
-_STATE = ("q", "v")  # the first inputs of a step
 MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
@@ -73,8 +72,7 @@ class Specialization:
         definition = self.definition
         own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
         if self.definition.is_step:
-            first = len(_STATE)
-            own[first:] = [Port(port.name, (self.steps, *port.shape)) for port in own[first:]]
+            own[definition.state :] = [Port(p.name, (self.steps, *p.shape)) for p in own[definition.state :]]
             own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
         return (*own, *forces, *parameter_ports(self.model, self.parameters))
@@ -82,7 +80,7 @@ class Specialization:
     @cached_property
     def output(self) -> Port:
         if self.definition.is_step:
-            return Port(self.definition.name, (self.steps, self.model.nq + self.model.nv))
+            return Port(self.definition.name, (self.steps, sum(self.inputs[k].size for k in self.state)))
         return Port(self.definition.name, self.definition.shape(self.model, self.options))
 
     @property
@@ -96,12 +94,12 @@ class Specialization:
     def rows(self) -> tuple[int, ...]:
         """The inputs whose first axis is as long as a call has steps, if that is not settled here."""
         is_open = self.definition.is_step and "steps" not in self.definition.options
-        return tuple(range(len(_STATE), len(self.definition.inputs))) if is_open else ()
+        return tuple(range(self.definition.state, len(self.definition.inputs))) if is_open else ()
 
     @property
     def state(self) -> tuple[int, ...]:
         """The inputs that a step replaces, in the order of its result."""
-        return tuple(range(len(_STATE)))
+        return tuple(range(self.definition.state))
 
     @property
     def _own(self) -> int:
@@ -251,9 +249,10 @@ class Specialization:
         if rolled:
             model = cast(Model, RolledModel(source or self._rolled(model), recorder, knowledge))
         if self.definition.is_step:
-            steps = Steps(recorder, model, self._own, self.steps, rolled=rolled)
+            steps = Steps(recorder, model, self.definition, self.steps, rolled=rolled)
+            stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
             for arguments, dt in steps:
-                steps.state = self._computed(model, [*arguments, dt], wrenches)
+                steps.state = self._computed(model, [*arguments, dt], wrenches, **stages)
             return
         if not rolled:
             model = aligned(model)
@@ -266,12 +265,14 @@ class Specialization:
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
 
-    def _computed(self, model: Model, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]]) -> Any:
+    def _computed(
+        self, model: Model, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]], **more: Any
+    ) -> Any:
         """Run the definition's algorithm on a form of the robot."""
         options = self._options(model, wrenches)
         if self.definition.regroups:
             model = with_regrouped_inertias(model)
-        return self.definition.compute(model, *arguments, **options)
+        return self.definition.compute(model, *arguments, **options, **more)
 
     def _rolled(self, model: Model) -> RolledSource:
         """The robot for traces with loops."""

@@ -1,12 +1,14 @@
-"""A loop over time inside a program: the state in memory, and a row of the inputs and of the result a step."""
+"""A loop over time inside a program: the state in memory, and one row of the inputs and of the result per step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+from kinetree.compiler.definition import Definition
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar
 from kinetree.model import Model
+from kinetree.tree import SPACES
 from kinetree.tree.rolled import RolledTree
 
 __all__ = ["Steps"]
@@ -15,45 +17,99 @@ __all__ = ["Steps"]
 class Steps:
     """For each step: `for arguments, dt in steps: steps.state = …`, the next q and v in pieces.
 
-    The inputs of the program are q, v, then those with a row a step, then dt.
+    The inputs of the program are the state (q, v, and perhaps more), then those with one row per step, then dt.
     """
 
-    def __init__(self, recorder: Recorder, model: Model, inputs: int, count: int, *, rolled: bool) -> None:
-        """`inputs`: how many there are, up to and with dt; `count`: how many steps."""
+    def __init__(self, recorder: Recorder, model: Model, definition: Definition, count: int, *, rolled: bool) -> None:
+        """`count`: how many steps."""
         self.state: Any = None
-        self._inputs = recorder.inputs[:inputs]
+        self._state: list[Memory] = []
         self._recorder = recorder
         self._tree = model.tree
-        self._sizes = {space: recorder.inputs[k].size for k, space in enumerate(("nq", "nv"))}
+        self._spaces = [space for _, space in definition.inputs]
+        self._kept = definition.state
         self._count = count
         self._rolled = rolled
 
     def __iter__(self) -> Iterator[tuple[list[Any], Scalar]]:
-        recorder, sizes = self._recorder, self._sizes
-        state = {space: recorder.array(f"state_{space}", n) for space, n in sizes.items()}
-        for memory, given in zip(state.values(), recorder.inputs, strict=False):
+        recorder, spaces, kept = self._recorder, self._spaces, self._kept
+        *given, dt = recorder.inputs[: len(spaces) + 1]
+        state = [recorder.array(f"state_{space}", x.size) for space, x in zip(spaces[:kept], given, strict=False)]
+        self._state = state
+        for memory, start in zip(state, given, strict=False):
             with recorder.loop(Range(Index(0), Index(memory.size))) as k:
-                memory[k] = given[k]
+                memory[k] = start[k]
         (output,) = recorder.outputs
-        *rows, dt = self._inputs[2:]
         with recorder.loop(Range(Index(0), Index(self._count))) as step:
-            arguments = [self._pieces(memory, space, 0) for space, memory in state.items()]
-            arguments += [self._pieces(memory, "forces", step * sizes["nv"]) for memory in rows]
+            arguments = [self._pieces(memory, 0, space) for space, memory in zip(spaces, state, strict=False)]
+            for memory, space in zip(given[kept:], spaces[kept:], strict=True):
+                arguments.append(self._pieces(memory, step * (memory.size // self._count), space))
             yield arguments, dt[0]
-            first: Index = step * (sizes["nq"] + sizes["nv"])
-            for space, pieces, place in zip(sizes, self.state, (first, first + sizes["nq"]), strict=True):
-                self._write(pieces, space, (state[space], 0), (output, place))
+            place: Index = step * sum(memory.size for memory in state)
+            for space, memory, pieces in zip(spaces, state, self.state, strict=False):
+                self._write(pieces, space, (memory, 0), (output, place))
+                place = place + memory.size
 
-    def _pieces(self, memory: Memory, space: str, first: Index | int) -> Any:
-        if self._rolled:
-            return cast(RolledTree, self._tree).pieces_in(memory, space, first)
-        size = self._sizes["nq" if space == "nq" else "nv"]
-        return self._tree.split([memory[first + k] for k in range(size)], space)
+    def stages(
+        self,
+        count: int,
+        state: Callable[[Sequence[tuple[Any, Any, Any]]], tuple[Any, Any]],
+        evaluate: Callable[[Any, Any], tuple[Any, Sequence[Scalar]]],
+    ) -> tuple[tuple[Any, Any], list[list[Scalar]]]:
+        """Run the stages of a step in a loop of the program, so that what they have in common is compiled once.
 
-    def _write(self, pieces: Any, space: str, *places: tuple[Memory, Index | int]) -> None:
-        if self._rolled:
+        Args:
+            count: how many stages.
+            state: the q and v of the next stage, or after the step, from (q, v, a) of those before it.
+            evaluate: the acceleration at a q and v, and some numbers.
+
+        Returns:
+            q and v after the step, and the numbers of each stage.
+        """
+        recorder, spaces = self._recorder, ("nq", "nv", "nv")
+        sizes = [self._state[0].size, self._state[1].size, self._state[1].size]
+        rows = [recorder.array(f"stage_{name}", (count + 1) * n) for name, n in zip("qva", sizes, strict=True)]
+
+        def at(k: Index | int) -> tuple[Any, Any, Any]:
+            q, v, a = (self._pieces(x, k * n, space) for x, n, space in zip(rows, sizes, spaces, strict=True))
+            return q, v, a
+
+        def put(which: int, k: Index | int, pieces: Any) -> None:
+            self._write(pieces[1:], spaces[which], (rows[which], k * sizes[which]))
+
+        for row, memory in zip(rows, self._state, strict=False):
+            with recorder.loop(Range(Index(0), Index(memory.size))) as n:
+                row[n] = memory[n]
+        with recorder.loop(Range(Index(0), Index(count))) as k:
+            q, v, _ = at(k)
+            a, found = evaluate(q, v)
+            put(2, k, a)
+            numbers = recorder.array("stage_numbers", count * len(found))
+            for which, x in enumerate(found):
+                numbers[k * len(found) + which] = x
+            with recorder.switch(k) as case:
+                for following in range(1, count + 1):
+                    with case():
+                        for which, pieces in enumerate(state([at(j) for j in range(following)])):
+                            put(which, following, pieces)
+        q, v, _ = at(count)
+        return (q, v), [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
+
+    def _pieces(self, memory: Memory, first: Index | int, space: str | int) -> Any:
+        if space in SPACES:
+            if self._rolled:
+                return cast(RolledTree, self._tree).pieces_in(memory, space, first)
+            return self._tree.split([memory[first + k] for k in range(self._width(space))], space)
+        return [memory[first + k] for k in range(self._width(space))]
+
+    def _width(self, space: str | int) -> int:
+        return space if isinstance(space, int) else self._state[space != "nq"].size
+
+    def _write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
+        """Write pieces from slot 1 on; flat numbers as they are."""
+        if self._rolled and space in SPACES:
             cast(RolledTree, self._tree).write(pieces, space, *places)
             return
-        for k, x in enumerate(self._tree.joined(pieces, space)):
+        for k, x in enumerate(self._tree.joined(pieces, space) if space in SPACES else pieces):
             for memory, first in places:
                 memory[first + k] = x

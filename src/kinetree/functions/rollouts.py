@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,20 +14,16 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.errors import OptionError, ShapeError
+from kinetree.errors import OptionError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.spatial import Force
 
-__all__ = ["rollout"]
+__all__ = ["integrator_option", "rollout"]
 
 Integrator = Literal["semi_implicit_euler", "rk4"]
-_STEPS: dict[str, Callable[..., tuple[Slots, Slots]]] = {
-    "semi_implicit_euler": algorithms.semi_implicit_euler,
-    "rk4": algorithms.rk4,
-}
 _MOST_STEPS = 1_000_000
 """Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
 
@@ -44,12 +40,16 @@ def _step(
     limits: bool,
     f_ext: Mapping[int, Force],
 ) -> tuple[Slots, Slots]:
-    return _STEPS[integrator](model.tree, q, v, tau, dt, f_ext, passive, limits)
+    method = algorithms.INTEGRATORS[integrator]
+    return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, passive, limits)
 
 
-def _integrator(_: Model, value: Any) -> Hashable:
-    if not isinstance(value, str) or value not in _STEPS:
-        raise OptionError(f"integrator must be {' or '.join(map(repr, _STEPS))}, not {value!r}")
+def integrator_option(_: Model, value: Any) -> Hashable:
+    """The name of an integrator."""
+    if not isinstance(value, str):
+        raise OptionError(f"integrator must be {' or '.join(map(repr, algorithms.INTEGRATORS))}, not {value!r:.60}")
+    if value not in algorithms.INTEGRATORS:
+        raise OptionError(f"there is no integrator {value!r:.60}: {nearest_names(str(value), algorithms.INTEGRATORS)}")
     return value
 
 
@@ -71,7 +71,7 @@ ROLLOUT = Definition(
     (("q", "nq"), ("v", "nv"), ("tau", "forces")),
     (),
     _step,
-    {"integrator": _integrator, "passive": passive_option, "limits": limits_option, "steps": _steps},
+    {"integrator": integrator_option, "passive": passive_option, "limits": limits_option, "steps": _steps},
     takes_forces=True,
     divides_by_inertia=True,
     is_step=True,

@@ -1,4 +1,4 @@
-"""Motion in time: integrators, friction, torques, and the trajectory that comes out."""
+"""Motion in time: torques, stiffness, and the trajectory that comes out."""
 
 from kinetree.sim.plot import plot
 from kinetree.sim.simulate import simulate

@@ -1,70 +1,114 @@
-"""The equations of motion of one simulation, in the two forms the integrators ask for."""
+"""The motion of one simulation, advanced by whole steps: many at once, or stage by stage for a controller."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetree.algorithms import BRAKES
+from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.drives import limited_forces, passive_forces
-from kinetree.functions.dynamics import aba, bias_forces, crba
-from kinetree.functions.kinematics import integrate
+from kinetree.functions.steps import evaluation, stage_state, steps
 from kinetree.model import Model
-from kinetree.sim.friction import Friction, has_springs
-from kinetree.sim.integrators import Array
+from kinetree.sim.record import Record
 from kinetree.sim.torques import Torque
 
-__all__ = ["Motion"]
+__all__ = ["Controlled", "Held", "Motion"]
+
+Array = NDArray[np.float64]
 
 
-class Motion:
-    """A robot with its passive forces and torques; `step` is the number of the step that is being taken."""
+class Motion(Protocol):
+    """What `simulate` asks for. Row k of the record is the state before step k."""
 
-    def __init__(self, robot: Model, passive: Sequence[str], torque: Torque, *, limits: bool) -> None:
-        self.step = 0
+    most: int
+    """How many steps may be taken at once."""
+
+    def torque(self, step: int, row: Array) -> Array:
+        """The torques at the beginning of a step, (nv,)."""
+
+    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
+        """Take steps from row `step` on, each divided into equal parts: fill in the rows and torques they give."""
+
+
+class Held:
+    """A motion under torques known in advance, constant over each step: one call of a kernel for many steps."""
+
+    most = 100_000
+
+    def __init__(self, robot: Model, tau: Array, dt: float, integrator: str, passive: Sequence[str], *, limits: bool):
+        """`tau`: (steps, nv)."""
+        self._tau = tau
+        self._dt = dt
+        self._split = (robot.nq, robot.nq + robot.nv)
+        self._steps = compile_function(robot, steps, integrator=integrator, passive=passive, limits=limits)
+
+    def torque(self, step: int, row: Array) -> Array:  # noqa: ARG002
+        # The last row is asked for once more, for the end of the last step.
+        torque: Array = self._tau[min(step, len(self._tau) - 1)]
+        return torque
+
+    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
+        tau, h = self._tau[step : step + count], np.array(self._dt / parts)
+        record.tau[step : step + count] = tau
+        start, after = np.split(record.rows[step], self._split), record.rows[step + 1 : step + count + 1]
+        if parts == 1:
+            self._steps(*start, tau, h, out=after)
+        else:
+            after[:] = self._steps(*start, np.repeat(tau, parts, axis=0), h)[parts - 1 :: parts]
+
+
+class Controlled:
+    """A motion under torques that are a function of time and state, called at every stage."""
+
+    most = 1
+
+    def __init__(
+        self, robot: Model, torque: Torque, dt: float, integrator: str, passive: Sequence[str], *, limits: bool
+    ):
         self._torque = torque
-        self._robot = robot
-        self._friction = Friction.of(robot, passive)
-        springs = has_springs(robot, passive)
-        stored: tuple[str, ...] = ("spring",) if springs else ()
-        self._rest = np.zeros(robot.nv)
-        self._aba = compile_function(robot, aba, passive=stored)
-        self._integrate = compile_function(robot, integrate)
-        self._limited = compile_function(robot, limited_forces) if limits else None
-        if not self._friction.is_zero:
-            self._brake = compile_function(robot, passive_forces, passive=[x for x in passive if x in BRAKES])
-            self._bias = compile_function(robot, bias_forces, passive=stored)
-            self._crba = compile_function(robot, crba)
+        self._now: tuple[int, Any] = (-1, None)
+        self._dt = dt
+        self._nq, self._nv = robot.nq, robot.nv
+        self._integrator = INTEGRATORS[integrator]
+        self._weights = np.array(self._integrator.weights)
+        self._evaluate = compile_function(robot, evaluation, integrator=integrator, passive=passive, limits=limits)
+        self._states = [
+            compile_function(robot, stage_state(k + 1), integrator=integrator) for k in range(self._integrator.stages)
+        ]
 
-    def move(self, q: Array, displacement: Array) -> Array:
-        """q after a displacement (nv,)."""
-        moved: Array = self._integrate(q, displacement)
-        return moved
+    def torque(self, step: int, row: Array) -> Array:
+        tau = self._torque(step * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
+        self._now = step, tau
+        return tau
 
-    def torque(self, t: float, q: Array, v: Array) -> Array:
-        """What the simulation was given, as far as motors can give it, (nv,)."""
-        tau = self._torque(self.step, t, q, v)
-        return tau if self._limited is None else self._limited(tau, v)
+    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
+        assert count == self.most
+        row = record.rows[step]
+        for part in range(parts):
+            row = self._part(row, step, part, parts)
+        record.rows[step + 1] = row
 
-    def rates(self, t: float, q: Array, v: Array) -> tuple[Array, float, float]:
-        """Acceleration, power of the torques, power lost to friction: friction as a torque at the velocity v."""
-        tau = self.torque(t, q, v)
-        if self._friction.is_zero:
-            return self._aba(q, v, tau), float(tau @ v), 0.0
-        brake = self._brake(q, v)
-        return self._aba(q, v, tau + brake), float(tau @ v), -float(brake @ v)
+    def _part(self, row: Array, step: int, part: int, parts: int) -> Array:
+        """The row after one part of a step."""
+        integrator, nv = self._integrator, self._nv
+        length = self._dt / parts
+        h = np.array([length])
+        past: list[Array] = []
+        powers = np.empty((integrator.stages, 2))
+        q, v, exchanged = np.split(row, (self._nq, self._nq + nv))
+        for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
+            tau = self._torque_at(step, part, k, step * self._dt + (part + time) * length, q, v)
+            found = self._evaluate(q, v, tau, h)
+            powers[k] = found[nv:]
+            past += (q, v, found[:nv])
+            q, v = np.split(state(h, *past), (self._nq,))
+        return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
 
-    def push(self, t: float, q: Array, v: Array, h: float) -> tuple[Array, Array, Array]:
-        """Acceleration over a step h, torque, and the braking by friction at the velocity v + h a that it leads to.
-
-        With the braking written c(v) (v + h a), the equation of motion H a + C = τ - c (v + h a) becomes
-        (H + h c) a = τ - C - c v: the mass matrix with h c on top.
-        """
-        tau = self.torque(t, q, v)
-        if self._friction.is_zero:
-            return self._aba(q, v, tau), tau, self._rest
-        c = self._friction.coefficient(v)
-        a = np.linalg.solve(self._crba(q) + h * c, tau - self._bias(q, v) - c @ v).astype(np.float64, copy=False)
-        return a, tau, c @ (v + h * a)
+    def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:
+        known, tau = self._now
+        if known == step and part == stage == 0:
+            return tau  # type: ignore[no-any-return]
+        return self._torque(t, q, v)

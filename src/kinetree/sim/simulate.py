@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError, SimulationError, nearest_names
+from kinetree.errors import OptionError, SimulationError
 from kinetree.functions.drives import Passive, switched_on
-from kinetree.functions.energy import kinetic_energy, potential_energy
+from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
-from kinetree.sim.friction import has_springs
-from kinetree.sim.integrators import Array, State, rk4, semi_implicit_euler
-from kinetree.sim.motion import Motion
-from kinetree.sim.stiffness import Stiffness
-from kinetree.sim.torques import Controller, torque_source, vector
-from kinetree.sim.trajectory import SimulationInterrupted, Trajectory, coordinate_units
+from kinetree.sim.motion import Controlled, Held, Motion
+from kinetree.sim.record import Record
+from kinetree.sim.stiffness import Stiffness, spring_stiffness
+from kinetree.sim.torques import Controller, checked_controller, torque_rows, vector
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
-__all__ = ["INTEGRATORS", "MAX_STEPS", "simulate", "step_count"]
+__all__ = ["MAX_STEPS", "simulate", "step_count"]
 
-INTEGRATORS = ("rk4", "euler")
+Array = NDArray[np.float64]
 
 MAX_STEPS = 10_000_000
 """A trajectory holds every step; longer motions are simulated in pieces."""
 
 _STIFFNESS_PERIOD = 0.01
 """Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
+
+SECONDS_PER_BLOCK = 0.02
+"""Approximate maximum duration of one call that takes many steps: Ctrl-C and `progress` wait for its end."""
 
 
 def simulate(
@@ -47,13 +50,14 @@ def simulate(
     """The motion of a robot under gravity, joint torques, joint friction and springs.
 
     q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. tau (N·m or N) is None, constant
-    (nv,), a row a step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every stage
-    of the integrator. The motion ends at the first whole number of steps `dt` that reaches `duration` (both in s).
+    (nv,), one row per step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every
+    stage of the integrator; without such a function, many steps run in one call of a kernel. The motion ends at the
+    first whole number of steps `dt` that reaches `duration` (both in s).
 
-    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "euler" (semi-implicit,
-    order one, with friction taken implicitly: steady however stiff friction is). Steps are divided where friction (for
-    RK4) or springs (for both) are stiff. Where that would take more than a hundred parts, it is refused: by
-    `StiffFrictionError`, or for springs by `SimulationError`.
+    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "semi_implicit_euler"
+    (order one, with friction taken implicitly: steady however stiff friction is); the steps are those of `rollout`.
+    Steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
+    hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`.
 
     `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
     "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
@@ -78,45 +82,61 @@ def simulate(
     steps = step_count(duration, dt)
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
-    if not isinstance(integrator, str) or integrator not in INTEGRATORS:
-        raise OptionError(f"there is no integrator {integrator!r:.60}: {nearest_names(str(integrator), INTEGRATORS)}")
+    integrator_option(robot, integrator)
     q = robot.neutral() if q is None else vector(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
-    torque = torque_source(robot, tau, steps)
-    motion = Motion(robot, acting, torque, limits=limits)
-    record = _Record(robot, integrator, float(dt), steps)
-    state = State(q, v, 0.0, 0.0)
-    recharts = any(joint.kind.recharts for joint in robot.joints.values())
-    stiffness, look = Stiffness(robot, acting, integrator), max(1, int(_STIFFNESS_PERIOD / dt))
-    substeps = 1
-    springs = has_springs(robot, acting)
+    integrator, dt = str.__str__(integrator), float(dt)
+    motion: Motion
+    if callable(tau):
+        motion = Controlled(robot, checked_controller(robot, tau), dt, integrator, acting, limits=limits)
+    else:
+        motion = Held(robot, torque_rows(robot, tau, steps), dt, integrator, acting, limits=limits)
+    record = Record(robot, steps)
+    record.rows[0] = np.concatenate((q, v, np.zeros(2)))
+    stiffness = Stiffness(robot, acting, integrator)
+    springs = bool(spring_stiffness(robot, acting).any())
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            for k in range(steps):
-                motion.step, t = k, k * dt
-                record.put(state, motion.torque(t, state.q, state.v))
-                if k % look == 0 and not stiffness.is_zero:
-                    substeps = stiffness.substeps(state.q, dt)
-                    record.substeps = max(record.substeps, substeps)
-                h = dt / substeps
-                for part in range(substeps):
-                    if integrator == "euler":
-                        state = semi_implicit_euler(motion.push, motion.move, t + part * h, state, h)
-                    else:
-                        state = rk4(motion.rates, motion.move, t + part * h, state, h)
-                _check_finite(robot, state, t + dt, dt)
-                if recharts:
-                    state = State(*robot.rechart(state.q, state.v), state.work, state.loss)
-                if progress is not None:
-                    progress(k + 1, steps)
-            motion.step = steps
-            record.put(state, motion.torque(steps * dt, state.q, state.v))
-        return record.trajectory(robot, springs)
+            _run(robot, motion, stiffness, record, dt, progress)
+        return record.trajectory(integrator, dt, springs=springs, limits=limits)
     except KeyboardInterrupt as stop:
-        if record.rows < 2:
+        if record.done < 2:
             raise
-        raise SimulationInterrupted(record.trajectory(robot, springs), steps) from stop
+        trajectory = record.trajectory(integrator, dt, springs=springs, limits=limits)
+        raise SimulationInterrupted(trajectory, steps) from stop
+
+
+def _run(
+    robot: Model,
+    motion: Motion,
+    stiffness: Stiffness,
+    record: Record,
+    dt: float,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Fill the record, in blocks of steps."""
+    rows, steps = record.rows, len(record.rows) - 1
+    look = max(1, int(_STIFFNESS_PERIOD / dt)) if not stiffness.is_zero else steps
+    k, block, parts = 0, 1, 1
+    while True:
+        record.tau[k] = motion.torque(k, rows[k])
+        record.done = k + 1
+        if k == steps:
+            return
+        if k % look == 0 and not stiffness.is_zero:
+            parts = stiffness.substeps(rows[k, : robot.nq], dt)
+            record.substeps = max(record.substeps, parts)
+        count = min(block, look - k % look, steps - k, motion.most)
+        begin = time.perf_counter()
+        motion.advance(record, k, count, parts)
+        seconds = time.perf_counter() - begin
+        _check_finite(robot, rows[k + 1 : k + count + 1], k, dt)
+        k += count
+        record.done = k
+        block = max(1, min(2 * block, int(count * SECONDS_PER_BLOCK / seconds)))
+        if progress is not None:
+            progress(k, steps)
 
 
 def step_count(duration: float, dt: float) -> int:
@@ -138,55 +158,18 @@ def step_count(duration: float, dt: float) -> int:
     return max(1, math.ceil(exact * (1.0 - 1e-12)))
 
 
-class _Record:
-    """The rows of the trajectory, filled one by one."""
-
-    def __init__(self, robot: Model, integrator: str, dt: float, steps: int) -> None:
-        self.rows = 0
-        self.substeps = 1
-        self._integrator = integrator
-        self._dt = dt
-        self._q, self._v, self._tau = (np.empty((steps + 1, n)) for n in (robot.nq, robot.nv, robot.nv))
-        self._work, self._loss = np.empty(steps + 1), np.empty(steps + 1)
-
-    def put(self, state: State, tau: Array) -> None:
-        k = self.rows
-        self._q[k], self._v[k], self._work[k], self._loss[k] = state
-        self._tau[k] = tau
-        self.rows = k + 1  # last: an interruption before leaves a row that does not count
-
-    def trajectory(self, robot: Model, springs: bool) -> Trajectory:
-        """The rows that are filled."""
-        q, v, tau, work, loss = (x[: self.rows] for x in (self._q, self._v, self._tau, self._work, self._loss))
-        return Trajectory(
-            robot=robot.name,
-            integrator=str.__str__(self._integrator),
-            dt=self._dt,
-            substeps=self.substeps,
-            time=np.arange(self.rows, dtype=np.float64) * self._dt,
-            q=q,
-            v=v,
-            tau=tau,
-            kinetic=kinetic_energy(robot, q, v),
-            potential=potential_energy(robot, q, passive=springs),
-            work=work,
-            dissipated=loss,
-            q_names=tuple(robot.q_names),
-            q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
-            q_units=coordinate_units(robot),
-            v_names=tuple(robot.v_names),
-        )
-
-
-def _check_finite(robot: Model, state: State, t: float, dt: float) -> None:
-    if math.isfinite(float(state.q.sum() + state.v.sum())):
+def _check_finite(robot: Model, rows: Array, step: int, dt: float) -> None:
+    """Raise if one of the rows after a step is not finite."""
+    nq, nv = robot.nq, robot.nv
+    finite = np.isfinite(rows[:, : nq + nv])
+    if finite.all():
         return
-    bad = ~np.isfinite(state.v)
-    names = robot.v_names
+    first = int(np.argmin(finite.all(axis=1)))
+    bad, names = ~finite[first, nq:], robot.v_names
     if not bad.any():
-        bad, names = ~np.isfinite(state.q), robot.q_names
-    what = f"{names[int(np.argmax(bad))]!r} first" if bad.any() else "its sum overflows"
+        bad, names = ~finite[first, :nq], robot.q_names
     raise SimulationError(
-        f"the motion of {robot.name!r} is no longer finite at t = {t:g} s ({what}): it grew beyond all bounds; try a "
+        f"the motion of {robot.name!r} is no longer finite at t = {(step + first + 1) * dt:g} s "
+        f"({names[int(np.argmax(bad))]!r} first): it grew beyond all bounds; try a "
         f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
     )

@@ -6,15 +6,16 @@ import math
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.compiler.calls import compile_function
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.functions.dynamics import aba
 from kinetree.model import Model
-from kinetree.sim.friction import Friction, joint_numbers, joint_rates
-from kinetree.sim.integrators import Array
 
-__all__ = ["EULER_REACH", "MAX_SUBSTEPS", "RK4_REACH", "Fastest", "Stiffness"]
+__all__ = ["EULER_REACH", "MAX_SUBSTEPS", "RK4_REACH", "Fastest", "Stiffness", "spring_stiffness", "steepest_friction"]
+
+Array = NDArray[np.float64]
 
 RK4_REACH = 1.5
 """Step times rate up to which RK4 is used. Its stability ends at 2.785 for decay and at 2.828 for swinging; the rest is
@@ -30,6 +31,28 @@ _FIRST_ITERATIONS = 30
 _ITERATIONS = 6
 
 
+def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
+    """The viscous damping that brakes as hard as the named friction does at rest, where it is steepest.
+
+    One number per degree of freedom of the joints, followers' included.
+    """
+    steepest = np.zeros(len(_joint_numbers(robot, "damping")))
+    if "damping" in passive:
+        steepest += _joint_numbers(robot, "damping")
+    if "friction" in passive:
+        steepest += _joint_numbers(robot, "friction") / _joint_numbers(robot, "friction_speed")
+    return steepest
+
+
+def spring_stiffness(robot: Model, passive: Collection[str]) -> Array:
+    """The stiffness of the springs, if they are named, per degree of freedom of the joints."""
+    return _joint_numbers(robot, "stiffness") * ("spring" in passive)
+
+
+def _joint_numbers(robot: Model, name: str) -> Array:
+    return np.array([x for joint in robot.joints.values() for x in getattr(joint, name)], dtype=np.float64)
+
+
 class Fastest:
     """The largest eigenvalue of M(q)⁻¹ Gᵀ C G, with a number C >= 0 a degree of freedom of the joints.
 
@@ -39,14 +62,16 @@ class Fastest:
     """
 
     def __init__(self, robot: Model, numbers: Array) -> None:
-        self._aba = compile_function(robot, aba)
         self._root = np.sqrt(np.maximum(numbers, 0.0))  # what feeds energy in is not stiff
-        self._rates = joint_rates(robot)
+        shared = robot.tree.coordinates
+        self._rates = None if shared is None else shared.matrix()
         self._rest = np.zeros(robot.nv)
         # A part of every direction remains in each search, so that none that has grown meanwhile is overlooked.
         self._seed = np.random.default_rng(0).normal(size=len(numbers)) * (self._root > 0.0)
         self._x = np.zeros(len(numbers))
         self.is_zero = not self._root.any()
+        if not self.is_zero:
+            self._aba = compile_function(robot, aba)
 
     def at(self, q: Array) -> tuple[float, int]:
         """(eigenvalue, degree of freedom of the joints that takes most part) at the configuration q (nq,)."""
@@ -80,11 +105,9 @@ class Stiffness:
             for joint in robot.joints.values()
             for suffix in joint.kind.v_names
         ]
-        friction = Friction.of(robot, passive).steepest
-        stiffness = joint_numbers(robot, "stiffness")
         # Semi-implicit Euler is steady however stiff friction is.
-        self._friction = Fastest(robot, friction if integrator == "rk4" else np.zeros_like(friction))
-        self._springs = Fastest(robot, stiffness if "spring" in passive else np.zeros_like(stiffness))
+        self._friction = Fastest(robot, steepest_friction(robot, passive if integrator == "rk4" else ()))
+        self._springs = Fastest(robot, spring_stiffness(robot, passive))
         self.is_zero = self._friction.is_zero and self._springs.is_zero
         """Whether no step need ever be divided."""
 
@@ -104,7 +127,7 @@ class Stiffness:
             raise StiffFrictionError(
                 f"the friction of {self._names[brake]!r} stops it within {1.0 / decay:.1g} s, so RK4 would need "
                 f"{needed} parts of each step of {dt:g} s (at most {MAX_SUBSTEPS} are taken); use the integrator "
-                "'euler', which takes friction implicitly, or leave friction out"
+                "'semi_implicit_euler', which takes friction implicitly, or leave friction out"
             )
         raise SimulationError(
             f"the spring of {self._names[spring]!r} swings it within {2.0 * math.pi / swing:.1g} s, so the integrator "

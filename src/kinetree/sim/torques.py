@@ -5,34 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ConfigurationError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.sim.integrators import Array
 
-__all__ = ["Controller", "Torque", "torque_source", "vector"]
+__all__ = ["Controller", "Torque", "checked_controller", "torque_rows", "vector"]
+
+Array = NDArray[np.float64]
 
 Controller = Callable[[float, Array, Array], ArrayLike]
 """(t, q, v) -> torques (nv,)."""
 
-Torque = Callable[[int, float, Array, Array], Array]
-"""(step, t, q, v) -> torques (nv,)."""
+Torque = Callable[[float, Array, Array], Array]
+"""The same, checked."""
 
 
-def torque_source(robot: Model, tau: ArrayLike | Controller | None, steps: int) -> Torque:
-    """What `simulate` was given as `tau`, as one kind of function."""
+def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
+    """Torques that are known in advance, one row per step (steps, nv)."""
+    shape = (steps, robot.nv)
     if tau is None:
-        zero = np.zeros(robot.nv)
-        return lambda _step, _t, _q, _v: zero
-    if callable(tau):
-        return _from_controller(robot, tau)
+        return np.broadcast_to(np.zeros(robot.nv), shape)
     values = _real("tau", tau, f"({robot.nv},) or ({steps}, {robot.nv})")
     if values.ndim == 1:
-        constant = vector(robot, "tau", values, robot.v_names)
-        return lambda _step, _t, _q, _v: constant
-    if values.shape != (steps, robot.nv):
+        return np.broadcast_to(vector(robot, "tau", values, robot.v_names), shape)
+    if values.shape != shape:
         raise ShapeError(
             f"tau has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({robot.nv},) for constant "
             f"torques or ({steps}, {robot.nv}) for a row of torques a step"
@@ -42,8 +40,7 @@ def torque_source(robot: Model, tau: ArrayLike | Controller | None, steps: int) 
         raise ConfigurationError(
             f"tau[{row}, {column}] ({robot.v_names[column]}) is {values[row, column]}: it must be finite"
         )
-    # The last row is asked for once more, for the end of the last step.
-    return lambda step, _t, _q, _v: values[min(step, steps - 1)]
+    return values
 
 
 def vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
@@ -62,10 +59,11 @@ def _real(name: str, x: ArrayLike, shape: str) -> Array:
     return real_array(name, x, shape).astype(np.float64)
 
 
-def _from_controller(robot: Model, controller: Controller) -> Torque:
+def checked_controller(robot: Model, controller: Controller) -> Torque:
+    """A user's function, whose results are checked and which cannot change the motion's state."""
     nv = robot.nv
 
-    def torque(_step: int, t: float, q: Array, v: Array) -> Array:
+    def torque(t: float, q: Array, v: Array) -> Array:
         # Read-only views: a controller that writes into its arguments must not bend the motion.
         seen = q.view(), v.view()
         for array in seen:

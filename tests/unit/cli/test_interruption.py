@@ -18,6 +18,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli.interruption import Interruption
 from kinetree.sim import Trajectory
+from kinetree.sim.motion import Held
 
 from .conftest import Command
 
@@ -28,11 +29,11 @@ RUN = ("simulate", "double_pendulum", "--q", "1,0.5", "--duration", "0.02", "--o
 
 MOMENTS = {
     "while the robot is read": ("kinetree.cli.simulate.load_robot", 1),
-    "before the first step": ("kinetree.sim.simulate.rk4", 1),
-    "in the second step": ("kinetree.sim.simulate.rk4", 2),
-    "in the middle": ("kinetree.sim.simulate.rk4", 9),
-    "in the last step": ("kinetree.sim.simulate.rk4", 20),
-    "while energies are computed": ("kinetree.sim.simulate.kinetic_energy", 1),
+    "before the first step": ("kinetree.sim.motion.Held.advance", 1),
+    "in the second step": ("kinetree.sim.motion.Held.advance", 2),
+    "in the middle": ("kinetree.sim.motion.Held.advance", 9),
+    "in the last step": ("kinetree.sim.motion.Held.advance", 20),
+    "while energies are computed": ("kinetree.sim.record.kinetic_energy", 1),
     "while the numbers are packed": ("numpy.savez_compressed", 1),
     "while the numbers go to the disk": ("kinetree.files.os.fsync", 1),
     "while the picture is drawn": ("kinetree.sim.plot._dress", 1),
@@ -43,7 +44,8 @@ MOMENTS = {
 
 @pytest.fixture(autouse=True)
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Signals as a terminal's foreground process has them; pictures that take no time."""
+    """Signals as a terminal's foreground process has them; pictures that take no time; one step per call."""
+    monkeypatch.setattr(sys.modules["kinetree.sim.simulate"], "SECONDS_PER_BLOCK", 0.0)
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, file, **__: file.write(b"a picture"))
     old = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     old[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -131,9 +133,7 @@ def test_an_interrupted_motion_does_not_replace_what_was_there(
 
 def test_an_exception_that_got_lost_is_raised_again(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python drops what is raised in a finalizer."""
-    from kinetree.sim.integrators import rk4
-
-    calls = 0
+    advance, calls = Held.advance, 0
 
     def swallowing(*arguments: Any) -> Any:
         nonlocal calls
@@ -141,9 +141,9 @@ def test_an_exception_that_got_lost_is_raised_again(kinetree: Command, monkeypat
         if calls == 5:
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGTERM)
-        return rk4(*arguments)
+        return advance(*arguments)
 
-    monkeypatch.setattr(sys.modules["kinetree.sim.simulate"], "rk4", swallowing)
+    monkeypatch.setattr(Held, "advance", swallowing)
     result = kinetree(*RUN)
     assert result.code == 143
     assert len(Trajectory.load("run.npz").time) == 5
@@ -165,15 +165,16 @@ def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> Non
     code = """
 import sys
 from kinetree.cli import main
-module = sys.modules["kinetree.sim.simulate"]
-real, calls = module.rk4, 0
+from kinetree.sim.motion import Held
+sys.modules["kinetree.sim.simulate"].SECONDS_PER_BLOCK = 0.0  # one step per call
+real, calls = Held.advance, 0
 def told(*arguments):
     global calls
     calls += 1
     if calls == 50:
         print("running", flush=True)
     return real(*arguments)
-module.rk4 = told
+Held.advance = told
 main(["simulate", "double_pendulum", "--duration", "2000", "--out", "run"])
 """
     process = subprocess.Popen(

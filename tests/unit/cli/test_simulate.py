@@ -59,11 +59,11 @@ def test_a_file_is_read_with_a_fixed_base_unless_told(kinetree: Command) -> None
 def test_options_reach_the_simulation(kinetree: Command) -> None:
     result = kinetree(
         "simulate", "double_pendulum", "--q", "-0.5,0.25", "--v", "elbow=2", "--tau", "shoulder=-3e-1",
-        "--dt", "0.002", "--duration", "0.01", "--integrator", "euler",
+        "--dt", "0.002", "--duration", "0.01", "--integrator", "semi_implicit_euler",
     )  # fmt: skip
     assert result.code == 0
     motion = load()
-    assert (motion.integrator, motion.dt, len(motion.time)) == ("euler", 0.002, 6)
+    assert (motion.integrator, motion.dt, len(motion.time)) == ("semi_implicit_euler", 0.002, 6)
     assert motion.q[0].tolist() == [-0.5, 0.25]
     assert motion.v[0].tolist() == [0.0, 2.0]
     assert motion.tau[0].tolist() == [-0.3, 0.0]
@@ -139,8 +139,8 @@ def test_auto_turns_to_euler_where_friction_is_too_stiff_and_says_so(kinetree: C
     Path("stiff.urdf").write_text(STIFF, encoding="utf-8")
     result = kinetree("simulate", "stiff.urdf", "--v", "1", "--duration", "0.01")
     assert result.code == 0
-    assert "note: took the integrator euler: the friction of 'hinge' stops it within" in result.err
-    assert load("stiff").integrator == "euler"
+    assert "note: took the integrator semi_implicit_euler: the friction of 'hinge' stops it within" in result.err
+    assert load("stiff").integrator == "semi_implicit_euler"
     result = kinetree("simulate", "stiff.urdf", "--integrator", "rk4", "--duration", "0.01")
     assert result.code == 1
     assert result.err.startswith("error: the friction of 'hinge'")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import kinetree as kt
 from kinetree import zoo
+from kinetree.compiler.calls import _kernels
 from kinetree.errors import (
     ConfigurationError,
     DTypeError,
@@ -21,6 +26,8 @@ from kinetree.model import Model, ModelBuilder
 from kinetree.sim import simulate
 from kinetree.sim.simulate import step_count
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+INTEGRATORS = ("rk4", "semi_implicit_euler")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +72,7 @@ def test_constant_torque_moves_a_cart_as_newton_says() -> None:
     np.testing.assert_array_equal(motion.tau, 4.0)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
 def test_torque_samples_are_held_over_their_steps(integrator: str) -> None:
     samples = np.array([[2.0], [0.0], [-4.0]])
     motion = simulate(cart(), tau=samples, duration=0.3, dt=0.1, integrator=integrator)
@@ -101,10 +108,90 @@ def test_the_caller_s_arrays_are_left_alone(pendulum: Model) -> None:
     assert (q.tolist(), v.tolist(), tau.tolist()) == ([1.0, 0.5], [0.1, 0.2], [0.3, 0.0])
 
 
-def test_progress_is_told_every_step(pendulum: Model) -> None:
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_progress_is_told_every_step_that_a_controller_takes(pendulum: Model, integrator: str) -> None:
     told: list[tuple[int, int]] = []
-    simulate(pendulum, duration=0.005, progress=lambda done, steps: told.append((done, steps)))
+
+    def progress(done: int, steps: int) -> None:
+        told.append((done, steps))
+
+    simulate(pendulum, tau=lambda _t, _q, _v: np.zeros(2), duration=0.005, integrator=integrator, progress=progress)
     assert told == [(k, 5) for k in range(1, 6)]
+
+
+def test_progress_is_told_after_every_block_of_steps(pendulum: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(sys.modules["kinetree.sim.simulate"], "SECONDS_PER_BLOCK", 1e9)
+    simulate(pendulum, duration=0.01, progress=lambda done, _: told.append(done))
+    assert told == [1, 3, 7, 10]  # each twice as long as the last
+
+
+@pytest.mark.parametrize("limits", [False, True])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", ["cart_pole", "arm6", "arm7", "quadruped", "humanoid"])
+def test_known_torques_a_controller_and_a_rollout_give_the_same_motion(
+    name: str, integrator: Any, limits: bool
+) -> None:
+    """Up to rounding: each is compiled by itself."""
+    robot = zoo.load(name)
+    rng = np.random.default_rng(4)
+    q, v, dt, steps = robot.random(rng), 0.3 * rng.normal(size=robot.nv), 2e-4, 12
+    tau = 80.0 * rng.normal(size=(steps, robot.nv))
+    settings: dict[str, Any] = {"duration": dt * steps, "dt": dt, "integrator": integrator, "limits": limits}
+
+    calls = 0
+
+    def controller(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        nonlocal calls
+        calls += 1
+        row = (calls - 1) // (4 if integrator == "rk4" else 1)
+        return tau[min(row, steps - 1)]
+
+    held = simulate(robot, q=q, v=v, tau=tau, **settings)
+    called = simulate(robot, q=q, v=v, tau=controller, **settings)
+    assert held.substeps == called.substeps == 1
+    assert calls == steps * (4 if integrator == "rk4" else 1) + 1
+    for field in ("q", "v", "tau", "kinetic", "potential", "work", "dissipated"):
+        expected = getattr(held, field)
+        scale = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(getattr(called, field), expected, rtol=0, atol=1e-13 * scale)
+    states = kt.rollout(robot, q, v, tau, dt, integrator=integrator, passive=True, limits=limits)
+    scale = max(1.0, np.abs(states).max())
+    np.testing.assert_allclose(np.hstack([held.q, held.v])[1:], states, rtol=0, atol=1e-13 * scale)
+    assert np.abs(held.v[-1] - v).max() > 1e-2
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_motion_does_not_depend_on_how_many_steps_a_kernel_takes_at_once(
+    integrator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    robot = zoo.load("arm7")
+    motions = []
+    for seconds in (0.0, 1e9):
+        monkeypatch.setattr(sys.modules["kinetree.sim.simulate"], "SECONDS_PER_BLOCK", seconds)
+        motions.append(simulate(robot, q=robot.random(1), duration=0.05, integrator=integrator))
+    for field in ("q", "v", "tau", "work", "dissipated"):
+        np.testing.assert_array_equal(getattr(motions[0], field), getattr(motions[1], field))
+
+
+def test_a_motion_that_ceases_to_be_finite_within_a_block_stops_at_its_first_such_step() -> None:
+    tau = np.zeros((40, 1))
+    tau[25] = 1e308
+    with pytest.raises(SimulationError, match=r"'cart' is no longer finite at t = 2[67]0 s \('slider' first\)"):
+        simulate(cart(), tau=tau, duration=400.0, dt=10.0)
+
+
+@pytest.mark.parametrize(("integrator", "other"), [("rk4", "semi_implicit_euler"), ("semi_implicit_euler", "rk4")])
+def test_only_what_the_integrator_needs_is_compiled(integrator: str, other: str) -> None:
+    """Neither the mass matrix nor the bias forces, and nothing of the other integrator."""
+    robot = zoo.load("cart_pole")
+    simulate(robot, duration=0.01, integrator=integrator)
+    simulate(robot, tau=lambda _t, _q, v: -0.1 * v, duration=0.01, integrator=integrator)
+    compiled = [key for key in _kernels[id(robot)] if isinstance(key, tuple)]
+    assert {key[0].name for key in compiled} == {"simulate", "aba", "kinetic_energy", "potential_energy"} - (
+        {"aba"} if integrator == "semi_implicit_euler" else set()
+    )
+    assert not [key for key in compiled if other in dict(key[1]).values()]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +221,7 @@ def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> Non
         ({"duration": "5"}, OptionError, "duration must be a positive number of seconds, not '5'"),
         ({"duration": 1e9}, OptionError, r"are 1e\+12 steps; at most 10,000,000 are taken"),
         ({"integrator": "rk45"}, OptionError, "there is no integrator 'rk45': did you mean 'rk4'"),
+        ({"integrator": "euler"}, OptionError, "there is no integrator 'euler': did you mean 'semi_implicit_euler'"),
     ],
 )
 def test_unusable_arguments_are_refused(
@@ -149,7 +237,7 @@ def test_a_zero_quaternion_is_refused() -> None:
         simulate(robot, q=np.zeros(robot.nq))
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
 def test_a_motion_without_bounds_stops_with_its_time(integrator: str) -> None:
     def feedback(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
         return 1e6 * v
@@ -160,7 +248,7 @@ def test_a_motion_without_bounds_stops_with_its_time(integrator: str) -> None:
         simulate(cart(), v=[1.0], tau=feedback, dt=1e-2, integrator=integrator)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
 def test_a_massless_moving_body_is_refused_by_name(integrator: str) -> None:
     builder = ModelBuilder("ghost")
     builder.add_body("base")
@@ -170,7 +258,7 @@ def test_a_massless_moving_body_is_refused_by_name(integrator: str) -> None:
         simulate(builder.build(), integrator=integrator)
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "euler"])
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
 def test_a_robot_that_cannot_move_stays(integrator: str) -> None:
     builder = ModelBuilder("statue")
     builder.add_body("stone", Inertia.from_com(3.0, Vec3(0.0, 0.0, 1.0), Sym3.scalar(1.0)))

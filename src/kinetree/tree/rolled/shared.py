@@ -20,6 +20,10 @@ class SharedMemory:
         self.forces = transposed(shared.v_rows, shared.nv)
         """Gᵀ, by rows."""
 
+    def width(self, space: str) -> int:
+        """How many numbers the robot's coordinates of a space are."""
+        return len(self._shared.q_back) if space in ("nq", "rates") else self.nv
+
     def spread(self, memory: Memory, space: str, first: Index | int) -> Memory:
         """The joints' coordinates from the robot's, which begin at `first`."""
         shared = self._shared

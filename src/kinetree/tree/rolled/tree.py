@@ -232,8 +232,10 @@ class RolledTree:
     def stacked(self, *rows: tuple[Any, str]) -> None:
         """Write pieces into the result, one row after the other."""
         (output,) = self._recorder.outputs
-        for n, (pieces, space) in enumerate(rows):
-            self.write(pieces, space, (output, n * (output.size // len(rows))))
+        first = 0
+        for pieces, space in rows:
+            self.write(pieces, space, (output, first))
+            first += self._source.total(space) if self._shared is None else self._shared.width(space)
 
     def stacked_matrices(self, *matrices: JointBlocks | JointSquare) -> None:
         """Write them into the result, one after the other."""

@@ -1,0 +1,176 @@
+"""One time step of a simulation as functions of arrays: whole, or stage by stage for torques from outside.
+
+These are not public: `kinetree.sim` calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.expr import Scalar
+from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.rollouts import integrator_option
+from kinetree.model import Model
+
+__all__ = ["evaluation", "stage_state", "steps"]
+
+_Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
+_OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
+
+
+def _steps(
+    model: Model,
+    q: Slots,
+    v: Slots,
+    exchanged: Sequence[Scalar],
+    tau: Slots,
+    dt: Scalar,
+    *,
+    integrator: str,
+    passive: Sequence[str],
+    limits: bool,
+    stages: Callable[..., Any],
+) -> tuple[Slots, Slots, list[Scalar]]:
+    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
+
+    def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
+        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, None, passive, limits)
+        return a, algorithms.stage_powers(tree, method, v, a, tau, dt, passive, limits)
+
+    def state(past: Sequence[Any]) -> tuple[Slots, Slots]:
+        return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
+
+    (q, v), powers = stages(method.stages, state, evaluate)
+    energies = [
+        x + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
+        for x, series in zip(exchanged, zip(*powers, strict=True), strict=True)
+    ]
+    return q[1:], v[1:], energies
+
+
+def _evaluation(
+    model: Model,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    dt: Sequence[Scalar],
+    *,
+    integrator: str,
+    passive: Sequence[str],
+    limits: bool,
+) -> list[Scalar]:
+    tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
+    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, None, passive, limits)
+    powers = algorithms.stage_powers(tree, method, v, a, tau, h, passive, limits)
+    return [*tree.numbers(a[1:], "nv"), *powers]
+
+
+STEPS = Definition(
+    "simulate",
+    (_Q, _V, ("exchanged", 2), _TAU),
+    (),
+    _steps,
+    _OPTIONS,
+    divides_by_inertia=True,
+    regroups=True,
+    is_step=True,
+    state=3,
+    loops_over_stages=True,
+)
+EVALUATION = Definition(
+    "simulate",
+    (_Q, _V, _TAU, _DT),
+    lambda model, _: (model.nv + 2,),
+    _evaluation,
+    _OPTIONS,
+    divides_by_inertia=True,
+    regroups=True,
+)
+
+
+@defined_by(STEPS)
+def steps(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    exchanged: ArrayLike,
+    tau: ArrayLike,
+    dt: ArrayLike,
+    *,
+    integrator: str,
+    passive: Passive = False,
+    limits: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """The states after each of T steps, as `rollout` takes them, with the energy exchanged until then.
+
+    Args:
+        robot: the robot.
+        q: initial configuration (…, nq).
+        v: initial velocity (…, nv).
+        exchanged: the work of the torques and the loss to friction so far (…, 2), J.
+        tau: joint forces (…, T, nv), one row per step and constant over it.
+        dt: length of a step (…), s.
+        integrator: as for `rollout`.
+        passive: as for `rollout`.
+        limits: as for `rollout`.
+        out: where to put the result.
+
+    Returns:
+        [q, v, work, loss] (…, T, nq + nv + 2). The stages run in a loop, so one stage's arithmetic is compiled once.
+    """
+    switches = switched_on(robot, passive, limits)
+    return run(STEPS, robot, (q, v, exchanged, tau, dt), out=out, integrator=integrator, **switches)
+
+
+@defined_by(EVALUATION)
+def evaluation(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    dt: ArrayLike,
+    *,
+    integrator: str,
+    passive: Passive = False,
+    limits: bool = False,
+    out: Array | None = None,
+) -> Array:
+    """What one stage of a step of dt (…, 1) evaluates: [acceleration, power of the motors, loss] (…, nv + 2)."""
+    return run(
+        EVALUATION, robot, (q, v, tau, dt), out=out, integrator=integrator, **switched_on(robot, passive, limits)
+    )
+
+
+@cache
+def stage_state(stage: int) -> Callable[..., Array]:
+    """The function that gives the state [q, v] (…, nq + nv) of a stage, or after the step if there is no such stage.
+
+    It takes the robot, dt (…, 1), then q, v and the acceleration of each earlier stage, and the option `integrator`.
+    """
+    past = [(f"{name}{k}", size) for k in range(stage) for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv"))]
+    definition = Definition(
+        "simulate", (_DT, *past), _state_size, _stage_state, {"integrator": integrator_option}, takes_parameters=False
+    )
+
+    def state(robot: Model, dt: ArrayLike, *past: ArrayLike, integrator: str) -> Array:
+        return run(definition, robot, (dt, *past), integrator=integrator)
+
+    return defined_by(definition)(state)
+
+
+def _state_size(model: Model, _: Mapping[str, Any]) -> tuple[int, ...]:
+    return (model.nq + model.nv,)
+
+
+def _stage_state(model: Model, dt: Sequence[Scalar], *past: Slots, integrator: str) -> list[Scalar]:
+    stages = [algorithms.Stage(*past[k : k + 3]) for k in range(0, len(past), 3)]
+    q, v = algorithms.INTEGRATORS[integrator].state(model.tree, stages, dt[0])
+    return model.tree.stacked((q[1:], "nq"), (v[1:], "nv"))

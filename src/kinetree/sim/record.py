@@ -1,0 +1,50 @@
+"""The rows of a motion while it is computed, and the trajectory they become."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.functions.drives import limited_forces
+from kinetree.functions.energy import kinetic_energy, potential_energy
+from kinetree.model import Model
+from kinetree.sim.trajectory import Trajectory, coordinate_units
+
+__all__ = ["Record"]
+
+Array = NDArray[np.float64]
+
+
+class Record:
+    """One row [q, v, work, loss] per moment, and the torques."""
+
+    def __init__(self, robot: Model, steps: int) -> None:
+        self.rows = np.zeros((steps + 1, robot.nq + robot.nv + 2))
+        self.tau = np.empty((steps + 1, robot.nv))
+        self.done = 0
+        """How many rows are complete."""
+        self.substeps = 1
+        self._robot = robot
+
+    def trajectory(self, integrator: str, dt: float, *, springs: bool, limits: bool) -> Trajectory:
+        """The rows that are complete."""
+        robot, rows, tau = self._robot, self.rows[: self.done], self.tau[: self.done]
+        q, v, exchanged = (part.copy() for part in np.split(rows, (robot.nq, robot.nq + robot.nv), axis=1))
+        return Trajectory(
+            robot=robot.name,
+            integrator=integrator,
+            dt=dt,
+            substeps=self.substeps,
+            time=np.arange(self.done, dtype=np.float64) * dt,
+            q=q,
+            v=v,
+            tau=limited_forces(robot, tau, v) if limits else tau,
+            kinetic=kinetic_energy(robot, q, v),
+            potential=potential_energy(robot, q, passive=springs),
+            work=exchanged[:, 0].copy(),
+            dissipated=exchanged[:, 1].copy(),
+            q_names=tuple(robot.q_names),
+            q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
+            q_units=coordinate_units(robot),
+            v_names=tuple(robot.v_names),
+        )
