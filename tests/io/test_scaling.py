@@ -22,7 +22,7 @@ import kinetree as kt
 from kinetree.cli.torque_file import read_torques
 
 MOST = 9.0
-TRIES = 4
+TRIES = 12
 
 
 def seconds(work: Callable[[], object]) -> float:

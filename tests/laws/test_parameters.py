@@ -18,7 +18,8 @@ import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.compiler.forms.parameters import parameter_ports, with_parameters
-from kinetree.expr import Port, Program, Scalar, interpret, trace
+from kinetree.compiler.specialization import Specialization
+from kinetree.expr import Program, Scalar, interpret, trace
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
@@ -68,18 +69,13 @@ def options_of(function: Callable[..., Any]) -> dict[str, str]:
 def program_of(function: Callable[..., Any], robot: kt.Model, names: Sequence[str], **options: str) -> Program:
     """A public function with the named parameters as inputs after its own."""
     definition = function.definition  # type: ignore[attr-defined]
-    inputs = [Port(name, (robot.size(size),)) for name, size in definition.inputs]
-    extra: dict[str, Any] = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
-    output = Port(definition.name, definition.shape(robot, extra))
-    if definition.takes_forces:
-        extra["f_ext"] = {}
+    resolved = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
+    specialization = Specialization(definition, robot, resolved, (), tuple(names))
 
     def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
-        given_robot = with_parameters(robot, names, flat[len(inputs) :])
-        pieces = [robot.tree.split(x, size) for x, (_, size) in zip(flat, definition.inputs, strict=False)]
-        return [definition.compute(given_robot, *pieces, **extra)]
+        return [specialization.one_sample(*flat)]
 
-    return trace(one_sample, [*inputs, *parameter_ports(robot, names)], [output], definition.name)
+    return trace(one_sample, specialization.inputs, [specialization.output], definition.name)
 
 
 def interpreted(program: Program, arrays: Sequence[Array]) -> Array:

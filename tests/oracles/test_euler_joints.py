@@ -18,7 +18,7 @@ import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.joints.euler import ORDERS
 from tests.oracles.agreement import Ask, agree, compiled, on_floats, random_states
-from tests.unit.model.joints.flat_kinds import with_joint
+from tests.unit.joints.flat_kinds import with_joint
 
 Array = NDArray[np.float64]
 

@@ -133,7 +133,8 @@ Figure.savefig = lambda self, file, **_: file.write(b"a picture" * 1000)
 os.chdir(sys.argv[1])
 robot = kt.zoo.load("double_pendulum")
 motion = kt.simulate(robot, duration=0.01)
-saves = {"run.npz": motion.save, "run.json": robot.save, "run.png": lambda path: plot(motion, path)}
+saves = {"run.npz": motion.save}
+saves |= {"run.json": lambda path: kt.save(robot, path), "run.png": lambda path: plot(motion, path)}
 
 class Deadly(io.FileIO):
     room = 0

@@ -25,7 +25,7 @@ def bench(
     floating_base: FloatingBase = None,
     package_root: PackageRoots = None,
 ) -> None:
-    """Measure this machine: each algorithm, one sample and a batch a call, beside pinocchio and mujoco if installed.
+    """Measure this machine: each algorithm, for one sample and for a batch, beside pinocchio and mujoco if installed.
 
     Float64, ordinary (N, n) arrays, one thread, every library called from Python; contenders take turns and the
     median counts. A ratio says how many times longer the peer takes. MuJoCo's steps do more than one algorithm each

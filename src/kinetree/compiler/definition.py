@@ -1,4 +1,4 @@
-"""What a public function is to the compiler: inputs, output, options, and the algorithm between."""
+"""Public functions as the compiler sees them: inputs, output, options, and the algorithm between."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["Array", "Definition", "Derivative", "Slots", "Strategy", "defined_by
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
-"""A q or v as the algorithms take it: a piece a joint."""
+"""A q or v as the algorithms take it: one piece per joint."""
 Shape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """What a definition is the derivative of, and by what."""
+    """The function that a definition is the derivative of, and the inputs it is differentiated by."""
 
     of: Definition
     mode: Literal["jvp", "vjp", "jacobian", "hvp"]
-    """Along a direction; of a weighted sum of results; all of it; of "vjp", along a direction."""
+    """Along a direction; of a weighted sum of results; the whole matrix; "vjp" differentiated along a direction."""
     wrt: tuple[str, ...]
     """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
     along: tuple[str, ...] = ()
-    """Of "hvp": the inputs that the direction changes."""
+    """For "hvp": the inputs that the direction changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class Strategy:
     always_loops: bool = False
     """Whether it loops over bodies unless it must be written out, however short it is."""
     told_apart: Callable[[Model, Mapping[str, Any]], Collection[int]] | None = None
-    """The slots that its algorithm treats in another way than the rest (`Tree.some`), for a robot and its options."""
+    """The slots that its algorithm treats differently from the rest (`Tree.some`), for a robot and its options."""
     has_two_ways: bool = False
-    """Whether it goes by articulated bodies or by the mass matrix (`Tree.is_one_system`), and the shorter is taken."""
+    """Whether it can use articulated bodies or the mass matrix (`Tree.is_one_system`); the shorter one is taken."""
     is_dense: bool | Callable[[Model, Mapping[str, Any]], bool] = False
-    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops where they are many; where
-    that depends on the options, a function that tells whether it is done in loops."""
+    """Whether most of it is linear algebra on all degrees of freedom, which is done in loops if there are many; if that
+    depends on the options, a function that decides."""
     when_large: Definition | None = None
     """The definition of the same results for robots that are too large to be written out."""
     effort: Callable[[UnrolledTree], float] | None = None
-    """How slow it is to compile where it is written out, if there is a `when_large`: about how many operations it has,
-    times the bodies on the longest path, as what is computed for all of these is needed until the end."""
+    """How slow it is to compile when written out, if there is a `when_large`: roughly its number of operations times
+    the bodies on the longest path, since values of all of these stay alive until the end."""
 
     def can_loop(self, model: Model) -> bool:
         """Whether the algorithm can loop over the bodies of this robot."""
@@ -69,21 +69,21 @@ class Definition:
 
     name: str
     inputs: tuple[tuple[str, str | int], ...]
-    """(name, size) each: "nq", "nv" or "forces", which the algorithm gets slot by slot; a number, or a name among
-    `sizes`, and it is flat."""
+    """(name, size) of each. "nq", "nv" and "forces" reach the algorithm slot by slot; an input whose size is a number
+    or a name in `sizes` is flat."""
     output: Shape | Callable[[Model, Mapping[str, Any]], Shape]
-    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; where it depends on the robot or on the
-    options, what tells it."""
+    """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; a function if it depends on more of the robot
+    or on the options."""
     compute: Callable[..., Any]
     """compute(model, *inputs slot by slot, **options), flat numbers out."""
     options: Mapping[str, Callable[[Model, Any], Hashable]] = field(default_factory=dict)
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
     in_single: Mapping[str, Hashable] = field(default_factory=dict)
-    """What options that are not given are in float32, where that is something else than in float64."""
+    """Defaults of options in float32, where they differ from those in float64."""
     sizes: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
-    """Of inputs whose size depends on the options, by its name."""
+    """Sizes that depend on the options, by name."""
     optional: tuple[str, ...] = ()
-    """The last inputs, if they are zero where they are not given."""
+    """The trailing inputs that are zero if they are not given."""
     takes_forces: bool = False
     """Whether external forces may act."""
     divides_by_inertia: bool = False
@@ -99,7 +99,7 @@ class Definition:
     takes_parameters: bool = True
     """Whether it depends on the robot's parameters."""
     derivative: Derivative | None = None
-    """If it is made by differentiating another's program."""
+    """Set if it is made by differentiating another definition's program."""
     regroups: bool = False
     """Whether its algorithm gets the robot with regrouped inertias (`kinetree.compiler.forms.regrouped`): the same
     results from fewer numbers, if they do not depend on how inertia is divided among bodies."""
@@ -107,11 +107,11 @@ class Definition:
     """How it is compiled."""
 
     def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
-        """How many numbers an input of this size has."""
+        """The number of scalars of an input of this size."""
         return self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size)
 
     def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
-        """Of one sample's result."""
+        """The shape of one sample's result."""
         output = self.output(model, options) if callable(self.output) else self.output
         sizes = {"nq": model.nq, "nv": model.nv, "bodies": len(model.bodies)}
         return tuple(sizes[n] if isinstance(n, str) else n for n in output)

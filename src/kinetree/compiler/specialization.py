@@ -1,4 +1,4 @@
-"""A definition for one robot and one set of options: its ports, whether it makes sense, and its program.
+"""A definition for one robot and one set of options: its ports, its checks, and its program.
 
 A program is a straight line if it is short enough to compile in a second or two, or else loops over the robot's bodies
 (`kinetree.tree.rolled`); both come from the same algorithm files.
@@ -36,7 +36,7 @@ _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is don
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
-"""What a derivative takes, as a multiple."""
+"""Effort of a derivative, as a multiple of its function's."""
 _SECONDS_AT_TEN_THOUSAND = 1.5  # operations; LLVM takes a little less than the square of that
 _WORTH_SAYING = 3.0  # seconds
 _log = logging.getLogger("kinetree")
@@ -48,22 +48,22 @@ def _as_it_is(model: Model) -> Model:
 
 @dataclass(frozen=True, eq=False)
 class Specialization:
-    """What a kernel is made of."""
+    """Everything that determines a kernel."""
 
     definition: Definition
     model: Model
     options: Mapping[str, Hashable]
-    """Resolved."""
+    """The resolved values of the options."""
     frames: tuple[Frame, ...]
-    """On which external forces act."""
+    """The frames on which external forces act."""
     parameters: tuple[str, ...]
-    """Of the robot, that are inputs."""
+    """The robot's parameters that are inputs."""
     unroll: bool | None = None
     """A straight line, or loops over bodies; None chooses."""
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What tells it from others of the same robot."""
+        """What distinguishes it from others of the same robot."""
         return self.definition, dict(self.options), list(self.frames), self.parameters, self.unroll
 
     @cached_property
@@ -92,7 +92,7 @@ class Specialization:
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The inputs whose first axis is as long as a call has steps, if that is not settled here."""
+        """The inputs whose first axis counts the steps of a call, if their number is not fixed here."""
         is_open = self.definition.is_step and "steps" not in self.definition.options
         return tuple(range(self.definition.state, len(self.definition.inputs))) if is_open else ()
 
@@ -108,7 +108,7 @@ class Specialization:
 
     @cached_property
     def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
-        """The inputs that hold quaternions, by number, and where in them these stand."""
+        """The inputs that hold quaternions, by number, and the slices of them."""
         of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
         none: list[dict[str, slice]] = [{}] * (len(self.frames) + self._own - len(of_q))
@@ -159,12 +159,12 @@ class Specialization:
 
     @property
     def _may_loop(self) -> bool:
-        """Whether it is for us to choose loops over bodies."""
+        """Whether loops over bodies may be chosen here."""
         return self.unroll is None and self.definition.strategy.can_loop(self.model)
 
     @property
     def _most(self) -> int:
-        """How much a trace may record before the line that comes of it is certain to be too long."""
+        """The number of records in a trace from which on its straight line is certain to be too long."""
         return _TRACED * self.definition.strategy.longest if self._may_loop else sys.maxsize
 
     def looped(self) -> Program:
@@ -172,7 +172,7 @@ class Specialization:
         return self._recorded(rolled=True)
 
     def _is_large(self) -> bool:
-        """Whether a straight line would be too long, told before it is traced."""
+        """Whether a straight line would be too long, decided before it is traced."""
         if not self.definition.strategy.can_loop(self.model):
             return False
         if self.definition.strategy.always_loops:
@@ -186,7 +186,7 @@ class Specialization:
         return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
 
     def _announce(self, program: Program) -> None:
-        """Say so if compiling will take long; a loop's body counts by itself."""
+        """Warn if compiling will take long; a loop's body counts separately."""
         blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
         sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
         operations, seconds = sum(sizes), sum(_SECONDS_AT_TEN_THOUSAND * (n / 1e4) ** 1.85 for n in sizes)
@@ -197,8 +197,8 @@ class Specialization:
             )  # fmt: skip
 
     def _straight(self) -> Program:
-        """In the robot's own axes, or in those that suit its joints; where joints share coordinates, cluster by cluster
-        or as one system; by bodies or by the mass matrix: whichever takes fewer operations."""
+        """The program with the fewest operations: in the robot's own axes or in those that suit its joints; cluster by
+        cluster or as one system, where joints share coordinates; by articulated bodies or by the mass matrix."""
         forms: list[Callable[[Model], Model]] = [_as_it_is]
         if aligned(self.model).tree.X_T is not self.model.tree.X_T:
             forms.append(aligned)
@@ -223,7 +223,7 @@ class Specialization:
         return numbers
 
     def _recorded(self, *, rolled: bool) -> Program:
-        """With loops: over bodies, if it is to be rolled, over time, if it is a step, or in its linear algebra."""
+        """A program with loops: over bodies if `rolled`, over time for a step, or in its linear algebra."""
         knowledge = Knowledge()
         source = self._rolled(self.model) if rolled and not self.parameters else None
         while True:
@@ -293,7 +293,7 @@ class Specialization:
 
 
 def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:
-    """Whether a straight line of all its bodies is not even traced, or not that of a definition."""
+    """Whether a straight line of all its bodies, or that of a definition, is too long to be traced at all."""
     if model.nv > _STRAIGHT_JOINTS:
         return True
     if definition is None or definition.strategy.effort is None:
@@ -315,7 +315,7 @@ def _as_one_system(model: Model) -> Model:
 
 
 def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
-    """What acts on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
+    """The force on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
     forces: dict[int, Force] = {}
     for frame, w in zip(frames, wrenches, strict=True):
         force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))

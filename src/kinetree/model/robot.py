@@ -191,13 +191,14 @@ def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], n
 
     Its squared length must be usable as a divisor. NaN and infinity pass: they stay in their sample.
     """
+    tiny = np.finfo(q.dtype).tiny
     for joint, part in quaternions.items():
         x = q[..., part]
         with np.errstate(over="ignore", under="ignore"):
             squared = np.einsum("...i,...i", x, x)
-        if np.all((squared >= np.finfo(x.dtype).tiny) & (squared < np.inf)):
+        if ((squared >= tiny) & (squared < np.inf)).all():
             continue
-        wrong = (squared < np.finfo(x.dtype).tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
+        wrong = (squared < tiny) | (np.isinf(squared) & np.isfinite(x).all(axis=-1))
         if wrong.any():
             index = tuple(int(k) for k in np.argwhere(wrong)[0])
             size = "zero" if not x[index].any() else "too large or too small to normalise"

@@ -1,7 +1,7 @@
 """NumPy's files, read with suspicion: shapes, types and sizes are known before anything is unpacked.
 
 `numpy.load` allocates what a file says it holds, and lets through whatever zipfile and zlib raise at damaged ones.
-Here only the wanted members of an archive are looked at, and every member that is no array is an `ArrayFileError`.
+Here only the wanted members of an archive are looked at, and every member that is not an array is an `ArrayFileError`.
 """
 
 from __future__ import annotations

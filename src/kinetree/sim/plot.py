@@ -1,4 +1,4 @@
-"""A picture of a trajectory: where the joints went, and what became of the energy."""
+"""A picture of a trajectory: the motion of the joints, and the energy."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         _legend(ax)
 
     with warnings.catch_warnings():
-        # A name in a script that the font lacks is drawn as boxes; that is no reason to complain.
+        # A name in a script that the font lacks is drawn as boxes; no warning is needed.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         picture = io.BytesIO()
         figure.savefig(picture, format="png")
@@ -99,7 +99,7 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
 
 
 def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:
-    """(label, columns of q) a panel. A position that stands beside a quaternion is that of a floating base."""
+    """(label, columns of q) of each panel. A position next to a quaternion is that of a floating base."""
     quaternions = {k + part for _, k in _quaternions(trajectory) for part in range(4)}
     floating = {trajectory.q_joints[k] for k in quaternions}
     base: list[int] = []
@@ -179,6 +179,6 @@ def _dress(ax: Axes) -> None:
 
 
 def _plain(text: str) -> str:
-    """Text that matplotlib takes as it stands: no mathematics between dollars, no leading underscore that hides it."""
+    """Text that matplotlib takes literally: no mathematics between dollars, no leading underscore that hides it."""
     text = text.replace("$", r"\$")
     return "\u200a" + text if text.startswith("_") else text

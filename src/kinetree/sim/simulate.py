@@ -1,4 +1,4 @@
-"""From a state and torques to a motion."""
+"""Simulation: from a state and torques to a motion."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _run(
 
 
 def step_count(duration: float, dt: float) -> int:
-    """How many steps of dt reach the duration; both in seconds. Raises `OptionError` for what is no time."""
+    """The number of steps of dt that reach the duration. Raises `OptionError` unless both are positive times."""
     for name, value in (("duration", duration), ("dt", dt)):
         try:
             is_time = isinstance(value, Real) and math.isfinite(value) and value > 0.0

@@ -54,7 +54,7 @@ def _joint_numbers(robot: Model, name: str) -> Array:
 
 
 class Fastest:
-    """The largest eigenvalue of M(q)⁻¹ Gᵀ C G, with a number C >= 0 a degree of freedom of the joints.
+    """The largest eigenvalue of M(q)⁻¹ Gᵀ C G, with one number C >= 0 per degree of freedom of the joints.
 
     G gives the joints' rates. It is followed along a motion by power iteration on C^½ G M⁻¹ Gᵀ C^½, which is symmetric.
     M⁻¹ acts through the articulated-body algorithm, so the cost stays linear in the number of bodies. Each search

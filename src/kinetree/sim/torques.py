@@ -44,7 +44,7 @@ def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
 
 
 def vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
-    """x as an array of its own of one finite number a coordinate, or an error that says what is wrong."""
+    """x as a new array with one finite number per coordinate, or an error that says what is wrong."""
     n = len(coordinates)
     values = _real(name, x, f"({n},)")
     if values.shape != (n,):
@@ -64,7 +64,7 @@ def checked_controller(robot: Model, controller: Controller) -> Torque:
     nv = robot.nv
 
     def torque(t: float, q: Array, v: Array) -> Array:
-        # Read-only views: a controller that writes into its arguments must not bend the motion.
+        # Read-only views, so that a controller that writes into its arguments does not change the motion.
         seen = q.view(), v.view()
         for array in seen:
             array.flags.writeable = False

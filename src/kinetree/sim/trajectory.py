@@ -1,4 +1,4 @@
-"""What a simulation leaves behind."""
+"""The result of a simulation."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Trajectory:
     v: Array
     """(T, nv)."""
     tau: Array
-    """(T, nv), the torques given to `simulate` as they were at each moment, within the limits of motors if these were
-    asked for; friction and springs are not among them; N·m or N."""
+    """(T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked for, and
+    without friction and springs; N·m or N."""
     kinetic: Array
     """(T,), J."""
     potential: Array
@@ -47,13 +47,13 @@ class Trajectory:
     dissipated: Array
     """(T,), lost to friction since the beginning, J."""
     q_names: tuple[str, ...]
-    """A name a coordinate."""
+    """One name per coordinate."""
     q_joints: tuple[str, ...]
     """The joint that each coordinate belongs to."""
     q_units: tuple[str, ...]
-    """A unit a coordinate: "rad", "m", or "" for the parts of a quaternion."""
+    """One unit per coordinate: "rad", "m", or "" for the parts of a quaternion."""
     v_names: tuple[str, ...]
-    """A name a degree of freedom."""
+    """One name per degree of freedom."""
 
     @property
     def total(self) -> Array:

@@ -49,7 +49,7 @@ class Coefficients:
         return Coefficients(mass, Vec3(hx, hy, hz), Sym3(xx, yy, zz, xy, xz, yz))
 
     def of(self, X: Transform) -> Coefficients:
-        """Those of a body that X places on this one, in its frame: the dual of X.back of an inertia (RBDA eq. 2.66)."""
+        """For a body that X places on this one, in its frame: the dual of X.back of an inertia (RBDA eq. 2.66)."""
         R, r, I = X.E.T, X.r, self.I
         # In <J, I>, J = 1/2 of the entries off the diagonal; g = (tr J 1 - J) r.
         xy, xz, yz = (-0.5 * x for x in (I.xy, I.xz, I.yz))

@@ -15,7 +15,7 @@ from kinetree.joints import JointKind, JointMotion
 from kinetree.joints.euler import ORDERS
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
 from tests.laws.reference import reference
-from tests.unit.model.joints.flat_kinds import Array, with_joint
+from tests.unit.joints.flat_kinds import Array, with_joint
 
 QUARTER = math.pi / 2.0
 SINGULAR: list[tuple[JointKind, list[float], list[float]]] = [

@@ -18,7 +18,7 @@ from kinetree.joints import JointKind
 from kinetree.joints.euler import ORDERS
 from tests.laws.reference import reference
 from tests.strategies import law, numbers
-from tests.unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
+from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
 
 AXES = {"X": [1.0, 0.0, 0.0], "Y": [0.0, 1.0, 0.0], "Z": [0.0, 0.0, 1.0]}
 EVERY_ORDER = pytest.mark.parametrize("order", ORDERS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.joints import JointKind
 from tests.strategies import law, numbers, positive
-from tests.unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
+from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
 
 SIGNS = st.sampled_from([1.0, -1.0])
 kinds = st.builds(

@@ -17,7 +17,7 @@ from kinetree.joints.composite import Part
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from tests.laws.reference import reference
 from tests.strategies import axes, law, transforms
-from tests.unit.model.joints.flat_kinds import check_motion, homogeneous
+from tests.unit.joints.flat_kinds import check_motion, homogeneous
 
 BODY = Inertia.from_com(2.0, Vec3(0.1, 0.2, -0.3), Sym3(0.3, 0.4, 0.5, 0.01, 0.02, 0.03))
 SHIFT = kt.placement((0.2, -0.1, 0.3))

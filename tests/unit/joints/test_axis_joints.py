@@ -17,7 +17,7 @@ from kinetree.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from tests.laws.reference import reference
 from tests.strategies import axes, law, numbers, vectors
-from tests.unit.model.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
+from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
 
 SKEW = (1.0, -2.0, 2.0)
 KINDS: dict[str, JointKind] = {

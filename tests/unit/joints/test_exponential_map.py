@@ -19,7 +19,7 @@ from kinetree.joints import JointKind
 from kinetree.spatial import Inertia, Vec3
 from kinetree.spatial.rotation_vector import RECHART_ABOVE, RotationVector
 from tests.strategies import law, numbers, positive
-from tests.unit.model.joints.flat_kinds import Array, check_motion, homogeneous, six, with_joint
+from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, six, with_joint
 
 KIND = kt.ExponentialMap()
 DIRECTION = np.array([0.48, -0.6, 0.64])
