@@ -91,7 +91,7 @@ def driven(tree: Tree, q: Slots, qd: Slots, tau: Slots, passive: Collection[str]
 
 
 def undriven(tree: Tree, q: Slots, qd: Slots, tau: Any, passive: Collection[str]) -> Any:
-    """What drives must give of tau in addition to the named passive forces; pieces start at slot 1."""
+    """The part of tau left to drives beside the named passive forces; pieces start at slot 1."""
     if not passive:
         return tau
     forces, left, tau = passive_forces(tree, q, qd, passive), tree.pieces(), tree.in_slots(tau)
@@ -162,7 +162,7 @@ def spring_energy(tree: Tree, q: Slots) -> Scalar:
 
 
 def limited(tree: Tree, tau: Slots, qd: Slots) -> Any:
-    """What motors give of tau: at most their effort, and nothing that drives a joint beyond its velocity limit."""
+    """The part of tau that motors give: at most their effort, and nothing that drives a joint beyond its limit."""
     given = tree.pieces()
     for i, _ in tree.outward:
         limits = tree.limits[i]

@@ -1,4 +1,4 @@
-"""What every backend offers: it makes functions, or source text, of a program. Each backend is a room beside this file.
+"""The interface of backends: they make functions, or source text, of a program. Each is a room beside this file.
 
 The compiler describes a kernel and asks for what it needs; the program itself is traced only when a backend asks for
 it, so code that is kept from an earlier process costs no tracing.
@@ -42,7 +42,7 @@ class Kernel:
     release_from: int
     """The smallest batch that is worth releasing the interpreter's lock for."""
     owner: object
-    """What `__self__` of a builtin is."""
+    """The `__self__` of a builtin."""
     general: Callable[..., Any]
     """The function that takes all calls which a quicker one declines."""
 

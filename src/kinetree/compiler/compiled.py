@@ -72,20 +72,20 @@ class CompiledFunction:
             backend = CpuKernels
         self._kernels = backend(
             Kernel(
-                self.definition.name,
-                tuple(ports),
-                self._output,
-                self.dtype,
-                tuple((k, part.start) for k, found in specialization.quaternions for part in found.values()),
-                tuple(self._rows),
-                tuple(specialization.state),
-                lambda: self.program,
-                self._key,
-                _IMPORTED,
-                most_on_one_thread(self._seconds),
-                math.ceil(_WORTH_RELEASING / self._seconds),
-                self,
-                self.__call__,
+                name=self.definition.name,
+                inputs=ports,
+                output=self._output,
+                dtype=self.dtype,
+                quaternions=tuple((k, x.start) for k, found in specialization.quaternions for x in found.values()),
+                rows=self._rows,
+                state=specialization.state,
+                program=lambda: self.program,
+                key=self._key,
+                imported=_IMPORTED,
+                most=most_on_one_thread(self._seconds),
+                release_from=math.ceil(_WORTH_RELEASING / self._seconds),
+                owner=self,
+                general=self.__call__,
             )
         )
         self._set_call(self.__call__)

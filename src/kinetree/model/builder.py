@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from kinetree.errors import ModelError, OptionError
@@ -31,9 +29,7 @@ class ModelBuilder(Collector):
     1
     """
 
-    def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
-        super().__init__(name, gravity=gravity, source=source)
-        self._floating_base = False
+    _floating_base = False
 
     @classmethod
     def of(cls, robot: Model | Parts) -> ModelBuilder:

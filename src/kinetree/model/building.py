@@ -36,10 +36,8 @@ def build(
     `suspicions` are places and sentences to warn of. What is suspicious about `known` parts, which are those of robots
     that were built before, stays in the notes but is not warned of again.
     """
-    structure = Structure(
-        parts.name, parts.source, {spec.name: spec for spec in parts.links}, {spec.name: spec for spec in parts.joints}
-    )
     specs = {spec.name: spec for spec in parts.joints}
+    structure = Structure(parts.name, parts.source, {spec.name: spec for spec in parts.links}, specs)
     check_placements(parts.joints, "joint")
     check_placements(parts.frames, "frame")
     check_kinds(parts.joints)

@@ -50,7 +50,7 @@ class ArrayObject(ctypes.Structure):
 
 
 class Context(ctypes.Structure):
-    """What the code needs to know about the process it runs in."""
+    """Addresses and sizes of the process that the code runs in."""
 
     _fields_ = (
         ("array_type", ctypes.c_void_p),

@@ -53,7 +53,7 @@ def _lanes(program: Program, precision: Precision, target: Target) -> int:
 def sample_module(
     program: Program, precision: Precision, target: Target, lanes: int, *, zeros: bool, kept: Sequence[str] = ()
 ) -> str:
-    """What every module of this program contains: `@sample` and the functions it calls.
+    """The part common to all modules of this program: `@sample` and the functions it calls.
 
     `zeros` as for `SampleWriter`; `kept`: further places where memory is kept between calls.
     """

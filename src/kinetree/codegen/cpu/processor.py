@@ -59,7 +59,7 @@ _XGETBV = bytes.fromhex(
 
 @functools.cache
 def processor() -> Hashable:
-    """What distinguishes this processor from those that need other code; equal in every process on it.
+    """An identity of this processor that tells it from those that need other code; equal in every process on it.
 
     >>> processor() == processor()
     True
