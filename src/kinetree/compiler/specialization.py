@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.aligned import aligned
+from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.compiler.forms.regrouped import with_regrouped_inertias
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
@@ -23,7 +24,7 @@ from kinetree.errors import OptionError, SingularModelError
 from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.spatial import Force, Vec3
-from kinetree.tree import SPACES
+from kinetree.tree import SPACES, Tree
 from kinetree.tree.one_system import OneSystemTree
 from kinetree.tree.recorded import RecordedTree
 from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
@@ -245,20 +246,22 @@ class Specialization:
         """One trace with loops."""
         flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
         wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
-        model: Model = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+        robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
         if rolled:
-            model = cast(Model, RolledModel(source or self._rolled(model), recorder, knowledge))
+            model: Form = RolledModel(source or self._rolled(robot), recorder, knowledge)
+        elif self.definition.is_step:
+            model = robot
+        else:
+            robot = aligned(robot)
+            model = replace(robot, tree=RecordedTree.of(robot.tree, recorder))
         if self.definition.is_step:
-            steps = Steps(recorder, model, self.definition, self.steps, rolled=rolled)
+            steps = Steps(recorder, model.tree, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
             for arguments, dt in steps:
                 steps.state = self._computed(model, [*arguments, dt], wrenches, **stages)
             return
-        if not rolled:
-            model = aligned(model)
-            model = replace(model, tree=RecordedTree.of(model.tree, recorder))
         arguments = [
-            _pieces(model, memory, size, rolled=rolled)
+            _pieces(model.tree, memory, size)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
         results = self._computed(model, arguments, wrenches)
@@ -266,7 +269,7 @@ class Specialization:
             recorder.outputs[0][k] = x
 
     def _computed(
-        self, model: Model, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]], **more: Any
+        self, model: Form, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]], **more: Any
     ) -> Any:
         """Run the definition's algorithm on a form of the robot."""
         options = self._options(model, wrenches)
@@ -279,7 +282,7 @@ class Specialization:
         told_apart = self.definition.strategy.told_apart
         return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
 
-    def _options(self, model: Model, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+    def _options(self, model: Form, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
         """The options for a form of this model: frames are its own."""
         options: dict[str, Any] = {
             name: model.frames[value.name] if isinstance(value, Frame) else value
@@ -302,12 +305,12 @@ def too_large_to_write_out(model: Model, definition: Definition | None = None) -
     return times * definition.strategy.effort(model.tree) > _MOST_EFFORT
 
 
-def _pieces(model: Model, memory: Memory, size: str | int, *, rolled: bool) -> Any:
+def _pieces(tree: Tree, memory: Memory, size: str | int) -> Any:
     """An argument as the algorithm takes it."""
-    if rolled and size in SPACES:
-        return cast(RolledTree, model.tree).pieces_in(memory, size)
+    if size in SPACES and isinstance(tree, RolledTree):
+        return tree.pieces_in(memory, size)
     flat = [memory[k] for k in range(memory.size)]
-    return model.tree.split(flat, size) if size in SPACES else flat
+    return tree.split(flat, size) if size in SPACES else flat
 
 
 def _as_one_system(model: Model) -> Model:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from kinetree.compiler.definition import Definition
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar
-from kinetree.model import Model
-from kinetree.tree import SPACES
+from kinetree.tree import SPACES, Tree
 from kinetree.tree.rolled import RolledTree
 
 __all__ = ["Steps"]
@@ -20,16 +19,15 @@ class Steps:
     The inputs of the program are the state (q, v, and perhaps more), then those with one row per step, then dt.
     """
 
-    def __init__(self, recorder: Recorder, model: Model, definition: Definition, count: int, *, rolled: bool) -> None:
+    def __init__(self, recorder: Recorder, tree: Tree, definition: Definition, count: int) -> None:
         """`count`: how many steps."""
         self.state: Any = None
         self._state: list[Memory] = []
         self._recorder = recorder
-        self._tree = model.tree
+        self._tree = tree
         self._spaces = [space for _, space in definition.inputs]
         self._kept = definition.state
         self._count = count
-        self._rolled = rolled
 
     def __iter__(self) -> Iterator[tuple[list[Any], Scalar]]:
         recorder, spaces, kept = self._recorder, self._spaces, self._kept
@@ -96,19 +94,18 @@ class Steps:
         return (q, v), [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
 
     def _pieces(self, memory: Memory, first: Index | int, space: str | int) -> Any:
-        if space in SPACES:
-            if self._rolled:
-                return cast(RolledTree, self._tree).pieces_in(memory, space, first)
-            return self._tree.split([memory[first + k] for k in range(self._width(space))], space)
-        return [memory[first + k] for k in range(self._width(space))]
+        if space in SPACES and isinstance(self._tree, RolledTree):
+            return self._tree.pieces_in(memory, space, first)
+        flat = [memory[first + k] for k in range(self._width(space))]
+        return self._tree.split(flat, space) if space in SPACES else flat
 
     def _width(self, space: str | int) -> int:
         return space if isinstance(space, int) else self._state[space != "nq"].size
 
     def _write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces from slot 1 on; flat numbers as they are."""
-        if self._rolled and space in SPACES:
-            cast(RolledTree, self._tree).write(pieces, space, *places)
+        if space in SPACES and isinstance(self._tree, RolledTree):
+            self._tree.write(pieces, space, *places)
             return
         for k, x in enumerate(self._tree.joined(pieces, space) if space in SPACES else pieces):
             for memory, first in places:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -16,17 +17,17 @@ from kinetree.model import Model
 __all__ = ["center_of_mass_acceleration", "center_of_mass_jacobian", "center_of_mass_velocity"]
 
 
-def _velocity(model: Model, q: Slots, v: Slots) -> Sequence[Scalar]:
+def _velocity(model: Form, q: Slots, v: Slots) -> Sequence[Scalar]:
     mass = _mass(model, "center_of_mass_velocity")
     return algorithms.center_of_mass_velocity(model.tree, q, v, mass).components()
 
 
-def _acceleration(model: Model, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
+def _acceleration(model: Form, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
     mass = _mass(model, "center_of_mass_acceleration")
     return algorithms.center_of_mass_acceleration(model.tree, q, v, qdd, mass).components()
 
 
-def _jacobian(model: Model, q: Slots) -> list[Scalar]:
+def _jacobian(model: Form, q: Slots) -> list[Scalar]:
     columns = algorithms.center_of_mass_jacobian(model.tree, q, _mass(model, "center_of_mass_jacobian"))
     J = model.tree.columns(3)
     for j, _ in model.tree.outward:
@@ -34,7 +35,7 @@ def _jacobian(model: Model, q: Slots) -> list[Scalar]:
     return J.flat()
 
 
-def _mass(model: Model, function: str) -> float:
+def _mass(model: Form, function: str) -> float:
     if model.mass == 0.0:
         raise ModelError(f"{function}: {model.name!r} has no mass at all, so it has no centre of mass")
     return model.mass

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import (
@@ -77,57 +78,64 @@ def _rows_as_said(rule: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _dynamics(
-    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], *,
+    model: Form, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], *,
     constraints: Sequence[Constraint], passive: Sequence[str], limits: bool, f_ext: Forces, **rule: Any,
 ) -> algorithms.Constrained:  # fmt: skip
     acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     with _rows_as_said(rule):
         return algorithms.constrained_dynamics(
-            model.tree, holds(model, constraints), q, v, acting, f_ext, acceleration, algorithms.ConstraintRule(**rule)
+            model.tree,
+            holds(model.frames, constraints),
+            q,
+            v,
+            acting,
+            f_ext,
+            acceleration,
+            algorithms.ConstraintRule(**rule),
         )
 
 
 def _constrained_dynamics(
-    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
+    model: Form, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
 ) -> list[Scalar]:
     motion, forces = _dynamics(model, q, v, tau, acceleration, **options)
     return [*motion, *forces]
 
 
 def _constraint_forces(
-    model: Model, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
+    model: Form, q: Slots, v: Slots, tau: Slots, acceleration: Sequence[Scalar], **options: Any
 ) -> list[Scalar]:
     return _dynamics(model, q, v, tau, acceleration, **options).forces
 
 
 def _impact(
-    model: Model, q: Slots, v: Slots, restitution: Sequence[Scalar], *, constraints: Sequence[Constraint], **rule: Any
+    model: Form, q: Slots, v: Slots, restitution: Sequence[Scalar], *, constraints: Sequence[Constraint], **rule: Any
 ) -> list[Scalar]:
     with _rows_as_said(rule):
         after, impulses = algorithms.impact(
-            model.tree, holds(model, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
+            model.tree, holds(model.frames, constraints), q, v, restitution, algorithms.ConstraintRule(**rule)
         )
     return [*after, *impulses]
 
 
-def _inertia(model: Model, q: Slots, *, constraints: Sequence[Constraint], **rule: Any) -> list[Scalar]:
+def _inertia(model: Form, q: Slots, *, constraints: Sequence[Constraint], **rule: Any) -> list[Scalar]:
     with _rows_as_said(rule):
         return algorithms.operational_space_inertia(
-            model.tree, holds(model, constraints), q, algorithms.ConstraintRule(**rule)
+            model.tree, holds(model.frames, constraints), q, algorithms.ConstraintRule(**rule)
         )
 
 
-def _jacobian(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
-    return algorithms.constraint_jacobian(model.tree, holds(model, constraints), q)
+def _jacobian(model: Form, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    return algorithms.constraint_jacobian(model.tree, holds(model.frames, constraints), q)
 
 
-def _bias(model: Model, q: Slots, v: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
-    motions = algorithms.constraint_motion(model.tree, holds(model, constraints), q, v)
+def _bias(model: Form, q: Slots, v: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    motions = algorithms.constraint_motion(model.tree, holds(model.frames, constraints), q, v)
     return [x for motion in motions for x in motion.acceleration]
 
 
-def _errors(model: Model, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
-    return algorithms.constraint_errors(model.tree, holds(model, constraints), q)
+def _errors(model: Form, q: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    return algorithms.constraint_errors(model.tree, holds(model.frames, constraints), q)
 
 
 def _a_row_each(_: Model, options: Mapping[str, Any]) -> tuple[int | str, ...]:

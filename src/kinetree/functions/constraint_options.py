@@ -44,7 +44,7 @@ def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
             raise OptionError(f"{wanted}{hint}, but constraint {k} is {constraint!r:.60}")
     if not constraints:
         raise OptionError(f"{wanted} with at least one of them; where nothing is held, use kt.aba")
-    holds(model, constraints)  # raises if there is no such frame
+    holds(model.frames, constraints)  # raises if there is no such frame
     return constraints
 
 

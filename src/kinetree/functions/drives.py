@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -53,11 +54,11 @@ def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[st
     return {name: value for name, value in asked.items() if value}
 
 
-def _passive_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str]) -> list[Scalar]:
+def _passive_forces(model: Form, q: Slots, v: Slots, *, passive: Sequence[str]) -> list[Scalar]:
     return model.tree.joined(algorithms.passive_forces(model.tree, q, v, passive)[1:], "forces")
 
 
-def _limited_forces(model: Model, tau: Slots, v: Slots) -> list[Scalar]:
+def _limited_forces(model: Form, tau: Slots, v: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.limited(model.tree, tau, v)[1:], "forces")
 
 

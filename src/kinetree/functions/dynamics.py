@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
@@ -33,32 +34,32 @@ Forces = dict[int, Force]
 
 
 def _aba(
-    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: Forces
+    model: Form, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: Forces
 ) -> list[Scalar]:
     acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     return model.tree.joined(algorithms.forward_dynamics(model.tree, q, v, acting, f_ext), "nv")
 
 
-def _rnea(model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
+def _rnea(model: Form, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
     tau = algorithms.rnea(model.tree, q, v, qdd, f_ext)
     return model.tree.joined(algorithms.undriven(model.tree, q, v, tau, passive), "forces")
 
 
-def _bias_forces(model: Model, q: Slots, v: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
+def _bias_forces(model: Form, q: Slots, v: Slots, *, passive: Sequence[str], f_ext: Forces) -> list[Scalar]:
     return _rnea(model, q, v, model.tree.at_rest(), passive=passive, f_ext=f_ext)
 
 
-def _coriolis_forces(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _coriolis_forces(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     tree = model.tree.with_gravity(Motion.zero())
     return model.tree.joined(algorithms.rnea(tree, q, v, model.tree.at_rest()), "forces")
 
 
-def _gravity_forces(model: Model, q: Slots) -> list[Scalar]:
+def _gravity_forces(model: Form, q: Slots) -> list[Scalar]:
     rest = model.tree.at_rest()
     return model.tree.joined(algorithms.rnea(model.tree, q, rest, rest), "forces")
 
 
-def _crba(model: Model, q: Slots) -> list[Scalar]:
+def _crba(model: Form, q: Slots) -> list[Scalar]:
     return algorithms.crba(model.tree, q).flat()
 
 

@@ -12,6 +12,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.differentiation import derived
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.dynamics import ABA, RNEA
@@ -43,13 +44,13 @@ class RneaDerivatives(NamedTuple):
 
 
 def _aba_derivatives(
-    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
+    model: Form, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
 ) -> Sequence[Scalar] | None:
     return algorithms.aba_derivatives(model.tree, q, v, tau, f_ext, passive)
 
 
 def _rnea_derivatives(
-    model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
+    model: Form, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: dict[int, Force]
 ) -> Sequence[Scalar]:
     d = algorithms.rnea_derivatives(model.tree, q, v, qdd, f_ext)
     by_q, by_v = algorithms.passive_derivatives(model.tree, q, v, passive)

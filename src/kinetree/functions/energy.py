@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
@@ -20,16 +21,16 @@ from kinetree.model import Model
 __all__ = ["center_of_mass", "kinetic_energy", "potential_energy"]
 
 
-def _kinetic(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _kinetic(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     return [algorithms.kinetic_energy(model.tree, q, v)]
 
 
-def _potential(model: Model, q: Slots, *, passive: Sequence[str]) -> list[Scalar]:
+def _potential(model: Form, q: Slots, *, passive: Sequence[str]) -> list[Scalar]:
     energy = algorithms.potential_energy(model.tree, q)
     return [energy + algorithms.spring_energy(model.tree, q) if "spring" in passive else energy]
 
 
-def _center_of_mass(model: Model, q: Slots) -> Sequence[Scalar]:
+def _center_of_mass(model: Form, q: Slots) -> Sequence[Scalar]:
     if model.mass == 0.0:
         raise ModelError(f"center_of_mass: {model.name!r} has no mass at all, so it has no centre of mass")
     return algorithms.center_of_mass(model.tree, q, model.mass).components()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -32,18 +33,18 @@ class EulerLagrangeMatrices(NamedTuple):
 
 
 def _euler_lagrange(
-    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: dict[int, Force]
+    model: Form, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: dict[int, Force]
 ) -> list[Scalar]:
     acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     return model.tree.joined(algorithms.euler_lagrange(model.tree, q, v, acting, f_ext), "nv")
 
 
-def _matrices(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _matrices(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     M, C = algorithms.euler_lagrange_matrices(model.tree, q, v)
     return model.tree.stacked_matrices(M, C)
 
 
-def _matrices_by_recursion(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _matrices_by_recursion(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     """M and C, computed from composite bodies."""
     # This C depends on the inertia of each body as it is; M does not.
     M = algorithms.crba(regrouped(model.tree), q)

@@ -17,6 +17,7 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, SingularModelError, nearest_names
 from kinetree.expr import Scalar, Symbol
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -130,7 +131,7 @@ def _undefined(model: Model, joint: str, function: str) -> SingularModelError:
 
 
 def _hybrid_dynamics(
-    model: Model,
+    model: Form,
     q: Slots,
     v: Slots,
     tau: Slots,
@@ -198,7 +199,7 @@ def _moves_with(model: Model, joint: Joint, owners: Sequence[Joint | Coupling]) 
 
 
 def _floating_inverse_dynamics(
-    model: Model, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces
+    model: Form, q: Slots, v: Slots, qdd: Slots, *, passive: Sequence[str], f_ext: Forces
 ) -> list[Scalar]:
     robot = model.one_by_one
     base = _base_joint(robot)
@@ -219,7 +220,7 @@ def _floating_inverse_dynamics(
 
 
 def _base_wrench(
-    model: Model,
+    model: Form,
     q: Slots,
     v: Slots,
     tau: Slots,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.kinematics import acceleration
 from kinetree.functions.options import ExpressedIn, Kind, expressed_in_option, frame_option, kind_option
@@ -19,17 +20,17 @@ from kinetree.spatial import Motion
 __all__ = ["frame_bias_acceleration", "frame_jacobian", "frame_jacobian_rate", "kinematic_hessian"]
 
 
-def _jacobian(model: Model, q: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
+def _jacobian(model: Form, q: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
     seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
     return _flat(model, frame, algorithms.jacobian(model.tree, q, frame.slot, seen), part)
 
 
-def _rate(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
+def _rate(model: Form, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, part: str) -> list[Scalar]:
     seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
     return _flat(model, frame, algorithms.jacobian_rate(model.tree, q, v, frame.slot, seen, expressed_in), part)
 
 
-def _flat(model: Model, frame: Frame, columns: Sequence[tuple[Motion, ...]], part: str) -> list[Scalar]:
+def _flat(model: Form, frame: Frame, columns: Sequence[tuple[Motion, ...]], part: str) -> list[Scalar]:
     """The Jacobian row by row, with zero columns for joints that do not move the frame."""
     J = model.tree.columns(rows_of(part))
     for j, _ in model.tree.toward_root(frame.slot):
@@ -38,12 +39,12 @@ def _flat(model: Model, frame: Frame, columns: Sequence[tuple[Motion, ...]], par
 
 
 def _bias_acceleration(
-    model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, kind: str
+    model: Form, q: Slots, v: Slots, *, frame: Frame, expressed_in: str, kind: str
 ) -> Sequence[Scalar]:
     return acceleration(model, q, v, model.tree.at_rest(), frame=frame, expressed_in=expressed_in, kind=kind)
 
 
-def _hessian(model: Model, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
+def _hessian(model: Form, q: Slots, *, frame: Frame, expressed_in: str) -> list[Scalar]:
     seen = algorithms.bodies_seen(model.tree, q, frame.slot, frame.placement, expressed_in)
     return algorithms.kinematic_hessian(model.tree, q, frame.slot, seen, expressed_in).flat()
 

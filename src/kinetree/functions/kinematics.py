@@ -10,6 +10,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.bodies import body_rows, numbered_bodies
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.options import (
     ExpressedIn,
@@ -35,11 +36,11 @@ __all__ = [
 ]
 
 
-def _placement(model: Model, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
+def _placement(model: Form, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
     return (frame.placement @ algorithms.placements(model.tree, q)[frame.slot]).homogeneous()
 
 
-def _all_placements(model: Model, q: Slots) -> list[Scalar]:
+def _all_placements(model: Form, q: Slots) -> list[Scalar]:
     X_0 = algorithms.placements(model.tree, q)
     rows = body_rows(model)
     for k, body in numbered_bodies(model):
@@ -47,14 +48,14 @@ def _all_placements(model: Model, q: Slots) -> list[Scalar]:
     return rows.flat()
 
 
-def _velocity(model: Model, q: Slots, v: Slots, *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
+def _velocity(model: Form, q: Slots, v: Slots, *, frame: Frame, expressed_in: str) -> Sequence[Scalar]:
     X_0 = algorithms.placements(model.tree, q)[frame.slot]
     velocity = algorithms.velocities(model.tree, q, v)[frame.slot]
     return express(frame.placement @ velocity, frame.placement @ X_0, expressed_in).linear_first()
 
 
 def acceleration(
-    model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
+    model: Form, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, expressed_in: str, kind: str
 ) -> Sequence[Scalar]:
     """The acceleration of one frame for one sample, as scalar expressions."""
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
@@ -66,7 +67,7 @@ def acceleration(
     return a.linear_first()
 
 
-def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
+def _all_velocities(model: Form, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
     rows = body_rows(model)
     for k, body in numbered_bodies(model):
@@ -75,7 +76,7 @@ def _all_velocities(model: Model, q: Slots, v: Slots, *, expressed_in: str) -> l
     return rows.flat()
 
 
-def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
+def _all_accelerations(model: Form, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
     accelerations = algorithms.accelerations(model.tree, q, v, qdd)
     rows = body_rows(model)
@@ -88,11 +89,11 @@ def _all_accelerations(model: Model, q: Slots, v: Slots, qdd: Slots, *, expresse
     return rows.flat()
 
 
-def _integrate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _integrate(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.integrate(model.tree, q, v), "nq")
 
 
-def _difference(model: Model, q0: Slots, q1: Slots) -> list[Scalar]:
+def _difference(model: Form, q0: Slots, q1: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.difference(model.tree, q0, q1), "nv")
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -31,15 +32,15 @@ def _argument(*names: str) -> Callable[[Model, Any], Hashable]:
     return check
 
 
-def _coordinate_rates(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _coordinate_rates(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.coordinate_rates(model.tree, q, v), "rates")
 
 
-def _integrate_jacobian(model: Model, q: Slots, v: Slots, *, argument: int) -> list[Scalar]:
+def _integrate_jacobian(model: Form, q: Slots, v: Slots, *, argument: int) -> list[Scalar]:
     return algorithms.integrate_jacobian(model.tree, q, v, argument).flat()
 
 
-def _difference_jacobian(model: Model, q0: Slots, q1: Slots, *, argument: int) -> list[Scalar]:
+def _difference_jacobian(model: Form, q0: Slots, q1: Slots, *, argument: int) -> list[Scalar]:
     return algorithms.difference_jacobian(model.tree, q0, q1, argument).flat()
 
 

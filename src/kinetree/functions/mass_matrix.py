@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.model import Model
 
@@ -34,27 +35,27 @@ class MassMatrixFactors(NamedTuple):
     """The diagonal (…, nv)."""
 
 
-def _inverse(model: Model, q: Slots) -> list[Scalar]:
+def _inverse(model: Form, q: Slots) -> list[Scalar]:
     inverse: list[Scalar] = algorithms.mass_matrix_inverse(model.tree, q).flat()
     return inverse
 
 
-def _factors(model: Model, q: Slots) -> list[Scalar]:
-    H: Any = algorithms.crba(model.tree, q).sparse(as_numbered=True)
-    algorithms.ltdl(H)
-    factors: list[Scalar] = H.factors()
+def _factors(model: Form, q: Slots) -> list[Scalar]:
+    M: Any = algorithms.crba(model.tree, q).sparse(as_numbered=True)
+    algorithms.ltdl(M)
+    factors: list[Scalar] = M.factors()
     return factors
 
 
-def _solve(model: Model, q: Slots, force: Slots) -> list[Scalar]:
-    H: Any = algorithms.crba(model.tree, q).sparse()
-    x = H.vector(force)
-    algorithms.ltdl(H)
-    algorithms.ltdl_solve(H, x)
-    return model.tree.joined(H.pieces(x), "nv")
+def _solve(model: Form, q: Slots, force: Slots) -> list[Scalar]:
+    M: Any = algorithms.crba(model.tree, q).sparse()
+    x = M.vector(force)
+    algorithms.ltdl(M)
+    algorithms.ltdl_solve(M, x)
+    return model.tree.joined(M.pieces(x), "nv")
 
 
-def _coriolis(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _coriolis(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     return algorithms.coriolis_matrix(model.tree, q, v).flat()
 
 

@@ -15,6 +15,7 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -32,32 +33,32 @@ __all__ = [
 ]
 
 
-def _momentum(model: Model, q: Slots, v: Slots, point: Sequence[Scalar]) -> Sequence[Scalar]:
+def _momentum(model: Form, q: Slots, v: Slots, point: Sequence[Scalar]) -> Sequence[Scalar]:
     h = algorithms.momentum(model.tree, q, v)
     return Force(h.angular - Vec3(*point).cross(h.linear), h.linear).linear_first()
 
 
-def _centroidal_momentum(model: Model, q: Slots, v: Slots) -> Sequence[Scalar]:
+def _centroidal_momentum(model: Form, q: Slots, v: Slots) -> Sequence[Scalar]:
     mass = _total_mass(model, "centroidal_momentum")
     return algorithms.centroidal_momentum(model.tree, q, v, mass).linear_first()
 
 
-def _centroidal_momentum_rate(model: Model, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
+def _centroidal_momentum_rate(model: Form, q: Slots, v: Slots, qdd: Slots) -> Sequence[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_rate")
     return algorithms.centroidal_momentum_rate(model.tree, q, v, qdd, mass).linear_first()
 
 
-def _centroidal_momentum_matrix(model: Model, q: Slots) -> list[Scalar]:
+def _centroidal_momentum_matrix(model: Form, q: Slots) -> list[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_matrix")
     return algorithms.centroidal_momentum_matrix(model.tree, q, mass).flat()
 
 
-def _centroidal_momentum_matrix_rate(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _centroidal_momentum_matrix_rate(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     mass = _total_mass(model, "centroidal_momentum_matrix_rate")
     return algorithms.centroidal_momentum_matrix_rate(model.tree, q, v, mass).flat()
 
 
-def _centroidal_inertia(model: Model, q: Slots) -> list[Scalar]:
+def _centroidal_inertia(model: Form, q: Slots) -> list[Scalar]:
     m = _total_mass(model, "centroidal_inertia")
     rows = algorithms.centroidal_inertia(model.tree, q, m).full
     return [
@@ -69,13 +70,13 @@ def _centroidal_inertia(model: Model, q: Slots) -> list[Scalar]:
 
 
 def _mechanical_power(
-    model: Model, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: dict[int, Force]
+    model: Form, q: Slots, v: Slots, tau: Slots, *, passive: Sequence[str], limits: bool, f_ext: dict[int, Force]
 ) -> list[Scalar]:
     acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     return [algorithms.mechanical_power(model.tree, q, v, acting, f_ext)]
 
 
-def _total_mass(model: Model, function: str) -> float:
+def _total_mass(model: Form, function: str) -> float:
     if model.mass == 0.0:
         raise ModelError(
             f"{function}: {model.name!r} has no mass at all, so it has no centre of mass; give a body mass, or use "

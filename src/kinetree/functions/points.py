@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.options import ExpressedIn, classical, expressed_in_option, frame_option
 from kinetree.model import Frame, Model
@@ -17,20 +18,20 @@ from kinetree.spatial import Mat3, Transform, Vec3
 __all__ = ["point_acceleration", "point_jacobian", "point_position", "point_velocity"]
 
 
-def _position(model: Model, q: Slots, point: Sequence[Scalar], *, frame: Frame) -> Sequence[Scalar]:
+def _position(model: Form, q: Slots, point: Sequence[Scalar], *, frame: Frame) -> Sequence[Scalar]:
     X = frame.placement @ algorithms.placements(model.tree, q)[frame.slot]
     return (X.r + X.E.T @ Vec3(*point)).components()
 
 
 def _velocity(
-    model: Model, q: Slots, v: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str
+    model: Form, q: Slots, v: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str
 ) -> Sequence[Scalar]:
     twist = _at(point) @ frame.placement @ algorithms.velocities(model.tree, q, v)[frame.slot]
     return _turned(model, q, frame, twist.linear, expressed_in)
 
 
 def _acceleration(
-    model: Model, q: Slots, v: Slots, qdd: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str
+    model: Form, q: Slots, v: Slots, qdd: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str
 ) -> Sequence[Scalar]:
     X = _at(point) @ frame.placement
     a = X @ algorithms.accelerations(model.tree, q, v, qdd)[frame.slot]
@@ -38,7 +39,7 @@ def _acceleration(
     return _turned(model, q, frame, classical(a, twist).linear, expressed_in)
 
 
-def _jacobian(model: Model, q: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str) -> list[Scalar]:
+def _jacobian(model: Form, q: Slots, point: Sequence[Scalar], *, frame: Frame, expressed_in: str) -> list[Scalar]:
     axes = "local" if expressed_in == "local" else "local_world_aligned"
     seen = algorithms.bodies_seen(model.tree, q, frame.slot, _at(point) @ frame.placement, axes)
     columns = algorithms.jacobian(model.tree, q, frame.slot, seen)
@@ -53,7 +54,7 @@ def _at(point: Sequence[Scalar]) -> Transform:
     return Transform(Mat3.identity(), Vec3(*point))
 
 
-def _turned(model: Model, q: Slots, frame: Frame, x: Vec3, expressed_in: str) -> Sequence[Scalar]:
+def _turned(model: Form, q: Slots, frame: Frame, x: Vec3, expressed_in: str) -> Sequence[Scalar]:
     """Express a vector, given in the frame's axes, in the requested ones."""
     if expressed_in == "local":
         return x.components()

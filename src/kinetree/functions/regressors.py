@@ -12,6 +12,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.bodies import bodies_behind, body_columns, body_rows, numbered_bodies, numbered_drives
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import frame_option
@@ -53,7 +54,7 @@ def _torque_shape(model: Model, options: Mapping[str, Any]) -> tuple[int | str, 
     return ("nv", 10 * len(options["bodies"]) + (3 * model.driven_nv if options["drives"] else 0))
 
 
-def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Sequence[str], drives: bool) -> list[Scalar]:
+def _joint_torque(model: Form, q: Slots, v: Slots, qdd: Slots, *, bodies: Sequence[str], drives: bool) -> list[Scalar]:
     tree = model.tree
     ten, three = 10 * len(bodies), 3 * model.driven_nv if drives else 0
     Y = tree.rows(ten + three)
@@ -68,7 +69,7 @@ def _joint_torque(model: Model, q: Slots, v: Slots, qdd: Slots, *, bodies: Seque
     return Y.flat()
 
 
-def _momentum(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _momentum(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     coefficients = algorithms.momentum_regressor(model.tree, q, v)
     columns = body_columns(model)
     for k, body in numbered_bodies(model):
@@ -76,7 +77,7 @@ def _momentum(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     return columns.flat()
 
 
-def _kinetic_energy(model: Model, q: Slots, v: Slots) -> list[Scalar]:
+def _kinetic_energy(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     coefficients = algorithms.kinetic_energy_regressor(model.tree, q, v)
     rows = body_rows(model)
     for k, body in numbered_bodies(model):
@@ -84,7 +85,7 @@ def _kinetic_energy(model: Model, q: Slots, v: Slots) -> list[Scalar]:
     return rows.flat()
 
 
-def _potential_energy(model: Model, q: Slots) -> list[Scalar]:
+def _potential_energy(model: Form, q: Slots) -> list[Scalar]:
     coefficients = algorithms.potential_energy_regressor(model.tree, q)
     rows = body_rows(model)
     for k, body in numbered_bodies(model):
@@ -92,7 +93,7 @@ def _potential_energy(model: Model, q: Slots) -> list[Scalar]:
     return rows.flat()
 
 
-def _body_wrench(model: Model, q: Slots, v: Slots, qdd: Slots, *, frame: Frame) -> list[Scalar]:
+def _body_wrench(model: Form, q: Slots, v: Slots, qdd: Slots, *, frame: Frame) -> list[Scalar]:
     columns = algorithms.net_force_columns(model.tree, q, v, qdd, frame.slot, frame.placement)
     return [x for row in zip(*(f.linear_first() for f in columns), strict=True) for x in row]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import ExpressedIn, expressed_in_option, frame_option
@@ -29,14 +30,12 @@ def _relative_to_option(model: Model, name: Any) -> Frame:
     return model.frames[name]
 
 
-def _placement(model: Model, q: Slots, *, frame: Frame, relative_to: Frame) -> Sequence[Scalar]:
+def _placement(model: Form, q: Slots, *, frame: Frame, relative_to: Frame) -> Sequence[Scalar]:
     seen = algorithms.seen_across(model.tree, q, relative_to.slot, relative_to.placement, frame.slot)
     return (frame.placement @ seen[frame.slot]).homogeneous()
 
 
-def _jacobian(
-    model: Model, q: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, part: str
-) -> list[Scalar]:
+def _jacobian(model: Form, q: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, part: str) -> list[Scalar]:
     seen = _seen(model, q, frame, relative_to, expressed_in)
     columns = algorithms.relative_jacobian(model.tree, q, frame.slot, relative_to.slot, seen)
     J = model.tree.columns(rows_of(part))
@@ -46,13 +45,13 @@ def _jacobian(
 
 
 def _velocity(
-    model: Model, q: Slots, v: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str
+    model: Form, q: Slots, v: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str
 ) -> Sequence[Scalar]:
     seen = _seen(model, q, frame, relative_to, expressed_in)
     return algorithms.relative_velocity(model.tree, q, v, frame.slot, relative_to.slot, seen).linear_first()
 
 
-def _seen(model: Model, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str) -> Sequence[Transform]:
+def _seen(model: Form, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str) -> Sequence[Transform]:
     """Transforms from the requested coordinates to those of the bodies between the two."""
     tree = model.tree
     if expressed_in == "local":

@@ -14,6 +14,7 @@ from kinetree import algorithms
 from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -29,7 +30,7 @@ _MOST_STEPS = 1_000_000
 
 
 def _step(
-    model: Model,
+    model: Form,
     q: Slots,
     v: Slots,
     tau: Slots,

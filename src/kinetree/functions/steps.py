@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.rollouts import integrator_option
@@ -26,7 +27,7 @@ _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits"
 
 
 def _steps(
-    model: Model,
+    model: Form,
     q: Slots,
     v: Slots,
     exchanged: Sequence[Scalar],
@@ -56,7 +57,7 @@ def _steps(
 
 
 def _evaluation(
-    model: Model,
+    model: Form,
     q: Slots,
     v: Slots,
     tau: Slots,
@@ -170,7 +171,7 @@ def _state_size(model: Model, _: Mapping[str, Any]) -> tuple[int, ...]:
     return (model.nq + model.nv,)
 
 
-def _stage_state(model: Model, dt: Sequence[Scalar], *past: Slots, integrator: str) -> list[Scalar]:
+def _stage_state(model: Form, dt: Sequence[Scalar], *past: Slots, integrator: str) -> list[Scalar]:
     stages = [algorithms.Stage(*past[k : k + 3]) for k in range(0, len(past), 3)]
     q, v = algorithms.INTEGRATORS[integrator].state(model.tree, stages, dt[0])
     return model.tree.stacked((q[1:], "nq"), (v[1:], "nv"))

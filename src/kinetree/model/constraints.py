@@ -7,7 +7,7 @@ names. `holds` looks up the frames in one robot; the algorithms read its result.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
-from kinetree.model.robot import Robot
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.tree.holds import Anchor, Hold
 
@@ -143,16 +142,16 @@ class Loop:
 Constraint = Contact | Loop
 
 
-def holds(model: Robot, constraints: Sequence[Constraint]) -> list[Hold]:
-    """The constraints on the frames of one robot, or of another form of it."""
+def holds(frames: Mapping[str, Frame], constraints: Sequence[Constraint]) -> list[Hold]:
+    """The constraints on these frames: those of a robot, or of another form of it."""
     found = []
     for c in constraints:
         directions = tuple(Vec3(*d) for d in (_ALL if isinstance(c.directions, str) else c.directions))
         turns, gains = c.directions == "fixed", (c.position_gain, c.velocity_gain)
         if isinstance(c, Contact):
-            found.append(Hold(_anchor(model.frames[c.frame]), None, directions, turns, c.axes, c.at, None, *gains))
+            found.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, c.at, None, *gains))
         else:
-            a, b = model.frames[c.frame_a], model.frames[c.frame_b]
+            a, b = frames[c.frame_a], frames[c.frame_b]
             found.append(Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, c.length, *gains))
     return found
 

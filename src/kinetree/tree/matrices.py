@@ -29,23 +29,23 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
     def flat(self) -> list[Scalar]:
         """The whole matrix, row by row: for the robot's degrees of freedom, even if joints share some."""
         n = self._starts[-1]
-        H: list[Scalar] = [0.0] * (n * n)
+        M: list[Scalar] = [0.0] * (n * n)
         for (i, j), block in self.items():
             for a, row in enumerate(block, self._starts[i]):
                 for b, x in enumerate(row, self._starts[j]):
-                    H[a * n + b] = H[b * n + a] = x
+                    M[a * n + b] = M[b * n + a] = x
         shared = self._tree.coordinates
         if shared is None:
-            return H
-        half = [shared.gathered(H[a * n : (a + 1) * n], "forces") for a in range(n)]  # H G, row by row
-        columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ H G)ᵀ
+            return M
+        half = [shared.gathered(M[a * n : (a + 1) * n], "forces") for a in range(n)]  # M G, row by row
+        columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ M G)ᵀ
         return [columns[max(a, b)][min(a, b)] for a in range(shared.nv) for b in range(shared.nv)]
 
     def sparse(self, *, as_numbered: bool = False) -> SparseMatrix:
         """The same matrix, to be factored with the sparsity of the tree: tips first, or in the reverse order of v."""
-        H = self.flat()
-        n = math.isqrt(len(H))
-        rows = [H[a * n : (a + 1) * n] for a in range(n)]
+        M = self.flat()
+        n = math.isqrt(len(M))
+        rows = [M[a * n : (a + 1) * n] for a in range(n)]
         return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered), self._tree, self._recorder)
 
 

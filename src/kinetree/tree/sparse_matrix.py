@@ -14,7 +14,7 @@ __all__ = ["SparseMatrix"]
 
 
 class SparseMatrix:
-    """A symmetric matrix in elimination order: `H[k, i]`, for i = k or above it.
+    """A symmetric matrix in elimination order: `M[k, i]`, for i = k or above it.
 
     The factors replace it in place: L without the ones on its diagonal, and D on the diagonal.
     """

@@ -1,6 +1,6 @@
 """Solves many columns by factors whose zeros are known, in loops of the program.
 
-H = Lᵀ D L. The rows of L have an order of their own, each parent before its children, with an entry for every joint
+M = Lᵀ D L. The rows of L have an order of their own, each parent before its children, with an entry for every joint
 that carries a row's joint. A zero of a column is known if it is the constant; columns that are zero in the same rows
 are solved in one loop, whose body is written out.
 
@@ -58,7 +58,7 @@ class StoredFactors:
     def write(
         self, matrices: Sequence[Sequence[Sequence[Scalar]]], less: Sequence[Mapping[tuple[int, int], Scalar]]
     ) -> None:
-        """Write H⁻¹ B - A into the result for each matrix B and its A, given by place, and then H⁻¹, row by row."""
+        """Write M⁻¹ B - A into the result for each matrix B and its A, given by place, and then M⁻¹, row by row."""
         (output,) = self._recorder.outputs
         self.solve(matrices, output)
         for m, places in enumerate(less):
@@ -68,7 +68,7 @@ class StoredFactors:
         self.invert(output, len(matrices) * self._n**2)
 
     def solve(self, matrices: Sequence[Sequence[Sequence[Scalar]]], target: Memory) -> None:
-        """Store H⁻¹ B for each matrix B, given by its rows, in the target, one after the other, row by row."""
+        """Store M⁻¹ B for each matrix B, given by its rows, in the target, one after the other, row by row."""
         n = self._n
         for m, rows in enumerate(matrices):
             for i, row in enumerate(rows):
@@ -85,7 +85,7 @@ class StoredFactors:
                         target[place] = value
 
     def invert(self, target: Memory, first: int) -> None:
-        """Store H⁻¹ in the target, row by row."""
+        """Store M⁻¹ in the target, row by row."""
         n, order = self._n, self._order
         unit = self._recorder.array("unit", 2 * n - 1, [float(k == n - 1) for k in range(2 * n - 1)])
         place = {i: r for r, i in enumerate(order)}

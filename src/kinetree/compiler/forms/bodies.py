@@ -6,44 +6,46 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import cast
 
+from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.rolled import RolledModel
-from kinetree.model import Body, Model
+from kinetree.model import Body
 from kinetree.tree.body_rows import BodyColumns, Rows
 
 __all__ = ["bodies_behind", "body_columns", "body_rows", "numbered_bodies", "numbered_drives"]
 
 
-def numbered_bodies(model: Model) -> Iterable[tuple[int, Body]]:
+def numbered_bodies(model: Form) -> Iterable[tuple[int, Body]]:
     """(k, body k), in the order of `Model.bodies`."""
     if isinstance(model, RolledModel):
         return cast(Iterable[tuple[int, Body]], model.numbered_bodies())
-    return enumerate(model.bodies.values())
+    return enumerate(model.one_by_one.bodies.values())
 
 
-def body_rows(model: Model) -> Rows:
+def body_rows(model: Form) -> Rows:
     """An empty result with one row per body."""
-    return cast(Rows, model.rows()) if isinstance(model, RolledModel) else Rows(len(model.bodies))
+    return cast(Rows, model.rows()) if isinstance(model, RolledModel) else Rows(len(model.one_by_one.bodies))
 
 
-def body_columns(model: Model) -> BodyColumns:
+def body_columns(model: Form) -> BodyColumns:
     """An empty result with some columns per body."""
     if isinstance(model, RolledModel):
         return cast(BodyColumns, model.body_columns())
-    return BodyColumns(len(model.bodies))
+    return BodyColumns(len(model.one_by_one.bodies))
 
 
-def bodies_behind(model: Model, j: int, names: Sequence[str]) -> Iterable[tuple[int, Body]]:
+def bodies_behind(model: Form, j: int, names: Sequence[str]) -> Iterable[tuple[int, Body]]:
     """(k, body k) for those of the named bodies that joint j carries; k is the index in `names`."""
     if isinstance(model, RolledModel):
         return cast(Iterable[tuple[int, Body]], model.bodies_behind(j, names))
     carried = {j, *(i for i, _ in model.tree.behind(j))}
-    named = [(k, model.bodies[name]) for k, name in enumerate(names)]
+    named = [(k, model.one_by_one.bodies[name]) for k, name in enumerate(names)]
     return [(k, body) for k, body in named if body.slot in carried]
 
 
-def numbered_drives(model: Model) -> Iterable[tuple[int, int]]:
+def numbered_drives(model: Form) -> Iterable[tuple[int, int]]:
     """(k, slot) for each of `Model.driven_joints`; k is the index of its first degree of freedom among theirs."""
     if isinstance(model, RolledModel):
         return cast(Iterable[tuple[int, int]], model.numbered_drives())
-    starts = accumulate((joint.kind.nv for joint in model.driven_joints), initial=0)
-    return [(k, joint.slot) for k, joint in zip(starts, model.driven_joints, strict=False)]
+    joints = model.one_by_one.driven_joints
+    starts = accumulate((joint.kind.nv for joint in joints), initial=0)
+    return [(k, joint.slot) for k, joint in zip(starts, joints, strict=False)]

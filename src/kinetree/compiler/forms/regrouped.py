@@ -12,30 +12,22 @@ Source: Gautier and Khalil, "Direct calculation of minimum set of inertial param
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
+from kinetree.compiler.forms.form import Form
+from kinetree.compiler.forms.rolled import RolledModel
 from kinetree.expr import Symbol
-from kinetree.model import Model
 from kinetree.spatial import Inertia
 from kinetree.tree import Tree, UnrolledTree
 
 __all__ = ["regrouped", "with_regrouped_inertias"]
 
 
-def with_regrouped_inertias(model: Model) -> Model:
+def with_regrouped_inertias(model: Form) -> Form:
     """The robot with regrouped inertias in its tree, for an algorithm; everything else is that of the robot itself."""
-    return cast(Model, _Regrouped(model))
-
-
-class _Regrouped:
-    """A robot, or one in a trace with memory, with another tree."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.tree = regrouped(model.tree)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+    if isinstance(model, RolledModel):
+        return model.rebuilt(_regrouped)
+    robot = model.one_by_one
+    return replace(robot, tree=_regrouped(robot.tree))
 
 
 def regrouped(tree: Tree) -> Tree:

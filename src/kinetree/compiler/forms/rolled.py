@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.expr import Index, Recorder
 from kinetree.model.elements import Frame, Named
 from kinetree.model.model import Model
+from kinetree.tree import Tree, UnrolledTree
 from kinetree.tree.rolled.memory import Knowledge, Slot
 from kinetree.tree.rolled.results import BodyColumns, BodyRow, CarriedBodies, NamedBodies, Rows
 from kinetree.tree.rolled.source import Source
@@ -40,18 +43,29 @@ class RolledSource:
 
 
 class RolledModel:
-    """Has the same interface for the functions as a `Model`."""
+    """A robot whose bodies are looped over, as a `Form`."""
 
     def __init__(self, source: RolledSource, recorder: Recorder, knowledge: Knowledge) -> None:
         self._source = source
         self._recorder = recorder
-        self.tree = RolledTree(source.tree, recorder, knowledge)
+        self._tree = RolledTree(source.tree, recorder, knowledge)
         self.name = source.name
         self.mass = source.mass
         self.driven_nv = source.driven_nv
         self.frames: Named[Frame] = source.frames
         self._carried: dict[tuple[str, ...], CarriedBodies] = {}
         self.one_by_one = source.model
+
+    @property
+    def tree(self) -> Tree:
+        """Its slots and loop variables take the places of an algorithm's numbers, which their types do not say."""
+        return cast(Tree, self._tree)
+
+    def rebuilt(self, change: Callable[[UnrolledTree], UnrolledTree]) -> RolledModel:
+        """The same robot with some of its tree's constants changed."""
+        other = copy.copy(self)
+        other._tree = self._tree.rebuilt(change)
+        return other
 
     def rows(self) -> Rows:
         return Rows(self._recorder)
@@ -67,10 +81,11 @@ class RolledModel:
         # A floating base is alone on the root, and thus the first body.
         source = self._source
         base = source.tree.total("nv") - source.driven_nv
-        for i, _ in self.tree.outward_from(1 + source.floating_base):
-            yield self.tree.start("nv", i) - base, i
+        for i, _ in self._tree.outward_from(1 + source.floating_base):
+            yield self._tree.start("nv", i) - base, i
 
-    def bodies_behind(self, j: Slot, names: Sequence[str]) -> Iterator[tuple[Index, BodyRow]]:
+    def bodies_behind(self, j: int | Slot, names: Sequence[str]) -> Iterator[tuple[Index, BodyRow]]:
+        assert isinstance(j, Slot)  # the algorithm's loops run over slots
         names = tuple(names)
         if names not in self._carried:
             source = self._source

@@ -96,13 +96,13 @@ def _shared_are_definite(tree: UnrolledTree) -> bool:
     rng = np.random.default_rng(0)
     G, starts = tree.coordinates.matrix(), tree.v_starts
     J: dict[int, Floats] = {0: np.zeros((6, G.shape[1]))}
-    H = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
+    M = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
     for i, p in tree.outward:
         X_J, S = _generic(tree.joint[i], rng)
         J[i] = _plucker(X_J @ tree.X_T[i]) @ J[p] + S @ G[starts[i] : starts[i + 1]]
-        H += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
-    size = 1.0 / np.sqrt(np.where(H.diagonal() > 0.0, H.diagonal(), 1.0))
-    return bool(np.linalg.eigvalsh(H * size[:, None] * size)[0] > TOLERANCE)
+        M += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
+    size = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
+    return bool(np.linalg.eigvalsh(M * size[:, None] * size)[0] > TOLERANCE)
 
 
 def _suspects(tree: UnrolledTree) -> NDArray[np.bool_]:

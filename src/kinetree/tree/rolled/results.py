@@ -84,9 +84,9 @@ class JointBlocks(_OfJoints):
         """The matrix of the robot's degrees of freedom in memory, row by row."""
         if self._shared is None:
             return self._output
-        H = self._recorder.array("projected", self._shared.nv**2)
-        self._shared.projected(self._output, self._n, H)
-        return H
+        M = self._recorder.array("projected", self._shared.nv**2)
+        self._shared.projected(self._output, self._n, M)
+        return M
 
 
 class JointSquare(_OfJoints):

@@ -59,15 +59,15 @@ class SharedMemory:
             for target, start in places:
                 target[k + start] = total
 
-    def projected(self, H: Memory, n: int, target: Memory) -> None:
-        """Gᵀ H G of a symmetric n by n matrix."""
+    def projected(self, M: Memory, n: int, target: Memory) -> None:
+        """Gᵀ M G of a symmetric n by n matrix."""
         terms = Terms(self._recorder, self.forces)
         half = self._recorder.array("half_projected", n * self.nv)
-        for a in H.rounds(0, n):
-            for k in H.rounds(0, self.nv):
-                half[a * self.nv + k] = terms.sum(k, lambda at, a=a: H[a * n + at])  # type: ignore[misc]
-        for k in H.rounds(0, self.nv):
-            for l in H.rounds(0, k + 1):
+        for a in M.rounds(0, n):
+            for k in M.rounds(0, self.nv):
+                half[a * self.nv + k] = terms.sum(k, lambda at, a=a: M[a * n + at])  # type: ignore[misc]
+        for k in M.rounds(0, self.nv):
+            for l in M.rounds(0, k + 1):
                 x = terms.sum(k, lambda at, l=l: half[at * self.nv + l])  # type: ignore[misc]
                 target[k * self.nv + l] = x
                 target[l * self.nv + k] = x

@@ -13,14 +13,14 @@ __all__ = ["SparseMatrix"]
 
 
 class SparseMatrix:
-    """`H[k, i]`, for i = k or above it; k and i are loop counters."""
+    """`M[k, i]`, for i = k or above it; k and i are loop counters."""
 
     def __init__(
         self,
         write: Callable[..., None],
         pieces_in: Callable[..., Any],
         recorder: Recorder,
-        H: Memory,
+        M: Memory,
         elimination: Elimination,
     ) -> None:
         """`write` and `pieces_in` are those of the tree."""
@@ -32,7 +32,7 @@ class SparseMatrix:
         self._memory = recorder.array("sparse", n * n)
         for k in self.outward:
             for i in self.before(k):
-                self[k, i] = H[self._place(k) * n + self._place(i)]
+                self[k, i] = M[self._place(k) * n + self._place(i)]
 
     @property
     def outward(self) -> Iterator[Index]:
