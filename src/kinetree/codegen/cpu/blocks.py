@@ -8,11 +8,11 @@ lanes is the best width for gathering, all the lanes for scattering, where the n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kinetree.codegen.llvm.precision import Precision
 
-__all__ = ["PACKED", "Blocks", "rest_of_row", "row_copies"]
+__all__ = ["PACKED", "Blocks", "rest_of_row", "row_copies", "widest_block"]
 
 PACKED = "scatter_packed"
 """Name of the function that scatters a packed result; its extra argument is the table of registers as `i32`."""
@@ -24,8 +24,7 @@ def row_copies(name: str, columns: int, lanes: int, precision: Precision) -> str
     `@scatter_packed_row_6` has a fourth argument: the register number in the buffer for each column. Nothing outside
     the rows is read or written.
     """
-    widest = max(lanes // 2, min(lanes, 2)) if name == "gather" else lanes
-    width = 1 << (min(columns, widest).bit_length() - 1)
+    width = 1 << (min(columns, widest_block(name, lanes)).bit_length() - 1)
     whole = columns // width * width
     block = Blocks(name, lanes, precision)
     rest = "\n".join(block.text(f"{at}", part) for at, part in rest_of_row(columns, width))
@@ -48,6 +47,11 @@ rest:
 """
 
 
+def widest_block(name: str, lanes: int) -> int:
+    """The number of columns of the widest block that is worth it."""
+    return max(lanes // 2, min(lanes, 2)) if name == "gather" else lanes
+
+
 def rest_of_row(columns: int, width: int) -> Iterator[tuple[int, int]]:
     """Starts and widths of the blocks for the columns left over by blocks of `width`."""
     left = columns % width
@@ -62,7 +66,9 @@ def rest_of_row(columns: int, width: int) -> Iterator[tuple[int, int]]:
 class Blocks:
     """Writes blocks of one function, with a unique name for each value."""
 
-    def __init__(self, name: str, lanes: int, precision: Precision) -> None:
+    def __init__(self, name: str, lanes: int, precision: Precision, rows: Sequence[str] = ()) -> None:
+        """`rows`: pointers to the rows, if they are known; otherwise `%row_stride` and `%two_rows` lead to them."""
+        self._rows = rows
         self._gather = name == "gather"
         self._packed = name == PACKED
         self._lanes = lanes
@@ -111,6 +117,8 @@ class Blocks:
 
     def _row_pointers(self, first: str) -> list[str]:
         """Compute each row pointer from the one two rows before: few registers then hold all addresses."""
+        if self._rows:
+            return [self._new(f"getelementptr {self._type}, ptr {row}, i64 {first}") for row in self._rows]
         rows = [self._new(f"getelementptr {self._type}, ptr %array, i64 {first}")]
         for k in range(1, self._lanes):
             before, step = (rows[k - 1], "%row_stride") if k % 2 else (rows[k - 2], "%two_rows")

@@ -6,8 +6,10 @@ group is copied depends on its memory layout, and is decided for every group and
 
 - Numbers that are contiguous in a sample, all or those of its last axis, are moved in blocks (blocks.py).
 - A number that is contiguous across samples, as in a transposed array, is already a register.
-- Anything else, and an incomplete last group, is moved number by number. Lanes beyond the last sample repeat it
-  and are never stored.
+- Anything else is moved number by number.
+
+In an incomplete last group the lanes beyond the last sample repeat it: blocks read its row, and write the same results
+to it, once for each of these lanes.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from kinetree.codegen.cpu.blocks import PACKED, row_copies
+from kinetree.codegen.cpu.blocks import PACKED, Blocks, row_copies, widest_block
 from kinetree.codegen.cpu.streaming import can_stream, stream_row
 from kinetree.codegen.llvm.precision import Precision
 
@@ -101,9 +103,13 @@ start:{strides}
   %apart = icmp ne i64 %row_stride, {precision.bytes}
   %blocks = and i1 %full, %apart
   %row_in_blocks = and i1 %blocks, {fits[max(len(shape) - 1, 0)]}
-  %all_in_blocks = and i1 %blocks, {fits[0]}
-  br i1 %all_in_blocks, label %at_once, label %by_row
-at_once:{streamed}
+  br i1 {fits[0]}, label %at_once, label %by_row
+at_once:
+  br i1 %blocks, label %all_in_blocks, label %in_one
+in_one:
+  call void @{name}(ptr %array, i64 %row_stride, i64 {precision.bytes}, i64 {size}, i64 %rows, ptr %buffer{places})
+  ret void
+all_in_blocks:{streamed}
   call void @{name}_row_{size}({arguments})
   ret void
 by_row:
@@ -147,6 +153,7 @@ fill:
   %all_in_buffer = getelementptr {V}, ptr %buffer, i64 %c
   store {V} %last_v, ptr %all_in_buffer
   br label %lanes_loop"""
+    width = widest_block(name, lanes)
     return f"""
 define internal void @{name}(
     ptr %array, i64 %row_stride, i64 %column_stride, i64 %columns, i64 %rows, ptr %buffer{places}) #0 {{
@@ -155,7 +162,22 @@ start:
   %adjacent = icmp eq i64 %row_stride, {size}
   %whole = and i1 %full, %adjacent
   %last_row = sub i64 %rows, 1
-  br i1 %whole, label %registers_loop, label %columns_loop
+  br i1 %whole, label %registers_loop, label %partial
+partial:
+  %contiguous = icmp eq i64 %column_stride, {size}
+  %many = icmp uge i64 %columns, {width}
+  %blocks = and i1 %contiguous, %many
+  br i1 %blocks, label %rows_known, label %columns_loop
+rows_known:{_rows(lanes)}
+  %last_j = sub i64 %columns, {width}
+  br label %block
+block:
+  %j = phi i64 [0, %rows_known], [%j_next, %block]
+{Blocks(name, lanes, precision, [f"%p_{k}" for k in range(n)]).text("%j", width)}
+  %j_after = add i64 %j, {width}
+  %j_next = call i64 @llvm.umin.i64(i64 %j_after, i64 %last_j)  ; the last block overlaps the one before it
+  %j_done = icmp eq i64 %j, %last_j
+  br i1 %j_done, label %end, label %block
 registers_loop:
   %g = phi i64 [0, %start], [%g_next, %registers_loop]{_place(name, "%g")}
   %register_offset = mul i64 %g, %column_stride
@@ -166,7 +188,7 @@ registers_loop:
   %g_done = icmp eq i64 %g_next, %columns
   br i1 %g_done, label %end, label %registers_loop
 columns_loop:
-  %c = phi i64 [0, %start], [%c_next, %columns_next]{_place(name, "%c")}
+  %c = phi i64 [0, %partial], [%c_next, %columns_next]{_place(name, "%c")}
   %in_row = mul i64 {of_column}, {n}
   %column_offset = mul i64 %c, %column_stride
 {fill}
@@ -189,6 +211,17 @@ end:
   ret void
 }}
 """
+
+
+def _rows(lanes: int) -> str:
+    """`%p_0`, `%p_1`, …: pointers to the rows of an incomplete group, the last of which is repeated."""
+    return "".join(
+        f"""
+  %p_{k}_row = call i64 @llvm.umin.i64(i64 {k}, i64 %last_row)
+  %p_{k}_offset = mul i64 %p_{k}_row, %row_stride
+  %p_{k} = getelementptr i8, ptr %array, i64 %p_{k}_offset"""
+        for k in range(lanes)
+    )
 
 
 def _place(name: str, column: str) -> str:
