@@ -1,4 +1,4 @@
-"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: what the surroundings must exert for an acceleration a₀.
+"""The wrench on the base, f₀ = Iᴬ₀ a₀ + pᴬ₀: what must act on the base body for its acceleration a₀.
 
 Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), eq. 7.1 at the base, after the first two passes of
 Table 7.1 over all other joints; gravity acts on every body, so a₀ is the base's true acceleration.

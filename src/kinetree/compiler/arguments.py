@@ -29,7 +29,9 @@ class Arguments:
         core: tuple[int, ...],
         dtype: np.dtype[Any],
         quaternions: Sequence[tuple[int, Mapping[str, slice]]],
+        optional: range = range(0),
     ) -> None:
+        """`optional`: the arguments that are zero if the last few of them are left out."""
         self.ports = ports
         self.core = core
         self.ranks = [len(port.shape) for port in ports]
@@ -38,12 +40,13 @@ class Arguments:
         self._shapes = [port.shape for port in ports]
         self._dtype = dtype
         self._quaternions = quaternions
+        self._optional = optional
 
     def repeated(self, rows: Sequence[int], steps: int) -> Arguments:
         """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
         ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
         core = (steps, *self.core[1:])
-        return Arguments(self._function, self._robot, ports, core, self._dtype, self._quaternions)
+        return Arguments(self._function, self._robot, ports, core, self._dtype, self._quaternions, self._optional)
 
     @property
     def numbers(self) -> int:
@@ -84,9 +87,18 @@ class Arguments:
         )
 
     def _converted(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
-        if len(arguments) != len(self.ports):
+        missing = len(self.ports) - len(arguments)
+        if missing and 0 < missing <= len(self._optional):
+            at = self._optional.stop - missing
+            zeros = [np.zeros(port.shape, self._dtype) for port in self.ports[at : self._optional.stop]]
+            arguments = [*arguments[:at], *zeros, *arguments[at:]]
+        elif missing:
             expected = ", ".join(port.name for port in self.ports)
-            raise DTypeError(f"{self._function} takes {len(self.ports)} arrays ({expected}), not {len(arguments)}")
+            left_out = ", ".join(self.ports[k].name for k in self._optional)
+            hint = f"; {left_out} may be left out" if left_out else ""
+            raise DTypeError(
+                f"{self._function} takes {len(self.ports)} arrays ({expected}{hint}), not {len(arguments)}"
+            )
         arrays = [self._checked(port, x) for port, x in zip(self.ports, arguments, strict=True)]
         if out is not None:
             self._check_out(arrays, out)

@@ -52,9 +52,11 @@ class CompiledFunction:
         self._specialization = specialization
         self._output = specialization.output
         ports, core = specialization.inputs, self._output.shape
+        own = len(self.definition.inputs)
         self._arguments = Arguments(
-            self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions
-        )
+            self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions,
+            optional=range(own - len(self.definition.optional), own),
+        )  # fmt: skip
         self._rows = specialization.rows
         self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
         self._may_be_single = self._has_kernel

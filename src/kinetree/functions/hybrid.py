@@ -413,12 +413,14 @@ def base_wrench(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The wrench that the surroundings must exert on the base for a given acceleration, under joint forces tau.
+    """The wrench that must act on the base body for a given acceleration of the base, under joint forces tau.
 
     It is f₀ = Iᴬ₀ a₀ + pᴬ₀. For a robot on a fixed base it is what the foundation exerts, including the base's own
     weight, and the acceleration is zero unless the foundation itself moves. For a robot whose base floats (as in
-    `floating_inverse_dynamics`) it is what the ground, hands or a cable must exert in addition to the given external
-    forces; at the acceleration that `aba` gives with nothing acting on the base, it is zero.
+    `floating_inverse_dynamics`) it is what must act on the base itself in addition to the given external forces; at the
+    acceleration that `aba` gives with nothing acting on the base, it is zero. Forces on other bodies, such as the
+    ground's on the feet, belong in f_ext; if the accelerations of all joints are known, the first six of `rnea` are
+    what everything outside exerts together.
 
     Args:
         robot: the robot.

@@ -49,6 +49,25 @@ def test_an_option_of_the_wrong_kind_is_answered_with_the_right_ones(value: Any)
         kt.frame_velocity(ARM, Q, V, "tool", expressed_in=value)
 
 
+def test_arguments_that_the_function_fills_in_may_be_left_out() -> None:
+    robot = kt.zoo.load("quadruped")
+    feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    q, v, tau, push = robot.neutral(), RNG.normal(size=robot.nv), RNG.normal(size=robot.nv), RNG.normal(size=6)
+    f = kt.compile(robot, kt.constrained_dynamics, constraints=feet)
+    both = np.concatenate(kt.constrained_dynamics(robot, q, v, tau, constraints=feet))
+    assert (f(q, v, tau) == both).all()
+    assert (f(q, v, tau, np.zeros(12)) == both).all()
+    assert (f([q, q], v, tau) == both).all()
+    with pytest.raises(
+        kt.DTypeError, match=r"\(q, v, tau, acceleration; acceleration may be left out\)"
+    ):
+        f(q, v)
+    pushed = kt.compile(robot, kt.constrained_dynamics, constraints=feet, f_ext=["trunk"])
+    expected = kt.constrained_dynamics(robot, q, v, tau, f_ext={"trunk": push}, constraints=feet)
+    assert (pushed(q, v, tau, push) == np.concatenate(expected)).all()
+    assert (pushed(q, v, tau, np.zeros(12), push) == np.concatenate(expected)).all()
+
+
 def test_forces_are_named_in_a_list() -> None:
     with pytest.raises(kt.OptionError, match=r"f_ext must be a list of frame names, such as \['tool'\], not one name"):
         kt.compile(ARM, kt.aba, f_ext="tool")

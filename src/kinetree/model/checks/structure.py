@@ -45,7 +45,8 @@ class Structure:
                     at(
                         spec.where,
                         f"body {spec.child!r} is the child of two joints, {other!r} and {spec.name!r}; "
-                        "a tree gives each body one joint (loops are not supported)",
+                        "a tree gives each body one joint; leave one of them out, and close the loop with kt.Loop "
+                        "in the calls of kt.constrained_dynamics and its relatives",
                     )
                 )
             above[spec.child] = spec
