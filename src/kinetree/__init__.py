@@ -90,7 +90,7 @@ from kinetree.functions.regressors import (
     momentum_regressor,
     potential_energy_regressor,
 )
-from kinetree.functions.relative import relative_jacobian, relative_placement, relative_velocity
+from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
 from kinetree.identification import (
     BaseParameters,
@@ -267,6 +267,7 @@ __all__ = [
     "point_velocity",
     "potential_energy",
     "potential_energy_regressor",
+    "relative_acceleration",
     "relative_jacobian",
     "relative_placement",
     "relative_velocity",

@@ -144,6 +144,7 @@ NAMES = [
     "point_velocity",
     "potential_energy",
     "potential_energy_regressor",
+    "relative_acceleration",
     "relative_jacobian",
     "relative_placement",
     "relative_velocity",

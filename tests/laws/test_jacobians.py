@@ -258,6 +258,46 @@ def test_the_relative_twist_is_the_rate_of_the_relative_placement(
     close(J @ s.v, twist, scale=2.0 * size_of(s))
 
 
+@pytest.mark.parametrize(
+    ("expressed_in", "kind"), [("local", "spatial"), ("world", "spatial"), ("local_world_aligned", "classical")]
+)
+@law(15)
+@given(pairs())
+def test_the_relative_acceleration_is_the_rate_of_the_relative_twist(
+    expressed_in: str, kind: str, case: tuple[kt.Model, State, dict[str, str]]
+) -> None:
+    model, s, frames = case
+    options = {**frames, "expressed_in": expressed_in}
+
+    def twist(q: Array, v: Array) -> Array:
+        return reference(kt.relative_velocity, model, q, v, **options)
+
+    expected = directional(twist, along(model, s.q, s.v), (s.v, s.qdd))
+    a = reference(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+    close(a, expected, scale=4.0 * size_of(s))
+
+
+@law(15)
+@given(pairs())
+def test_relative_accelerations_in_all_axes_and_of_both_kinds_are_one(
+    case: tuple[kt.Model, State, dict[str, str]],
+) -> None:
+    model, s, frames = case
+    a, twist = {}, {}
+    for expressed_in in EXPRESSIONS:
+        options = {**frames, "expressed_in": expressed_in}
+        twist[expressed_in] = reference(kt.relative_velocity, model, s.q, s.v, **options)
+        for kind in ("spatial", "classical"):
+            a[expressed_in, kind] = reference(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+        u, w = twist[expressed_in][:3], twist[expressed_in][3:]
+        difference = a[expressed_in, "classical"] - a[expressed_in, "spatial"]
+        close(difference, np.r_[np.cross(w, u), np.zeros(3)], scale=4.0 * size_of(s))
+    R = reference(kt.relative_placement, model, s.q, **frames)[:3, :3]
+    for kind in ("spatial", "classical"):
+        local, aligned = a["local", kind], a["local_world_aligned", kind]
+        close(np.r_[R @ local[:3], R @ local[3:]], aligned, scale=4.0 * size_of(s))
+
+
 @IN_ALL_THREE
 @law(15)
 @given(pairs())
@@ -291,10 +331,11 @@ def test_joints_that_move_both_frames_or_neither_count_for_nothing(
     supports = [set(model.tree.supports(model.frames[name].slot)) for name in frames.values()]
     between = supports[0] ^ supports[1]
     idle = [joint for joint in model.joints.values() if joint.slot not in between]
-    q, v = s.q.copy(), s.v.copy()
+    q, v, qdd = s.q.copy(), s.v.copy(), s.qdd.copy()
     for joint in idle:
         q[joint.q_slice] += 0.5
         v[joint.v_slice] += 1.0
+        qdd[joint.v_slice] += 1.0
     options = {**frames, "expressed_in": "local_world_aligned"}
     J = reference(kt.relative_jacobian, model, s.q, **options)
     for joint in idle:
@@ -303,8 +344,11 @@ def test_joints_that_move_both_frames_or_neither_count_for_nothing(
     for function, here, there in (
         (kt.relative_placement, (s.q,), (q,)),
         (kt.relative_velocity, (s.q, s.v), (q, v)),
+        (kt.relative_acceleration, (s.q, s.v, s.qdd), (q, v, qdd)),
     ):
         given_options = frames if function is kt.relative_placement else options
+        if function is kt.relative_acceleration:
+            given_options = {**options, "kind": "spatial"}
         expected = reference(function, model, *here, **given_options)
         assert (reference(function, model, *there, **given_options) == expected).all()
 
@@ -328,6 +372,10 @@ def test_seen_from_a_fixed_root_everything_moves_as_in_the_world(call: Call, cas
         )
         twist = call(kt.frame_velocity, model, s.q, s.v, **options)
         close(call(kt.relative_velocity, model, s.q, s.v, **options), twist, scale=size_of(s))
+        for kind in ("spatial", "classical"):
+            a = call(kt.frame_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+            seen = call(kt.relative_acceleration, model, s.q, s.v, s.qdd, kind=kind, **options)
+            close(seen, a, scale=size_of(s))
 
 
 # -- joints that share coordinates, and loops over bodies
@@ -370,6 +418,7 @@ FUNCTIONS: dict[str, tuple[Call, tuple[str, ...]]] = {
     "kinematic_hessian": (kt.kinematic_hessian, ("q",)),
     "relative_placement": (kt.relative_placement, ("q",)),
     "relative_velocity": (kt.relative_velocity, ("q", "v")),
+    "relative_acceleration": (kt.relative_acceleration, ("q", "v", "qdd")),
     "relative_jacobian": (kt.relative_jacobian, ("q",)),
 }
 

@@ -33,6 +33,7 @@ ARGUMENTS = {
     kt.difference: ("q", "q"),
     kt.relative_placement: ("q",),
     kt.relative_velocity: ("q", "v"),
+    kt.relative_acceleration: ("q", "v", "qdd"),
     kt.relative_jacobian: ("q",),
     kt.kinematic_hessian: ("q",),
     kt.momentum_regressor: ("q", "v"),

@@ -67,7 +67,7 @@ from kinetree.algorithms.regressors import (
     net_force_columns,
     potential_energy_regressor,
 )
-from kinetree.algorithms.relative import relative_jacobian, relative_velocity, seen_across
+from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 
@@ -141,6 +141,7 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "relative_jacobian",
+    "relative_motion",
     "relative_velocity",
     "rnea",
     "rnea_derivatives",

@@ -8,13 +8,14 @@ body the opposite way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinetree.algorithms.jacobian import joints_between, undone
 from kinetree.expr import Scalar
 from kinetree.spatial import Motion, Subspace, Transform
 from kinetree.tree import Tree
 
-__all__ = ["relative_jacobian", "relative_velocity", "seen_across"]
+__all__ = ["RelativeMotion", "relative_jacobian", "relative_motion", "relative_velocity", "seen_across"]
 
 Slots = Sequence[Sequence[Scalar]]
 
@@ -52,6 +53,31 @@ def relative_velocity(tree: Tree, q: Slots, qd: Slots, body: int, other: int, se
     for j, _ in joints_between(tree, body, other):
         v[0] = v[0] + Subspace(columns[j]) @ qd[j]
     return v[0]
+
+
+class RelativeMotion(NamedTuple):
+    """How a body moves as seen from another, in its own coordinates."""
+
+    v: Motion
+    a: Motion
+
+
+def relative_motion(tree: Tree, q: Slots, qd: Slots, qdd: Slots, body: int, other: int) -> RelativeMotion:
+    """The recursion of RBDA eqs. 5.7 and 5.8 with `other` at rest: backward to where the paths meet, then outward."""
+    v, a = tree.slots(Motion, 2)
+    meeting = tree.meeting(body, other)
+    v[other], a[other] = Motion.zero(), Motion.zero()
+    for i, p in tree.toward_root(other, meeting):
+        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X = X_J @ tree.X_T[i]
+        v[p] = X.back(v[i] - v_J)
+        a[p] = X.back(a[i] - (S @ qdd[i] + c_J + v[i].cross(v_J)))
+    for i, p in tree.toward_tip(meeting, body):
+        X_J, S, v_J, c_J = tree.joint[i].calc(q[i], qd[i])
+        X = X_J @ tree.X_T[i]
+        v[i] = X @ v[p] + v_J
+        a[i] = X @ a[p] + S @ qdd[i] + c_J + v[i].cross(v_J)
+    return RelativeMotion(v[body], a[body])
 
 
 def _joint(tree: Tree, q: Slots, i: int) -> Transform:

@@ -13,12 +13,20 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
-from kinetree.functions.options import ExpressedIn, expressed_in_option, frame_option
+from kinetree.functions.options import (
+    ExpressedIn,
+    Kind,
+    classical,
+    express,
+    expressed_in_option,
+    frame_option,
+    kind_option,
+)
 from kinetree.functions.parts import Part, part_of, part_option, rows_of
 from kinetree.model import Frame, Model
 from kinetree.spatial import Transform
 
-__all__ = ["relative_jacobian", "relative_placement", "relative_velocity"]
+__all__ = ["relative_acceleration", "relative_jacobian", "relative_placement", "relative_velocity"]
 
 
 def _relative_to_option(model: Model, name: Any) -> Frame:
@@ -51,6 +59,19 @@ def _velocity(
     return algorithms.relative_velocity(model.tree, q, v, frame.slot, relative_to.slot, seen).linear_first()
 
 
+def _acceleration(
+    model: Form, q: Slots, v: Slots, qdd: Slots, *, frame: Frame, relative_to: Frame, expressed_in: str, kind: str
+) -> Sequence[Scalar]:
+    tree = model.tree
+    moves = algorithms.relative_motion(tree, q, v, qdd, frame.slot, relative_to.slot)
+    seen = algorithms.seen_across(tree, q, relative_to.slot, relative_to.placement, frame.slot)
+    X = frame.placement @ seen[frame.slot]
+    a = express(frame.placement @ moves.a, X, expressed_in)
+    if kind == "classical":
+        a = classical(a, express(frame.placement @ moves.v, X, expressed_in))
+    return a.linear_first()
+
+
 def _seen(model: Form, q: Slots, frame: Frame, relative_to: Frame, expressed_in: str) -> Sequence[Transform]:
     """Transforms from the requested coordinates to those of the bodies between the two."""
     tree = model.tree
@@ -63,11 +84,18 @@ def _seen(model: Form, q: Slots, frame: Frame, relative_to: Frame, expressed_in:
     return algorithms.seen_about(tree, frame.slot, seen, origin, relative_to.slot)
 
 
-_Q, _V = ("q", "nq"), ("v", "nv")
+_Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
 _FRAMES = {"frame": frame_option, "relative_to": _relative_to_option}
 RELATIVE_PLACEMENT = Definition("relative_placement", (_Q,), (4, 4), _placement, _FRAMES)
 RELATIVE_VELOCITY = Definition(
     "relative_velocity", (_Q, _V), (6,), _velocity, {**_FRAMES, "expressed_in": expressed_in_option}
+)
+RELATIVE_ACCELERATION = Definition(
+    "relative_acceleration",
+    (_Q, _V, _QDD),
+    (6,),
+    _acceleration,
+    {**_FRAMES, "expressed_in": expressed_in_option, "kind": kind_option},
 )
 RELATIVE_JACOBIAN = Definition(
     "relative_jacobian",
@@ -184,6 +212,72 @@ def relative_velocity(
         frame=frame,
         relative_to=relative_to,
         expressed_in=expressed_in,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+    )
+
+
+@defined_by(RELATIVE_ACCELERATION)
+def relative_acceleration(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    frame: str,
+    relative_to: str | None = None,
+    *,
+    expressed_in: ExpressedIn,
+    kind: Kind = "spatial",
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The acceleration of one frame as seen from another, as if the other were at rest.
+
+    It depends only on the joints between the two: an observer on `relative_to` measures it, without the centrifugal and
+    Coriolis accelerations of its own motion.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq).
+        v: velocity (…, nv).
+        qdd: acceleration (…, nv).
+        frame: a name in `robot.frames`.
+        relative_to: the frame it is seen from, a name in `robot.frames`; by default the root body.
+        expressed_in: "local", "world" or "local_world_aligned", as for `relative_velocity`.
+        kind: "spatial" (relative_jacobian times qdd plus its rate times v, in "local" and "world";
+            "local_world_aligned" shows the local one in the axes of `relative_to`), or "classical" (linear part: the
+            acceleration of the body's point at the origin).
+        parameters: values that override some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put the result, of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        [a; α] (…, 6); m/s², rad/s².
+
+    Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: expressed_in or kind is not an allowed value.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Featherstone, RBDA (2008), eq. 5.8 from `relative_to` outward; the classical one by eq. 2.45.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> q, v, qdd = [0.3, 0.1], [5.0, 1.0], [9.0, 2.0]
+    >>> kt.relative_acceleration(robot, q, v, qdd, "lower_rod", "upper_rod", expressed_in="local").tolist()
+    [0.0, 0.0, 0.0, 0.0, 2.0, 0.0]
+    """
+    return run(
+        RELATIVE_ACCELERATION,
+        robot,
+        (q, v, qdd),
+        frame=frame,
+        relative_to=relative_to,
+        expressed_in=expressed_in,
+        kind=kind,
         parameters=parameters,
         out=out,
         threads=threads,

@@ -58,9 +58,7 @@ def test_arguments_that_the_function_fills_in_may_be_left_out() -> None:
     assert (f(q, v, tau) == both).all()
     assert (f(q, v, tau, np.zeros(12)) == both).all()
     assert (f([q, q], v, tau) == both).all()
-    with pytest.raises(
-        kt.DTypeError, match=r"\(q, v, tau, acceleration; acceleration may be left out\)"
-    ):
+    with pytest.raises(kt.DTypeError, match=r"\(q, v, tau, acceleration; acceleration may be left out\)"):
         f(q, v)
     pushed = kt.compile(robot, kt.constrained_dynamics, constraints=feet, f_ext=["trunk"])
     expected = kt.constrained_dynamics(robot, q, v, tau, f_ext={"trunk": push}, constraints=feet)

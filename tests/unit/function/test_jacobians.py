@@ -65,6 +65,12 @@ def test_a_wheel_seen_from_its_neighbour() -> None:
     np.testing.assert_allclose(T[:3, 3], [0.7, 0.0, 0.0], atol=1e-15)
     seen = kt.relative_velocity(robot, q, [9.0, 2.0], "lower", "upper", expressed_in="local_world_aligned")
     assert (seen + 0.0).tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 2.0]
+    options = {"expressed_in": "local_world_aligned", "kind": "classical"}
+    a = kt.relative_acceleration(robot, q, [9.0, 2.0], [5.0, 3.0], "lower", "upper", **options)  # type: ignore[arg-type]
+    np.testing.assert_allclose(a, [0.0, 0.0, 0.0, 0.0, 0.0, 3.0], atol=1e-15)
+    a = kt.relative_acceleration(robot, q, [9.0, 2.0], [5.0, 3.0], "upper", "lower", **options)  # type: ignore[arg-type]
+    x, y = -0.7 * np.cos(0.5), 0.7 * np.sin(0.5)  # from the elbow to the upper link's origin, as the lower link sees it
+    np.testing.assert_allclose(a[:2], [3.0 * y - 4.0 * x, -3.0 * x - 4.0 * y], atol=1e-15)
     back = kt.relative_velocity(robot, q, [9.0, 2.0], "upper", "lower", **WORLD)
     np.testing.assert_allclose(back[3:], [0.0, 0.0, -2.0], atol=1e-15)
 
