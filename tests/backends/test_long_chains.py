@@ -87,8 +87,9 @@ def test_columns_of_the_mass_matrix_are_forces_of_unit_accelerations() -> None:
 def test_every_function_of_a_large_tree_compiles_and_gives_numbers(name: str) -> None:
     function = functions.LOOPING[name]
     kinds = (ALL_KINDS[0], kt.Free(), *ALL_KINDS[1:4])  # one base that floats: only the first joint is on the root
-    robot = robot_of([max(k - 1 - k % 3, min(k - 1, 1)) for k in range(1, 122)], kinds)
-    options = functions.options_of(function, "b121", kind="classical")
+    robot = robot_of([max(k - 1 - k % 3, min(k - 1, 1)) for k in range(1, 82)], kinds)
+    assert robot.nv > 150  # beyond which nothing is written out
+    options = functions.options_of(function, "b81", kind="classical")
     arrays = functions.samples(robot, function, 9, np.random.default_rng(2))
     batch = kt.compile(robot, function, **options)(*arrays)
     assert np.isfinite(batch).all()

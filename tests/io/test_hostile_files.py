@@ -108,7 +108,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "a chain": (lambda: _filled(lambda i: _full(i + 1) + _joint(i, i, i + 1), BASE, megabytes=4), "read: 19"),
     "a chain of points": (
-        lambda: _filled(lambda i: _point(i + 1) + _joint(i, i, i + 1), BASE),
+        lambda: _filled(lambda i: _point(i + 1) + _joint(i, i, i + 1), BASE, megabytes=3),
         "moving bodies with an inertia that is not positive definite",
     ),
     "children of one link": (

@@ -13,7 +13,6 @@ import kinetree as kt
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.steps import evaluation, stage_state, steps
-from tests.robots import every_joint
 from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
@@ -58,7 +57,7 @@ def test_every_form_of_a_step_is_that_of_a_rollout(
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_every_form_exchanges_the_same_energy(integrator: Any) -> None:
-    robot = every_joint()
+    robot = kt.zoo.load("quadruped")
     rng = np.random.default_rng(2)
     state = State(robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv), rng.normal(size=robot.nv))
     first, *others = (form(robot, state, integrator, unroll, passive=True, limits=True) for form, unroll in FORMS)
