@@ -128,6 +128,7 @@ from kinetree.joints import (
 from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
+from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
@@ -150,6 +151,7 @@ __all__ = [
     "ExponentialMap",
     "Fixed",
     "FloatingBase",
+    "ForceOn",
     "Free",
     "FreeRPY",
     "Helical",
@@ -192,6 +194,7 @@ __all__ = [
     "Transform",
     "Translation",
     "Universal",
+    "WrenchOn",
     "aba",
     "aba_derivatives",
     "base_parameters",

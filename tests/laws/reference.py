@@ -39,7 +39,7 @@ def reference(
     function: Callable[..., Any],
     model: kt.Model,
     *arguments: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: Mapping[Any, ArrayLike] | None = None,
     **options: Any,
 ) -> Array:
     """One sample through the algorithm of a public function, on floats (or complex numbers)."""

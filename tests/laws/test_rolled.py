@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Loop, Program, interpret
+from kinetree.model.external_forces import ForceKey, acting
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia
 from tests.laws.reference import close, reference
@@ -49,7 +50,7 @@ def program_of(
     function: Callable[..., Any],
     robot: kt.Model,
     *,
-    f_ext: Sequence[str] = (),
+    f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
     unroll: bool = False,
     **options: Any,
@@ -57,8 +58,8 @@ def program_of(
     """With loops, but for `unroll`."""
     definition = function.definition  # type: ignore[attr-defined]
     resolved = {name: check(robot, options.get(name)) for name, check in definition.options.items()}
-    frames = tuple(robot.frames[name] for name in f_ext)
-    specialization = Specialization(definition, robot, resolved, frames, tuple(parameters), unroll)
+    forces = tuple(acting(robot.frames, key) for key in f_ext)
+    specialization = Specialization(definition, robot, resolved, forces, tuple(parameters), unroll)
     specialization.check()
     return specialization.program()
 

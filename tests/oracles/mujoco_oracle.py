@@ -73,6 +73,17 @@ class MujocoOracle:
         self._set(q, v)
         return self._layout.qdd_from(self.data.qpos, self.data.qvel, self.data.qacc)
 
+    def pushed_aba(self, q: Array, v: Array, tau: Array, joint: str, wrench: Array) -> Array:
+        """`aba` with a wrench on what a joint moves, in the world's axes at the origin of MuJoCo's body."""
+        body = int(self.model.joint(joint).bodyid[0])
+        self._set(q, v)
+        f, n = wrench[:3], wrench[3:]
+        lever = self.data.xpos[body] - self.data.xipos[body]  # xfrc_applied is at the centre of mass
+        self.data.xfrc_applied[body] = np.concatenate([f, n + np.cross(lever, f)])
+        qdd = self.aba(q, v, tau)
+        self.data.xfrc_applied[body] = 0.0
+        return qdd
+
     def placements(self, q: Array) -> dict[str, Array]:
         """Where the moving bodies are, by the name of the joint that moves each."""
         self._set(q, np.zeros(self.robot.nv))

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
+from kinetree.algorithms.momentum import mechanical_power
 from kinetree.expr import Scalar
 from kinetree.spatial import Force
 from kinetree.tree import Tree
@@ -24,6 +25,8 @@ from kinetree.tree import Tree
 __all__ = ["INTEGRATORS", "Integrator", "Stage", "stage_acceleration", "stage_powers", "step"]
 
 Slots = Sequence[Sequence[Scalar]]
+Forces = Callable[[Slots], Mapping[int, Force]]
+"""External forces at q, in the bodies' own coordinates."""
 State = tuple[Slots, Slots]
 """q and v, starting at slot 0, which is never read."""
 
@@ -62,11 +65,11 @@ def step(
     v: Slots,
     tau: Slots,
     dt: Scalar,
-    f_ext: Mapping[int, Force] | None = None,
+    f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
 ) -> State:
-    """The state after a step of dt, from slot 1 on; tau and the forces are constant over the step."""
+    """The state after a step of dt, from slot 1 on; tau is constant over the step, and f_ext gives the forces at q."""
     past: list[Stage] = []
     for k in range(integrator.stages):
         at = integrator.state(tree, past, dt) if k else (q, v)
@@ -82,7 +85,7 @@ def stage_acceleration(
     v: Slots,
     tau: Slots,
     dt: Scalar,
-    f_ext: Mapping[int, Force] | None = None,
+    f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
 ) -> Any:
@@ -90,22 +93,26 @@ def stage_acceleration(
     acting = driven(tree, q, v, tau, passive, limits)
     if integrator.brakes_at_the_end:
         tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
-    return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext))
+    return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext and f_ext(q)))
 
 
 def stage_powers(
     tree: Tree,
     integrator: Integrator,
+    q: Slots,
     v: Slots,
     a: Slots,
     tau: Slots,
     dt: Scalar,
+    f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
 ) -> tuple[Scalar, Scalar]:
-    """The power of the motors, and the power lost to friction, of a stage with acceleration a."""
+    """The power of motors and external forces, and the power lost to friction, of a stage with acceleration a."""
     at = _sum(tree, (1.0, v), (dt, a)) if integrator.brakes_at_the_end else v
-    return power(tree, v, at, tau, passive, limits)
+    given, lost = power(tree, v, at, tau, passive, limits)
+    forces = f_ext and f_ext(q)
+    return given + mechanical_power(tree, q, at, tree.at_rest(), forces) if forces else given, lost
 
 
 def _semi_implicit_euler(tree: Tree, past: Sequence[Stage], h: Scalar) -> State:

@@ -18,6 +18,7 @@ from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
 from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
+from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key
 
 __all__ = ["compile_function", "run"]
 
@@ -29,7 +30,7 @@ def compile_function(
     function: Callable[..., Array],
     *,
     dtype: str | np.dtype[Any] = "float64",
-    f_ext: Sequence[str] = (),
+    f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
     unroll: bool | None = None,
     **options: Any,
@@ -46,7 +47,8 @@ def compile_function(
         robot: the robot.
         function: `kt.aba`, `kt.rnea`, …
         dtype: "float64" or "float32".
-        f_ext: the frames on which external forces will act; each becomes an argument (…, 6) after the others.
+        f_ext: the frames on which external forces will act, each by its name, `kt.WrenchOn` or `kt.ForceOn`; each
+            becomes an argument (…, 6) after the others.
         parameters: the robot's parameters that are given with each call, such as `["gravity", "body.hand.mass"]`;
             each becomes an argument after those of f_ext. See docs/parameters.md.
         unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than
@@ -69,7 +71,7 @@ def compile_function(
     name = _dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
-    forces, given = _names("f_ext", "frame names", f_ext), _names("parameters", "names", parameters)
+    forces, given = _forces(f_ext), _names("parameters", "names", parameters)
     if unroll is not None and not isinstance(unroll, bool):
         raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
     known = {**default_options(function), **options}
@@ -85,6 +87,15 @@ def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
     call = compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
     compiled: CompiledFunction = call.__self__  # type: ignore[attr-defined]
     return compiled
+
+
+def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
+    listed = [f_ext] if is_force_key(f_ext) and not isinstance(f_ext, str) else f_ext
+    if isinstance(listed, Sequence) and not isinstance(listed, str) and all(map(is_force_key, listed)):
+        if listed is not f_ext:
+            raise OptionError(f"f_ext must be a list, such as [{f_ext!r}], not one force")
+        return tuple(listed)
+    return _names("f_ext", "frame names", f_ext)
 
 
 def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
@@ -111,7 +122,7 @@ def run(
     robot: Model,
     arguments: Sequence[ArrayLike],
     *,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -126,7 +137,7 @@ def run(
         if plain is not None:
             result = plain.call(*arguments, out=out)
             return result
-    forces: tuple[str, ...] = ()
+    forces: tuple[ForceKey, ...] = ()
     if f_ext is not None:
         if not isinstance(f_ext, Mapping):
             raise DTypeError(
@@ -154,7 +165,7 @@ def run(
     return result
 
 
-_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[str, ...], tuple[str, ...], str, bool | None]
+_Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[ForceKey, ...], tuple[str, ...], str, bool | None]
 _kernels: dict[int, dict[_Key | Definition, CompiledFunction]] = {}
 """Compiled functions by the model's id, as long as it lives; those without any options also by their definition."""
 _NONE: dict[_Key | Definition, CompiledFunction] = {}
@@ -165,7 +176,7 @@ def _compiled(
     definition: Definition,
     robot: object,
     options: Mapping[str, Any],
-    forced: tuple[str, ...],
+    forced: tuple[ForceKey, ...],
     parameters: tuple[str, ...],
     dtype: str,
 ) -> CompiledFunction:
@@ -179,7 +190,7 @@ def _checked(
     definition: Definition,
     robot: object,
     options: Mapping[str, Any],
-    forced: tuple[str, ...],
+    forced: tuple[ForceKey, ...],
     parameters: tuple[str, ...],
     dtype: str,
     unroll: bool | None,
@@ -189,7 +200,7 @@ def _checked(
     resolved = resolved_options(definition, model, options)
     if dtype == "float32":
         resolved |= {name: x for name, x in definition.in_single.items() if options.get(name) is None}
-    frames = tuple(model.frames[name] for name in forced)
+    forces = tuple(acting(model.frames, key) for key in forced)
     # Keyed by the names that were given; an option that resolves to nothing, such as a switch that is off, is left out.
     asked = tuple(
         (name, x if isinstance(x, str) else resolved[name])
@@ -202,7 +213,7 @@ def _checked(
             weakref.finalize(model, _kernels.pop, id(model)).atexit = False
         kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
-            specialization = specialized(definition, _stand_in(model), resolved, frames, parameters, unroll)
+            specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
             kernels[key] = CompiledFunction(specialization, dtype)
             if key == (definition, (), (), (), "float64", None):
                 kernels[definition] = kernels[key]

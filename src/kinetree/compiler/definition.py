@@ -54,6 +54,9 @@ class Strategy:
     depends on the options, a function that decides."""
     when_large: Definition | None = None
     """The definition of the same results for robots that are too large to be written out."""
+    when_forces_turn: Definition | None = None
+    """The definition of the same results for external forces whose components in a body's axes depend on q, if its
+    algorithm does not differentiate these."""
     effort: Callable[[UnrolledTree], float] | None = None
     """How slow it is to compile when written out, if there is a `when_large`: roughly its number of operations times
     the bodies on the longest path, since values of all of these stay alive until the end."""

@@ -2,7 +2,8 @@
 
 A configuration is displaced, not its numbers: where q goes in, a direction is a v (nv), and the derivatives of q's
 numbers along it are the joints' `rates`. All else is differentiated number by number. Names of inputs are those of the
-definition, "f_ext.FRAME" for an external force, and the parameters' own.
+definition, "f_ext.FRAME" for an external force (with its `WrenchOn` or `ForceOn` in place of FRAME), and the
+parameters' own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from kinetree.expr import (
     reverse_derivative,
     trace,
 )
-from kinetree.model import Frame, Model
+from kinetree.model import Model
+from kinetree.model.external_forces import Acting, ForceKey
 
 __all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 
@@ -41,38 +43,44 @@ def specialized(
     definition: Definition,
     model: Model,
     options: Mapping[str, Hashable],
-    frames: tuple[Frame, ...],
+    forces: tuple[Acting, ...],
     parameters: tuple[str, ...],
     unroll: bool | None,
 ) -> Specialization:
-    """A definition, or its substitute for large robots, for one robot and one set of resolved options."""
+    """A definition, or its substitute for large robots or turning forces, for one robot and one set of options."""
     made = Specialization if definition.derivative is None else DerivedSpecialization
-    whole = made(definition, model, options, frames, parameters, unroll)
+    whole = made(definition, model, options, forces, parameters, unroll)
     large = definition.strategy.when_large
     if large is not None and unroll is not True and (unroll is False or too_large_to_write_out(model, definition)):
-        return _with_loops(large, whole)
+        return _in_place_of(large, whole)
+    turning = definition.strategy.when_forces_turn
+    if turning is not None and any(force.turns for force in forces):
+        return _in_place_of(turning, whole)
     return whole
 
 
-def _with_loops(definition: Definition, like: Specialization) -> Specialization:
-    """The specialization of a substitute for large robots."""
+def _in_place_of(definition: Definition, like: Specialization) -> Specialization:
+    """The specialization of a substitute."""
     model, options = like.model, like.options
     rest = {name: check(model, None) for name, check in definition.options.items() if name not in options}
-    return specialized(definition, model, {**options, **rest}, like.frames, like.parameters, like.unroll)
+    return specialized(definition, model, {**options, **rest}, like.forces, like.parameters, like.unroll)
 
 
 @cache
 def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> Definition:
     """The definition of a derivative: equal requests give the same object, by which kernels are kept."""
-    large = of.strategy.when_large
-    strategy = of.strategy if large is None else replace(of.strategy, when_large=derived(large, mode, wrt, along))
+    large, turning = (
+        None if instead is None else derived(instead, mode, wrt, along)
+        for instead in (of.strategy.when_large, of.strategy.when_forces_turn)
+    )
+    strategy = replace(of.strategy, when_large=large, when_forces_turn=turning)
     return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), strategy=strategy)
 
 
-def input_names(definition: Definition, forces: Sequence[str], parameters: Sequence[str]) -> list[str]:
+def input_names(definition: Definition, forces: Sequence[ForceKey], parameters: Sequence[str]) -> list[str]:
     """The names that a function can be differentiated by."""
     own = [name for name, _ in definition.inputs] + ["dt"] * definition.is_step
-    return [*own, *(f"f_ext.{frame}" for frame in forces), *parameters]
+    return [*own, *(f"f_ext.{key}" for key in forces), *parameters]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +91,11 @@ class DerivedSpecialization(Specialization):
     def _base(self) -> Specialization:
         derivative = self.definition.derivative
         assert derivative is not None
-        return specialized(derivative.of, self.model, self.options, self.frames, self.parameters, self.unroll)
+        return specialized(derivative.of, self.model, self.options, self.forces, self.parameters, self.unroll)
 
     @cached_property
     def _names(self) -> list[str]:
-        return input_names(self._base.definition, [frame.name for frame in self.frames], self.parameters)
+        return input_names(self._base.definition, [force.key for force in self.forces], self.parameters)
 
     @property
     def _derivative(self) -> Derivative:

@@ -10,6 +10,7 @@ from kinetree.compiler.requests import resolved_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import ShapeError
 from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey, acting
 
 __all__ = ["on_numbers"]
 
@@ -21,7 +22,7 @@ def on_numbers(
     model: Model,
     arguments: Sequence[Numbers],
     *,
-    f_ext: Mapping[str, Numbers] | None = None,
+    f_ext: Mapping[ForceKey, Numbers] | None = None,
     parameters: Mapping[str, Numbers] | None = None,
     **options: Any,
 ) -> list[Any]:
@@ -42,11 +43,11 @@ def on_numbers(
     """
     resolved = resolved_options(definition, model, options)
     forces, given = f_ext or {}, parameters or {}
-    frames = tuple(model.frames[name] for name in forces)
+    acts = tuple(acting(model.frames, key) for key in forces)
     sample = [*arguments]
     for name, size in definition.inputs[len(arguments) :]:
         if name not in definition.optional:
             raise ShapeError(f"{definition.name}: {name} is missing")
         sample.append([0.0] * definition.width(size, model, resolved))
-    specialization = Specialization(definition, model, resolved, frames, tuple(given))
+    specialization = Specialization(definition, model, resolved, acts, tuple(given))
     return list(specialization.one_sample(*sample, *forces.values(), *given.values()))

@@ -10,11 +10,12 @@ import logging
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.aligned import aligned
+from kinetree.compiler.forms.external_forces import forces_on_bodies
 from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.compiler.forms.regrouped import with_regrouped_inertias
@@ -23,7 +24,8 @@ from kinetree.compiler.time_loop import Steps
 from kinetree.errors import OptionError, SingularModelError
 from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
-from kinetree.spatial import Force, Vec3
+from kinetree.model.external_forces import Acting
+from kinetree.spatial import Force
 from kinetree.tree import SPACES, Tree
 from kinetree.tree.one_system import OneSystemTree
 from kinetree.tree.recorded import RecordedTree
@@ -55,8 +57,8 @@ class Specialization:
     model: Model
     options: Mapping[str, Hashable]
     """The resolved values of the options."""
-    frames: tuple[Frame, ...]
-    """The frames on which external forces act."""
+    forces: tuple[Acting, ...]
+    """The external forces."""
     parameters: tuple[str, ...]
     """The robot's parameters that are inputs."""
     unroll: bool | None = None
@@ -65,7 +67,7 @@ class Specialization:
     @property
     def identity(self) -> tuple[object, ...]:
         """What distinguishes it from others of the same robot."""
-        return self.definition, dict(self.options), list(self.frames), self.parameters, self.unroll
+        return self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll
 
     @cached_property
     def inputs(self) -> tuple[Port, ...]:
@@ -75,7 +77,7 @@ class Specialization:
         if self.definition.is_step:
             own[definition.state :] = [Port(p.name, (self.steps, *p.shape)) for p in own[definition.state :]]
             own.append(Port("dt", ()))
-        forces = [Port(f"f_ext[{frame.name!r}]", (6,)) for frame in self.frames]
+        forces = [Port(f"f_ext[{force.key!r}]", (6,)) for force in self.forces]
         return (*own, *forces, *parameter_ports(self.model, self.parameters))
 
     @cached_property
@@ -112,12 +114,12 @@ class Specialization:
         """The inputs that hold quaternions, by number, and the slices of them."""
         of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
-        none: list[dict[str, slice]] = [{}] * (len(self.frames) + self._own - len(of_q))
+        none: list[dict[str, slice]] = [{}] * (len(self.forces) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
 
     def check(self) -> None:
         """Raise if the robot has no such function."""
-        definition, forces, parameters = self.definition, self.frames, self.parameters
+        definition, forces, parameters = self.definition, self.forces, self.parameters
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
         arrays = self._own + len(forces) + len(parameters) + 1
@@ -216,7 +218,7 @@ class Specialization:
 
     def one_sample(self, *flat: Sequence[Any], form: Callable[[Model], Model] = _as_it_is) -> Sequence[Any]:
         """The result's numbers, body by body, from those of each input: symbols of a trace, or plain numbers."""
-        first = self._own + len(self.frames)
+        first = self._own + len(self.forces)
         wrenches, values = flat[self._own : first], flat[first:]
         model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
         arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
@@ -245,7 +247,7 @@ class Specialization:
     def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
         """One trace with loops."""
         flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
-        wrenches, values = flat[: len(self.frames)], flat[len(self.frames) :]
+        wrenches, values = flat[: len(self.forces)], flat[len(self.forces) :]
         robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
         if rolled:
             model: Form = RolledModel(source or self._rolled(robot), recorder, knowledge)
@@ -272,7 +274,10 @@ class Specialization:
         self, model: Form, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]], **more: Any
     ) -> Any:
         """Run the definition's algorithm on a form of the robot."""
-        options = self._options(model, wrenches)
+        options = self._options(model)
+        if self.definition.takes_forces:
+            forces = partial(self._external_forces, model, wrenches)
+            options["f_ext"] = forces if self.definition.is_step else forces(arguments[self._first_q])
         if self.definition.regroups:
             model = with_regrouped_inertias(model)
         return self.definition.compute(model, *arguments, **options, **more)
@@ -282,17 +287,22 @@ class Specialization:
         told_apart = self.definition.strategy.told_apart
         return RolledSource(model, frozenset(told_apart(model, self.options) if told_apart is not None else ()))
 
-    def _options(self, model: Form, wrenches: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+    @property
+    def _first_q(self) -> int:
+        """The input that is the configuration at which forces act."""
+        return next(k for k, (_, size) in enumerate(self.definition.inputs) if size == "nq")
+
+    def _external_forces(self, model: Form, wrenches: Sequence[Sequence[Scalar]], q: Any) -> Mapping[int, Force]:
+        """The external force on each moving body at q, in the body's own coordinates."""
+        return model.tree.of_some(forces_on_bodies(model, self.forces, wrenches, q), Force.zero())
+
+    def _options(self, model: Form) -> dict[str, Any]:
         """The options for a form of this model: frames are its own."""
-        options: dict[str, Any] = {
+        return {
             name: model.frames[value.name] if isinstance(value, Frame) else value
             for name, value in self.options.items()
             if name != "steps" or not self.definition.is_step
         }
-        if self.definition.takes_forces:
-            forces = _forces([model.frames[frame.name] for frame in self.frames], wrenches)
-            options["f_ext"] = model.tree.of_some(forces, Force.zero())
-        return options
 
 
 def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:
@@ -315,12 +325,3 @@ def _pieces(tree: Tree, memory: Memory, size: str | int) -> Any:
 
 def _as_one_system(model: Model) -> Model:
     return replace(model, tree=OneSystemTree.of(model.tree))
-
-
-def _forces(frames: Sequence[Frame], wrenches: Sequence[Sequence[Scalar]]) -> dict[int, Force]:
-    """The force on each moving body, in its own coordinates; wrenches are [f; n] in their frames."""
-    forces: dict[int, Force] = {}
-    for frame, w in zip(frames, wrenches, strict=True):
-        force = frame.placement.back(Force(Vec3(*w[3:]), Vec3(*w[:3])))
-        forces[frame.slot] = forces[frame.slot] + force if frame.slot in forces else force
-    return forces

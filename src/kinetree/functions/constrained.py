@@ -28,6 +28,7 @@ from kinetree.functions.constraint_options import (
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 
 __all__ = [
@@ -192,7 +193,7 @@ def constrained_dynamics(
     v: ArrayLike,
     tau: ArrayLike,
     constraints: Constraints,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     acceleration: ArrayLike | None = None,
     method: str = "kkt",
@@ -219,7 +220,7 @@ def constrained_dynamics(
         v: velocity (…, nv); rad/s, m/s. It should satisfy J v = 0; velocity_gain drives it there.
         tau: joint forces (…, nv); N·m, N.
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is their total number of rows.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         acceleration: prescribed J q̈ + J̇ v (…, m) in addition to the gains' term, one number per row; zero by default.
             It serves footholds that move or change, and gains that vary.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
@@ -271,7 +272,7 @@ def constraint_forces(
     v: ArrayLike,
     tau: ArrayLike,
     constraints: Constraints,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     acceleration: ArrayLike | None = None,
     method: str = "kkt",
@@ -291,7 +292,7 @@ def constraint_forces(
         v: velocity (…, nv).
         tau: joint forces (…, nv).
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         acceleration: (…, m), as for `constrained_dynamics`.
         method, damping, tolerance, passive, limits: as for `constrained_dynamics`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.

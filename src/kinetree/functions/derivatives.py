@@ -22,6 +22,7 @@ from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVA
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.checks.parts import hint
+from kinetree.model.external_forces import ExternalForces, acting, is_force_key
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
@@ -34,7 +35,7 @@ def jvp(
     arguments: Sequence[ArrayLike],
     tangents: Named,
     *,
-    f_ext: Named | None = None,
+    f_ext: ExternalForces | None = None,
     parameters: Named | None = None,
     threads: int | None = None,
     **options: Any,
@@ -48,7 +49,7 @@ def jvp(
         tangents: the direction, by argument name: {"q": …, "tau": …}. What is not named stays fixed. The direction of a
             configuration is a displacement (…, nv) as in `integrate(robot, q, δ)`; all others have the shape of their
             argument. "f_ext.FRAME" names an external force, and a parameter is named as in `parameters`.
-        f_ext: external wrenches by frame name, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
@@ -84,7 +85,7 @@ def vjp(
     weights: ArrayLike,
     *,
     wrt: str | Sequence[str] | None = None,
-    f_ext: Named | None = None,
+    f_ext: ExternalForces | None = None,
     parameters: Named | None = None,
     threads: int | None = None,
     **options: Any,
@@ -97,7 +98,7 @@ def vjp(
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         weights: a weight for each entry of the function's value, in its shape.
         wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
-        f_ext: external wrenches by frame name, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
@@ -133,7 +134,7 @@ def hvp(
     tangents: Named,
     *,
     wrt: str | Sequence[str] | None = None,
-    f_ext: Named | None = None,
+    f_ext: ExternalForces | None = None,
     parameters: Named | None = None,
     threads: int | None = None,
     **options: Any,
@@ -151,7 +152,7 @@ def hvp(
         weights: a weight for each entry of the function's value, in its shape.
         tangents: the direction, by argument name, as for `jvp`.
         wrt: what to take gradients by, as for `vjp`.
-        f_ext: external wrenches by frame name, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
@@ -184,7 +185,7 @@ def jacobian(
     arguments: Sequence[ArrayLike],
     *,
     wrt: str,
-    f_ext: Named | None = None,
+    f_ext: ExternalForces | None = None,
     parameters: Named | None = None,
     threads: int | None = None,
     **options: Any,
@@ -200,7 +201,7 @@ def jacobian(
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         wrt: the name of an argument, "f_ext.FRAME" or a parameter.
-        f_ext: external wrenches by frame name, for functions that take them.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`.
@@ -242,7 +243,7 @@ class _Request:
         robot: object,
         function: Callable[..., Any] | Definition,
         arguments: Sequence[ArrayLike],
-        f_ext: Named | None,
+        f_ext: ExternalForces | None,
         parameters: Named | None,
         options: Mapping[str, Any],
     ) -> None:
@@ -304,8 +305,8 @@ class _Request:
 
     @cached_property
     def _specialization(self) -> Specialization:
-        frames = tuple(self.robot.frames[name] for name in self.forces)
-        return Specialization(self.definition, self.robot, self.resolved, frames, tuple(self.parameters))
+        forces = tuple(acting(self.robot.frames, key) for key in self.forces)
+        return Specialization(self.definition, self.robot, self.resolved, forces, tuple(self.parameters))
 
     def check(self, names: Sequence[str]) -> None:
         """Raise if there is no such argument."""
@@ -371,12 +372,12 @@ class _Request:
         return self._specialization.inputs[self.names.index(name)].shape
 
 
-def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[str, ArrayLike]:
+def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[Any, ArrayLike]:
     if given is not None and not isinstance(given, Mapping):
         raise DTypeError(
             f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
         )
     for name in given or ():
-        if not isinstance(name, str):
+        if not (isinstance(name, str) or (argument == "f_ext" and is_force_key(name))):
             raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
     return dict(given or {})

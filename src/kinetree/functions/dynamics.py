@@ -16,6 +16,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion
 
 __all__ = [
@@ -82,7 +83,7 @@ def aba(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     limits: bool = False,
@@ -100,7 +101,8 @@ def aba(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
+            `kt.WrenchOn` or `kt.ForceOn` in place of the name: wrenches in other axes, and forces at points.
         passive: which passive forces of the joints act besides tau: True for all, False for none, or a list of names
             among "damping", "friction" and "spring".
         limits: whether motor limits apply: motors give at most their effort limit of tau, and drive no joint beyond its
@@ -138,7 +140,7 @@ def rnea(
     q: ArrayLike,
     v: ArrayLike,
     qdd: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -152,7 +154,7 @@ def rnea(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, so that the drives need not provide them: True for
             all, False for none, or a list of names among "damping", "friction" and "spring".
         parameters: values that override some of the robot's parameters, such as
@@ -219,7 +221,7 @@ def bias_forces(
     robot: Model,
     q: ArrayLike,
     v: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,

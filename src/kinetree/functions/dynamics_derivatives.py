@@ -17,6 +17,7 @@ from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.dynamics import ABA, RNEA
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 from kinetree.tree import UnrolledTree
 
@@ -80,7 +81,11 @@ ABA_DERIVATIVES = Definition(
     divides_by_inertia=True,
     regroups=True,
     strategy=Strategy(
-        is_dense=True, loops=False, effort=_effort, when_large=derived(_ABA, "jacobian", ("q", "v", "tau"))
+        is_dense=True,
+        loops=False,
+        effort=_effort,
+        when_large=derived(_ABA, "jacobian", ("q", "v", "tau")),
+        when_forces_turn=derived(ABA, "jacobian", ("q", "v", "tau")),
     ),
 )
 RNEA_DERIVATIVES = Definition(
@@ -91,7 +96,12 @@ RNEA_DERIVATIVES = Definition(
     _PASSIVE,
     takes_forces=True,
     regroups=True,
-    strategy=Strategy(loops=False, effort=_effort, when_large=derived(_RNEA, "jacobian", ("q", "v", "qdd"))),
+    strategy=Strategy(
+        loops=False,
+        effort=_effort,
+        when_large=derived(_RNEA, "jacobian", ("q", "v", "qdd")),
+        when_forces_turn=derived(RNEA, "jacobian", ("q", "v", "qdd")),
+    ),
 )
 
 
@@ -101,7 +111,7 @@ def aba_derivatives(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -118,7 +128,8 @@ def aba_derivatives(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, as for `aba`: constant in their frames' own axes.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`; constant in the axes in
+            which they are given.
         passive: which passive forces of the joints act, as for `aba`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.
@@ -156,7 +167,7 @@ def rnea_derivatives(
     q: ArrayLike,
     v: ArrayLike,
     qdd: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -173,7 +184,8 @@ def rnea_derivatives(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, as for `rnea`: constant in their frames' own axes.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`; constant in the axes in
+            which they are given.
         passive: which passive forces of the joints act, as for `rnea`.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         out: where to put the three matrices, stacked: (…, 3, nv, nv), of the result's dtype.

@@ -17,6 +17,7 @@ from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.dynamics import ABA
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 from kinetree.tree import UnrolledTree
 
@@ -86,7 +87,7 @@ def euler_lagrange(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     limits: bool = False,
@@ -106,7 +107,8 @@ def euler_lagrange(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m.
+        f_ext: external wrenches by frame name: [f; n] (…, 6) in the frame's own axes and about its origin; N, N·m. With
+            `kt.WrenchOn` or `kt.ForceOn` in place of the name: wrenches in other axes, and forces at points.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
         parameters: values that override some of the robot's parameters, such as

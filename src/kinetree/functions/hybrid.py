@@ -24,6 +24,7 @@ from kinetree.functions.drives import Passive, limits_option, passive_option, sw
 from kinetree.functions.options import ExpressedIn, expressed_in_option
 from kinetree.model import Coupling, Joint, Model, check_robot
 from kinetree.model.checks.singularity import singular_slots
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion, Vec3
 from kinetree.tree import Tree, UnrolledTree
 
@@ -286,7 +287,7 @@ def hybrid_dynamics(
     tau: ArrayLike,
     qdd: ArrayLike,
     prescribed: Collection[str] = (),
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -307,7 +308,7 @@ def hybrid_dynamics(
         qdd: accelerations (…, nv); rad/s², m/s². Only those of prescribed joints are used.
         prescribed: the names of the joints whose accelerations are given. For joints that share coordinates, name the
             joint that others follow, or the coupling: all joints that it moves are prescribed together.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `aba` where tau is given and as for `rnea` where it is
             computed: True for all, False for none, or a list of names among "damping", "friction" and "spring".
         parameters: values that override some of the robot's parameters, such as
@@ -348,7 +349,7 @@ def floating_inverse_dynamics(
     q: ArrayLike,
     v: ArrayLike,
     qdd: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -366,7 +367,7 @@ def floating_inverse_dynamics(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: accelerations (…, nv); rad/s², m/s². Those of the base are ignored.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act, as for `rnea`.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
@@ -404,7 +405,7 @@ def base_wrench(
     v: ArrayLike,
     tau: ArrayLike,
     base_acceleration: ArrayLike | None = None,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     expressed_in: ExpressedIn = "local",
     passive: Passive = False,
@@ -429,7 +430,7 @@ def base_wrench(
         tau: joint forces (…, nv); N·m, N. Those of a floating base's joint are ignored.
         base_acceleration: the base's spatial acceleration [a; α] (…, 6) in its own axes, without gravity; zero by
             default.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         expressed_in: "local" for the base's axes and about its origin, "world" for the world's, or
             "local_world_aligned" for the world's axes and about the base's origin.
         passive: which passive forces of the joints act besides tau, as for `aba`.

@@ -20,6 +20,7 @@ from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Vec3
 
 __all__ = [
@@ -360,7 +361,7 @@ def mechanical_power(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     limits: bool = False,
@@ -379,7 +380,7 @@ def mechanical_power(
         q: configuration (…, nq).
         v: velocity (…, nv).
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes, as for `aba`; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         passive: which passive forces act besides tau, as for `aba`.
         limits: whether motor limits apply to tau, as for `aba`.
         parameters: values that override some of the robot's parameters, such as

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 
 __all__ = ["integrator_option", "rollout"]
@@ -39,7 +40,7 @@ def _step(
     integrator: str,
     passive: Sequence[str],
     limits: bool,
-    f_ext: Mapping[int, Force],
+    f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> tuple[Slots, Slots]:
     method = algorithms.INTEGRATORS[integrator]
     return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, passive, limits)
@@ -89,7 +90,7 @@ def rollout(
     v: ArrayLike,
     tau: ArrayLike,
     dt: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
@@ -109,7 +110,8 @@ def rollout(
         v: initial velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N.
         dt: length of a step (…), s.
-        f_ext: external wrenches by frame name, the same at every step: [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
+            every step, while those in the world's axes turn as seen from the bodies.
         integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
             velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
             manifold, so that quaternions stay quaternions.

@@ -19,6 +19,8 @@ from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
+from kinetree.spatial import Force
 
 __all__ = ["evaluation", "stage_state", "steps"]
 
@@ -37,13 +39,14 @@ def _steps(
     integrator: str,
     passive: Sequence[str],
     limits: bool,
+    f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
 ) -> tuple[Slots, Slots, list[Scalar]]:
     tree, method = model.tree, algorithms.INTEGRATORS[integrator]
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
-        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, None, passive, limits)
-        return a, algorithms.stage_powers(tree, method, v, a, tau, dt, passive, limits)
+        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits)
+        return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits)
 
     def state(past: Sequence[Any]) -> tuple[Slots, Slots]:
         return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
@@ -66,10 +69,11 @@ def _evaluation(
     integrator: str,
     passive: Sequence[str],
     limits: bool,
+    f_ext: Mapping[int, Force],
 ) -> list[Scalar]:
     tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
-    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, None, passive, limits)
-    powers = algorithms.stage_powers(tree, method, v, a, tau, h, passive, limits)
+    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits)
+    powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits)
     return [*tree.numbers(a[1:], "nv"), *powers]
 
 
@@ -79,6 +83,7 @@ STEPS = Definition(
     (),
     _steps,
     _OPTIONS,
+    takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
     is_step=True,
@@ -91,6 +96,7 @@ EVALUATION = Definition(
     lambda model, _: (model.nv + 2,),
     _evaluation,
     _OPTIONS,
+    takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
 )
@@ -104,6 +110,7 @@ def steps(
     exchanged: ArrayLike,
     tau: ArrayLike,
     dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
     *,
     integrator: str,
     passive: Passive = False,
@@ -116,9 +123,10 @@ def steps(
         robot: the robot.
         q: initial configuration (…, nq).
         v: initial velocity (…, nv).
-        exchanged: the work of the torques and the loss to friction so far (…, 2), J.
+        exchanged: the work of torques and external forces, and the loss to friction, so far (…, 2), J.
         tau: joint forces (…, T, nv), one row per step and constant over it.
         dt: length of a step (…), s.
+        f_ext: external forces, as for `rollout`.
         integrator: as for `rollout`.
         passive: as for `rollout`.
         limits: as for `rollout`.
@@ -128,7 +136,7 @@ def steps(
         [q, v, work, loss] (…, T, nq + nv + 2). The stages run in a loop, so one stage's arithmetic is compiled once.
     """
     switches = switched_on(robot, passive, limits)
-    return run(STEPS, robot, (q, v, exchanged, tau, dt), out=out, integrator=integrator, **switches)
+    return run(STEPS, robot, (q, v, exchanged, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
 
 
 @defined_by(EVALUATION)
@@ -138,16 +146,16 @@ def evaluation(
     v: ArrayLike,
     tau: ArrayLike,
     dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
     *,
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
     out: Array | None = None,
 ) -> Array:
-    """What one stage of a step of dt (…, 1) evaluates: [acceleration, power of the motors, loss] (…, nv + 2)."""
-    return run(
-        EVALUATION, robot, (q, v, tau, dt), out=out, integrator=integrator, **switched_on(robot, passive, limits)
-    )
+    """What one stage of a step of dt (…, 1) evaluates: [acceleration, power that enters, loss] (…, nv + 2)."""
+    switches = switched_on(robot, passive, limits)
+    return run(EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
 
 
 @cache

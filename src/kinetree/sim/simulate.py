@@ -14,10 +14,11 @@ from kinetree.errors import OptionError, SimulationError
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
+from kinetree.model.external_forces import ExternalForces
 from kinetree.sim.motion import Controlled, Held, Motion
 from kinetree.sim.record import Record
 from kinetree.sim.stiffness import Stiffness, spring_stiffness
-from kinetree.sim.torques import Controller, checked_controller, torque_rows, vector
+from kinetree.sim.torques import Controller, checked_controller, force_rows, torque_rows, vector
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
 __all__ = ["MAX_STEPS", "simulate", "step_count"]
@@ -40,6 +41,7 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | Controller | None = None,
+    f_ext: ExternalForces | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
     integrator: str = "rk4",
@@ -53,6 +55,9 @@ def simulate(
     (nv,), one row per step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every
     stage of the integrator; without such a function, many steps run in one call of a kernel. The motion ends at the
     first whole number of steps `dt` that reaches `duration` (both in s).
+
+    `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
+    per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "semi_implicit_euler"
     (order one, with friction taken implicitly: steady however stiff friction is); the steps are those of `rollout`.
@@ -87,11 +92,12 @@ def simulate(
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
     integrator, dt = str.__str__(integrator), float(dt)
+    forces = force_rows(robot, f_ext, steps)
     motion: Motion
     if callable(tau):
-        motion = Controlled(robot, checked_controller(robot, tau), dt, integrator, acting, limits=limits)
+        motion = Controlled(robot, checked_controller(robot, tau), forces, dt, integrator, acting, limits=limits)
     else:
-        motion = Held(robot, torque_rows(robot, tau, steps), dt, integrator, acting, limits=limits)
+        motion = Held(robot, torque_rows(robot, tau, steps), forces, dt, integrator, acting, limits=limits)
     record = Record(robot, steps)
     record.rows[0] = np.concatenate((q, v, np.zeros(2)))
     stiffness = Stiffness(robot, acting, integrator)

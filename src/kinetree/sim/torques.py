@@ -1,17 +1,19 @@
-"""The torques of a simulation: none, constant, samples held over a step each, or a function of time and state."""
+"""The torques of a simulation: none, constant, samples held over a step each, or a function of time and state; and its
+external forces, constant or held over a step each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, ShapeError
+from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces, ForceKey, acting
 
-__all__ = ["Controller", "Torque", "checked_controller", "torque_rows", "vector"]
+__all__ = ["Controller", "Torque", "checked_controller", "force_rows", "torque_rows", "vector"]
 
 Array = NDArray[np.float64]
 
@@ -41,6 +43,31 @@ def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
             f"tau[{row}, {column}] ({robot.v_names[column]}) is {values[row, column]}: it must be finite"
         )
     return values
+
+
+def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[ForceKey, Array]:
+    """External forces, one row per step (steps, 6) each."""
+    if f_ext is None:
+        return {}
+    if not isinstance(f_ext, Mapping):
+        raise DTypeError(
+            f"f_ext must be a dict from frame names (or kt.WrenchOn, kt.ForceOn) to arrays (6,) or ({steps}, 6), "
+            f"not {type(f_ext).__name__}"
+        )
+    rows = {}
+    for key, given in f_ext.items():
+        acting(robot.frames, key)  # raises if there is no such frame
+        name = f"f_ext[{key!r:.80}]"
+        values = _real(name, given, f"(6,) or ({steps}, 6)")
+        if values.shape not in ((6,), (steps, 6)):
+            raise ShapeError(
+                f"{name} has shape {values.shape}, but a motion of {steps} steps needs (6,) for a constant force or "
+                f"({steps}, 6) for one row per step"
+            )
+        if not np.isfinite(values).all():
+            raise ConfigurationError(f"{name} must be finite everywhere")
+        rows[key] = np.broadcast_to(values, (steps, 6))
+    return rows
 
 
 def vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:

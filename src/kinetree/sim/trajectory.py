@@ -43,7 +43,7 @@ class Trajectory:
     potential: Array
     """(T,), J, of gravity and springs; gravity's is zero where the centre of mass is at the world's origin."""
     work: Array
-    """(T,), done by the torques since the beginning, J."""
+    """(T,), done by the torques and external forces since the beginning, J."""
     dissipated: Array
     """(T,), lost to friction since the beginning, J."""
     q_names: tuple[str, ...]

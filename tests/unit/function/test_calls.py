@@ -109,6 +109,10 @@ def test_external_forces_must_be_named_and_six() -> None:
         kt.aba(ARM, Q, V, TAU, f_ext=np.zeros(6))  # type: ignore[arg-type]
     with pytest.raises(kt.NameNotFoundError, match="no frame 'gripper'"):
         kt.aba(ARM, Q, V, TAU, f_ext={"gripper": np.zeros(6)})
+    with pytest.raises(kt.NameNotFoundError, match="no frame 'gripper'"):
+        kt.aba(ARM, Q, V, TAU, f_ext={kt.WrenchOn("gripper", "world"): np.zeros(6)})
+    with pytest.raises(kt.ShapeError, match=r"f_ext\[ForceOn\('tool', 'world'\)\] has shape \(3,\), but 'arm6' needs"):
+        kt.aba(ARM, Q, V, TAU, f_ext={kt.ForceOn("tool", "world"): np.zeros(3)})
     with pytest.raises(kt.ShapeError, match=r"f_ext\['tool'\] has shape \(3,\), but 'arm6' needs \(…, 6\)"):
         kt.aba(ARM, Q, V, TAU, f_ext={"tool": np.zeros(3)})
     with pytest.raises(kt.OptionError, match="crba takes no external forces"):
