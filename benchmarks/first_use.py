@@ -4,7 +4,8 @@
 
 Seconds of this process's own time for one call whose machine code is not on disk yet: tracing, differentiating,
 compiling, running. Each call runs in a process of its own. "jvp" and "vjp" are by all arguments, "jacobian" is by the
-first. Chains turn about x, y and z in turn; in trees each body hangs on a random earlier one.
+first. Chains turn about x, y and z in turn; in trees each body hangs on a random earlier one. The robot of
+floating_inverse_dynamics has a free joint first.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FUNCTIONS = {
 MODES = ("value", "jvp", "vjp", "jacobian")
 
 
-def robot_of(shape: str, joints: int) -> kt.Model:
+def robot_of(shape: str, joints: int, *, floats: bool = False) -> kt.Model:
     """Hinges about x, y and z in turn, one behind the other or each on a random earlier body."""
     rng = np.random.default_rng(joints)
     builder = kt.ModelBuilder(f"{shape} of {joints}")
@@ -41,14 +42,15 @@ def robot_of(shape: str, joints: int) -> kt.Model:
         solid = kt.solids.box(0.1, 0.12, 0.2, mass=1.0, placement=kt.placement((0.01, 0.02, 0.1)))
         builder.add_body(f"link {k}", solid)
         place = kt.placement((0.0, 0.05, 0.2))
-        builder.add_joint(f"joint {k}", kt.Revolute(axis), f"link {parent}", f"link {k}", place)
+        kind = kt.Free() if floats and k == 1 else kt.Revolute(axis)
+        builder.add_joint(f"joint {k}", kind, f"link {max(parent, int(floats and k > 1))}", f"link {k}", place)
     return builder.build()
 
 
 def measure(name: str, mode: str, shape: str, joints: int) -> float:
     """Seconds of processor time that one first call takes."""
     warnings.simplefilter("ignore")
-    function, robot = FUNCTIONS[name], robot_of(shape, joints)
+    function, robot = FUNCTIONS[name], robot_of(shape, joints, floats=name == "floating_inverse_dynamics")
     definition, last = function.definition, f"link {joints}"  # type: ignore[attr-defined]
     values = {"frame": last, "relative_to": "link 1", "expressed_in": "world", "kind": "spatial"}
     values["constraints"] = [kt.Contact(last)]  # type: ignore[assignment]

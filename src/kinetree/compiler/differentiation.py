@@ -35,6 +35,10 @@ __all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 T = TypeVar("T")
 _STRAIGHT = 12_000
 """Operations that a matrix of derivatives may take if it is to be written out column by column."""
+_TRIED = 5 * _STRAIGHT
+"""Operations up to which columns are tried where there are fewer rows: shared by columns, most may vanish."""
+_MOST_ENTRIES = 100_000
+"""Entries that a matrix may have if it is to be written out: each is stored by itself, even where it is zero."""
 _TIMES_AS_LONG = 2.6
 """Statements of a derivative per statement of the function, forward or backward."""
 
@@ -160,7 +164,14 @@ class DerivedSpecialization(Specialization):
     def _is_long(self, base: Program) -> bool:
         """Whether the derivative of a program would take long to compile, and need not be written out."""
         statements = sum(1 for _ in base.body.all_statements())
-        return self.unroll is None and _TIMES_AS_LONG * statements > self.definition.strategy.longest
+        is_long = _TIMES_AS_LONG * statements > self.definition.strategy.longest or self._has_many_entries
+        return self.unroll is None and is_long
+
+    @property
+    def _has_many_entries(self) -> bool:
+        """Whether it is a matrix with so many entries that storing them one by one takes long to compile."""
+        columns = sum(map(self._direction_size, self._derivative.wrt))
+        return self._derivative.mode == "jacobian" and self._base.output.size * columns >= _MOST_ENTRIES
 
     def _of(self, base: Program) -> Program:
         """The derivative of a program of the function."""
@@ -267,9 +278,12 @@ class DerivedSpecialization(Specialization):
     def _matrices(self, base: Program) -> Program:
         """Written out if that is short, one column per direction or one row per result; else a loop over directions."""
         rows, columns = self._base.output.size, sum(map(self._direction_size, self._derivative.wrt))
-        if base.is_straight and base.operation_counts().total() * min(rows, columns) < _STRAIGHT:
-            ways = [way for way, count in ((self._by_rows, rows), (self._by_columns, columns)) if count]
-            written = [self._written(way(base)) for way in (ways if rows < columns else [self._by_columns])]
+        operations = base.operation_counts().total()
+        if base.is_straight and operations * min(rows, columns) < _STRAIGHT and not self._has_many_entries:
+            ways = [self._by_rows] if 0 < rows < columns else [self._by_columns]
+            if 0 < rows < columns and operations * columns < _TRIED:
+                ways.append(self._by_columns)
+            written = [self._written(way(base)) for way in ways]
             shortest = min(written, key=lambda program: program.operation_counts().total())
             if shortest.operation_counts().total() < _STRAIGHT:
                 return shortest

@@ -48,6 +48,19 @@ def length(program: Program) -> int:
     return sum(1 for _ in program.body.all_statements())
 
 
+@pytest.mark.parametrize("name", ["joint_torque_regressor", "kinematic_hessian"])
+def test_matrices_with_many_entries_loop_over_directions_and_bodies(name: str) -> None:
+    """Written out, such a program would store each of its zeros by itself."""
+    assert length(derivative(hinges(30), functions.EVERY[name], "jacobian", None).program()) < 10_000
+
+
+def test_a_gradient_of_many_numbers_is_one_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Column by column it would be as many forward passes, which take long to trace."""
+    monkeypatch.setattr(DerivedSpecialization, "_by_columns", None)
+    program = derivative(hinges(60), kt.kinetic_energy, "jacobian", None).program()
+    assert program.is_straight
+
+
 @pytest.mark.parametrize("mode", ["jvp", "vjp", "hvp", "jacobian"])
 @pytest.mark.parametrize("name", ["aba", "crba", "frame_jacobian", "integrate", "centroidal_momentum_matrix"])
 def test_loops_give_what_the_straight_line_gives(name: str, mode: str) -> None:
