@@ -18,7 +18,7 @@ from tests.strategies import law, transforms
 
 Array = NDArray[np.float64]
 
-LIBRARIES = ["pinocchio", "mujoco", "drake", "rbdl"]
+LIBRARIES = ["pinocchio", "mujoco", "drake", "rbdl", "dart", "dart-6.16"]
 FLYING_BALL = kt.Composite([kt.Translation(), kt.Spherical()])
 FLYING_WHEEL = kt.Composite([kt.Translation(), kt.Continuous([1, 0, 0])])
 KINDS: list[JointKind] = [
@@ -118,6 +118,32 @@ def test_ball_joints_have_the_body_s_angular_velocity_but_in_drake_the_parent_s_
         axes = np.broadcast_to(np.eye(3), R.shape) if library == "drake" else R
         assert np.allclose(layout.v_to(q, v), np.einsum("kji,kj->ki", axes, twist[:, 3:]), atol=1e-12)
         assert np.allclose(layout.qdd_to(q, v, qdd), np.einsum("kji,kj->ki", axes, a[:, 3:]), atol=1e-12)
+
+
+@described(FREE)
+def test_dart_s_free_joint_has_the_twist_that_its_version_says(kind: JointKind) -> None:
+    """Up to 6.16 the body's spatial velocity and acceleration, then those of its origin in the parent's axes."""
+    if isinstance(kind, kt.FreeRPY):
+        return
+    robot = chain(kind)
+    q, v, qdd, _ = states(robot, 5)
+    how: Any = {"frame": "body1", "expressed_in": "local"}
+    twist, a = kt.frame_velocity(robot, q, v, **how), kt.frame_acceleration(robot, q, v, qdd, **how)
+    for library, (there, then) in {"dart": aligned(robot, q, v, qdd), "dart-6.16": (twist, a)}.items():
+        layout = kt.Layout(robot, library)
+        assert layout.q_names == [f"joint1.{name}" for name in ("rx", "ry", "rz", "x", "y", "z")]
+        moved = kt.frame_placement(chain(kt.ExponentialMap()), layout.q_to(q)[:, :3], "body1")[:, :3, :3]
+        assert np.allclose(moved, rotations(robot, q), atol=1e-14)
+        assert np.array_equal(layout.q_to(q)[:, 3:], q[:, :3])
+        assert np.allclose(layout.v_to(q, v), there[:, [3, 4, 5, 0, 1, 2]], atol=1e-12)
+        assert np.allclose(layout.qdd_to(q, v, qdd), then[:, [3, 4, 5, 0, 1, 2]], atol=1e-12)
+
+
+def test_dart_keeps_a_rotation_vector_of_any_length() -> None:
+    dart = kt.Layout(chain(kt.ExponentialMap(signs=[1, -1, 1])), "dart")
+    assert dart.q_to([3.0, 2.0, 1.0]).tolist() == [3.0, -2.0, 1.0]
+    assert dart.q_from([3.0, -2.0, 1.0]).tolist() == [3.0, 2.0, 1.0]
+    assert dart.q_names == ["joint1.rx", "joint1.ry", "joint1.rz"]
 
 
 @described([kt.Spherical(), kt.ExponentialMap()])
@@ -357,7 +383,7 @@ def test_a_user_s_kind_with_other_coordinates_is_refused_by_name(library: str) -
 
 def test_wrong_arguments_are_answered_with_what_was_expected() -> None:
     robot = chain(("ball", kt.Spherical()), ("wheel", kt.Continuous([0, 0, 1])))
-    with pytest.raises(kt.OptionError, match="library must be 'drake', 'mujoco', 'pinocchio' or 'rbdl', not 'ode'"):
+    with pytest.raises(kt.OptionError, match=r"library must be 'dart', .* 'pinocchio' or 'rbdl', not 'ode'"):
         kt.Layout(robot, "ode")
     with pytest.raises(kt.DTypeError, match="the first argument must be a robot"):
         kt.Layout("robot", "rbdl")  # type: ignore[arg-type]

@@ -75,6 +75,21 @@ class Coordinates:
         return Coordinates(("roll", "pitch", "yaw"), _rpy_from_quaternion, _quaternion_from_rpy)
 
     @staticmethod
+    def rotation_vector() -> Coordinates:
+        """A quaternion as a rotation vector."""
+        return Coordinates(("rx", "ry", "rz"), vector_of_quaternion, quaternion_of_vector)
+
+    @staticmethod
+    def vector_and_position() -> Coordinates:
+        """A position and a quaternion as a rotation vector and the position."""
+        ball = Coordinates.rotation_vector()
+        return Coordinates(
+            (*ball.names, "x", "y", "z"),
+            lambda q: [*ball.to(q[3:]), *q[:3]],
+            lambda q: [*q[3:], *ball.back(q[:3])],
+        )
+
+    @staticmethod
     def chain(parts: Sequence[Coordinates], nq: Sequence[int]) -> Coordinates:
         """The coordinates of several joints in series; `nq` are the sizes of our q of each."""
         ours = [0, *accumulate(nq)]

@@ -46,7 +46,8 @@ class Layout:
 
     Args:
         robot: The robot.
-        library: "pinocchio", "mujoco", "drake" or "rbdl".
+        library: "pinocchio", "mujoco", "drake", "rbdl" or "dart"; "dart-6.16" for DART up to 6.16, whose free joint
+            has its velocity in other axes than that of 6.17 and later.
         joint_order: The names of all joints that have coordinates, in the order of the library's own model; by default
             kinetree's. A coupling is listed by its name.
 
@@ -58,7 +59,7 @@ class Layout:
     the derivatives of the library's v. Joints that follow others have no coordinates in either.
 
     Raises:
-        OptionError: For a library that is not one of the four.
+        OptionError: For a library that is not one of these.
         NameNotFoundError: If `joint_order` names a joint that the robot does not have.
         ModelError: If the order does not name each joint once, or a joint's kind has no counterpart.
         DTypeError: If `joint_order` is not a list.

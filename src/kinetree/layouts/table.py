@@ -28,8 +28,15 @@ from kinetree.spatial.rotations import from_axis_angle
 
 __all__ = ["LIBRARIES", "Written", "written"]
 
-LIBRARIES = {"drake": "Drake", "mujoco": "MuJoCo", "pinocchio": "Pinocchio", "rbdl": "RBDL"}
-"""What each library calls itself."""
+LIBRARIES = {
+    "dart": "DART",
+    "dart-6.16": "DART up to 6.16",
+    "drake": "Drake",
+    "mujoco": "MuJoCo",
+    "pinocchio": "Pinocchio",
+    "rbdl": "RBDL",
+}
+"""What each library calls itself. DART 6.17 changed the velocity of its free joint."""
 
 
 class Written(NamedTuple):
@@ -70,6 +77,20 @@ def _turned(
         Coordinates.of(kind, q_order, late),
         TurnedBasis(kind.v_names, into, vectors, spin, rotation_of(kind), v_order),
     )
+
+
+def _by_vector(into: str | None, vectors: Sequence[Sequence[int]] = ()) -> Row:
+    """DART's free joint: a rotation vector, then the position; angular, then linear velocity."""
+    by_twist = (
+        _in_order(v_order=_ANGULAR_FIRST) if into is None else _turned(into, vectors, _ANGULAR, v_order=_ANGULAR_FIRST)
+    )
+
+    def row(kind: JointKind) -> Written:
+        way = by_twist(kind)
+        assert way is not None
+        return Written(Coordinates.vector_and_position(), way.basis)
+
+    return row
 
 
 def _angle(kind: JointKind) -> Written:
@@ -119,7 +140,7 @@ def _ball_rpy(kind: JointKind) -> Written:
 
 
 def _ball_by_vector(library: str) -> Row:
-    """The library's own ball joint: none has one whose v are the rates of a rotation vector."""
+    """The library's own ball joint, which has a quaternion or angles: none has the rates of a rotation vector as v."""
 
     def row(kind: JointKind) -> Written:
         ball = written(Spherical(), library)
@@ -139,10 +160,28 @@ def _ball_by_vector(library: str) -> Row:
     return row
 
 
+def _vector(kind: JointKind) -> Written:
+    """DART's ball joint: a rotation vector."""
+    return Written(Coordinates.rotation_vector(), Basis(kind.v_names))
+
+
+def _vector_as_it_is(kind: JointKind) -> Written:
+    """The same rotation vector, of any length, and the angular velocity in the moving side's axes."""
+
+    def signed(q: Numbers) -> Numbers:
+        return _signed(kind, q)
+
+    def angular(m: Motion) -> Numbers:
+        return list(m.angular.components())
+
+    coordinates = Coordinates.unchanged(kind.q_names).after(signed, signed)
+    return Written(coordinates, SubspaceBasis(kind, angular, signed, Basis(Spherical().v_names)))
+
+
 def _rpy_and_twist(kind: JointKind) -> Written:
     """A free joint with its angles first, and an angular, then a linear velocity in the fixed side's axes."""
     names = Free().v_names
-    twist = TurnedBasis(names, "fixed", [_LINEAR, _ANGULAR], _ANGULAR, rotation_of(kind), (*_ANGULAR, *_LINEAR))
+    twist = TurnedBasis(names, "fixed", [_LINEAR, _ANGULAR], _ANGULAR, rotation_of(kind), _ANGULAR_FIRST)
 
     def signed(q: Numbers) -> Numbers:
         return _signed(kind, q)
@@ -150,7 +189,7 @@ def _rpy_and_twist(kind: JointKind) -> Written:
     def six(m: Motion) -> Numbers:
         return list(m.linear_first())
 
-    coordinates = Coordinates.of(kind, (*_ANGULAR, *_LINEAR)).after(signed, signed)
+    coordinates = Coordinates.of(kind, _ANGULAR_FIRST).after(signed, signed)
     return Written(coordinates, SubspaceBasis(kind, six, list, twist))
 
 
@@ -164,24 +203,33 @@ _POSITION = (0, 1, 2)
 _W_FIRST = (6, 3, 4, 5)
 _YAW_FIRST = (0, 1, 2, 5, 4, 3)
 _LINEAR, _ANGULAR = (0, 1, 2), (3, 4, 5)
+_ANGULAR_FIRST = (*_ANGULAR, *_LINEAR)
+_DART = ("dart", "dart-6.16")
 
 _TABLE: Mapping[type[JointKind], Mapping[str, Row]] = {
     Composite: {library: _parts(library) for library in LIBRARIES},
     Continuous: {"pinocchio": _angle},
-    ExponentialMap: {library: _ball_by_vector(library) for library in LIBRARIES},
+    ExponentialMap: {
+        library: _vector_as_it_is if library in _DART else _ball_by_vector(library) for library in LIBRARIES
+    },
     FloatingBase: {
-        "drake": _turned("fixed", [_ANGULAR], _ANGULAR, (*_W_FIRST, *_POSITION), (*_ANGULAR, *_LINEAR)),
+        "dart": _by_vector("fixed", [_ANGULAR]),
+        "dart-6.16": _by_vector("moving", [_LINEAR]),
+        "drake": _turned("fixed", [_ANGULAR], _ANGULAR, (*_W_FIRST, *_POSITION), _ANGULAR_FIRST),
         "mujoco": _in_order((*_POSITION, *_W_FIRST)),
         "pinocchio": _turned("moving", [_LINEAR], _ANGULAR),
         "rbdl": _in_order(late=[6]),
     },
     Free: {
-        "drake": _turned("fixed", [_LINEAR, _ANGULAR], _ANGULAR, (*_W_FIRST, *_POSITION), (*_ANGULAR, *_LINEAR)),
+        "dart": _by_vector("fixed", [_LINEAR, _ANGULAR]),
+        "dart-6.16": _by_vector(None),
+        "drake": _turned("fixed", [_LINEAR, _ANGULAR], _ANGULAR, (*_W_FIRST, *_POSITION), _ANGULAR_FIRST),
         "mujoco": _turned("fixed", [_LINEAR], _ANGULAR, (*_POSITION, *_W_FIRST)),
         "pinocchio": _in_order(),
         "rbdl": _turned("fixed", [_LINEAR], _ANGULAR, late=[6]),
     },
     FreeRPY: {
+        **{library: _in_order(_YAW_FIRST, _YAW_FIRST) for library in _DART},
         "drake": _rpy_and_twist,
         "mujoco": _in_order(_YAW_FIRST, _YAW_FIRST),
         "pinocchio": _in_order(_YAW_FIRST, _YAW_FIRST),
@@ -190,6 +238,7 @@ _TABLE: Mapping[type[JointKind], Mapping[str, Row]] = {
     Placed: {library: _own(library) for library in LIBRARIES},
     Planar: {"pinocchio": _planar},
     Spherical: {
+        **dict.fromkeys(_DART, _vector),
         "drake": _ball_rpy,
         "mujoco": _in_order((3, 0, 1, 2)),
         "pinocchio": _in_order(),
