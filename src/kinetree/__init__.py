@@ -3,7 +3,7 @@
 A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its motion come out.
 """
 
-from kinetree import solids, zoo
+from kinetree import attitudes, solids, zoo
 from kinetree.compiler.calls import compile_function as compile
 from kinetree.errors import (
     ConfigurationError,
@@ -197,6 +197,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "attitudes",
     "base_parameters",
     "base_wrench",
     "bias_forces",

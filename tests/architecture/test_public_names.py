@@ -73,6 +73,7 @@ NAMES = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "attitudes",
     "base_parameters",
     "base_wrench",
     "bias_forces",
@@ -186,7 +187,9 @@ def test_a_function_of_motion_tells_its_shapes_errors_source_and_an_example(name
         assert part in text, part
 
 
-@pytest.mark.parametrize("module", ["llvmlite", "matplotlib", "typer", "rich", "pinocchio", "mujoco", "jax", "torch"])
+@pytest.mark.parametrize(
+    "module", ["llvmlite", "matplotlib", "typer", "rich", "pinocchio", "mujoco", "scipy", "jax", "torch"]
+)
 def test_importing_kinetree_leaves_heavy_packages_alone(module: str) -> None:
     code = f"import kinetree, sys; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -12,11 +12,10 @@ from kinetree.expr import Scalar, cos, sin
 from kinetree.inputs import is_masked, plain
 from kinetree.joints.base import JointKind, JointMotion
 from kinetree.spatial import Inertia, Motion, Subspace, Sym3, Transform, Turn, Vec3
+from kinetree.spatial.euler_angles import ORDERS
 
 __all__ = ["ORDERS", "Euler", "Turning", "signs_of", "turning"]
 
-ORDERS = tuple(a + b + c for a in "XYZ" for b in "XYZ" if b != a for c in "XYZ" if c != b)
-"""All twelve: no axis appears twice in succession."""
 _AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-
-from kinetree.expr import atan2, cos, sin, sqrt
+from kinetree.expr import atan2, cos, sin
 from kinetree.joints import JointKind
 from kinetree.spatial import Vec3
+from kinetree.spatial.euler_angles import euler_from_quaternion, quaternion_from_euler
 from kinetree.spatial.exponential import quaternion_exp, quaternion_log
-from kinetree.spatial.rotations import Quaternion, quaternion_product
 
 __all__ = ["Coordinates", "Map", "Numbers", "quaternion_of_vector", "vector_of_quaternion"]
 
@@ -116,26 +113,12 @@ class Coordinates:
 
 
 def _rpy_from_quaternion(q: Numbers) -> Numbers:
-    """Half the sum and half the difference of yaw and roll are each an arc tangent, even where the pitch is 90°."""
-    x, y, z, w = q
-    half_sum, half_difference = atan2(x + z, w - y), atan2(z - x, w + y)
-    across, along = (w + y) * (w + y) + (z - x) * (z - x), (w - y) * (w - y) + (x + z) * (x + z)
-    pitch = 2.0 * atan2(sqrt(across), sqrt(along)) - math.pi / 2
-    return [_within_half_turn(half_sum - half_difference), pitch, _within_half_turn(half_sum + half_difference)]
-
-
-def _within_half_turn(angle: Any) -> Any:
-    return angle - 2.0 * math.pi * np.round(angle / (2.0 * math.pi))
+    yaw, pitch, roll = euler_from_quaternion((q[0], q[1], q[2], q[3]), "ZYX")
+    return [roll, pitch, yaw]
 
 
 def _quaternion_from_rpy(q: Numbers) -> Numbers:
-    """Rz(yaw) Ry(pitch) Rx(roll), as the product of the three turns."""
-    turns: list[Quaternion] = []
-    for k, angle in enumerate(q):
-        s, c = sin(0.5 * angle), cos(0.5 * angle)
-        turns.append((s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0, c))
-    roll, pitch, yaw = turns
-    return list(quaternion_product(quaternion_product(yaw, pitch), roll))
+    return list(quaternion_from_euler(q[::-1], "ZYX"))
 
 
 def quaternion_of_vector(q: Numbers) -> Numbers:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.inputs import plain
 from kinetree.joints import JointKind
-from kinetree.model import changes
+from kinetree.model import changes, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
 from kinetree.model.changes import Changed
@@ -72,6 +72,50 @@ class Model(Robot):
         ([-0.628, -0.628, -0.628], [1.0, 1.0, 1.0])
         """
         return conditions.rechart(self, self._configuration("q", q), vector(self, "v", v, self.nv))
+
+    def quaternion(self, q: ArrayLike, name: str) -> NDArray[Any]:
+        """The quaternion (…, 4), x, y, z, w, of a joint in q (…, nq), as it is there: of any length.
+
+        Args:
+            q: Configurations; float32 stays float32.
+            name: The joint, or the body that it moves; a joint's name counts first.
+
+        Raises:
+            NameNotFoundError: If there is no such joint or body, or it has no quaternion; the message names those that
+                have.
+            ShapeError, DTypeError: For a q that is not (…, nq).
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("quadruped")
+        >>> robot.quaternion(robot.neutral(), "root_joint").tolist()
+        [0.0, 0.0, 0.0, 1.0]
+        """
+        return quaternions.quaternion(self, q, name)
+
+    def with_quaternion(self, q: ArrayLike, name: str, quaternion: ArrayLike) -> NDArray[Any]:
+        """A copy of q (…, nq) with the quaternion of a joint replaced.
+
+        Args:
+            q: Configurations.
+            name: The joint, or the body that it moves, as in `quaternion`.
+            quaternion: x, y, z, w (…, 4), of any nonzero length; it is stored as given. `kt.attitudes.convert` makes
+                one from angles, a matrix, a rotation vector or another order.
+
+        Returns:
+            (…, nq), the leading axes of both broadcast; float32 if both are.
+
+        Raises:
+            NameNotFoundError, ShapeError, DTypeError: As `quaternion` does, and for quaternions that are not (…, 4).
+            ConfigurationError: For a quaternion of zero length.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("quadruped")
+        >>> turned = kt.attitudes.convert([0.5, 0.0, 0.0], "ZYX", "quaternion")
+        >>> q = robot.with_quaternion(robot.neutral(), robot.root, turned)
+        >>> float(kt.attitudes.convert(robot.quaternion(q, robot.root), "quaternion", "ZYX")[0])
+        0.5
+        """
+        return quaternions.with_quaternion(self, q, name, quaternion)
 
     def conditioning(self, q: ArrayLike) -> NDArray[np.float64]:
         """How far each joint is from a singularity of its coordinates at q (…, nq): (…, number of joints).

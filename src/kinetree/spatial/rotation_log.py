@@ -1,4 +1,4 @@
-"""The logarithm of a rotation matrix, for every angle.
+"""The quaternion and the logarithm of a rotation matrix, for every angle.
 
 Source: Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978): the largest of the four
 components is found first, and the others are divided by it.
@@ -11,15 +11,15 @@ from kinetree.spatial.exponential import quaternion_log
 from kinetree.spatial.rotations import Quaternion
 from kinetree.spatial.vectors import Mat3, Vec3
 
-__all__ = ["rotation_log"]
+__all__ = ["quaternion_from_matrix", "rotation_log"]
 
 
 def rotation_log(R: Mat3) -> Vec3:
     """The rotation vector, of length at most pi: R = exp([w])."""
-    return quaternion_log(_quaternion(R))
+    return quaternion_log(quaternion_from_matrix(R))
 
 
-def _quaternion(R: Mat3) -> Quaternion:
+def quaternion_from_matrix(R: Mat3) -> Quaternion:
     """x, y, z, w of the rotation, of a length between 2 and 4, on which the logarithm does not depend."""
     xx, yy, zz = R.x.x, R.y.y, R.z.z
     trace = xx + yy + zz
