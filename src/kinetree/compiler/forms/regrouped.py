@@ -11,11 +11,12 @@ Source: Gautier and Khalil, "Direct calculation of minimum set of inertial param
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kinetree.compiler.forms.form import Form
-from kinetree.compiler.forms.rolled import RolledModel
 from kinetree.expr import Symbol
+from kinetree.model.elements import Frame, Named
+from kinetree.model.model import Model
 from kinetree.spatial import Inertia
 from kinetree.tree import Tree, UnrolledTree
 
@@ -24,10 +25,21 @@ __all__ = ["regrouped", "with_regrouped_inertias"]
 
 def with_regrouped_inertias(model: Form) -> Form:
     """The robot with regrouped inertias in its tree, for an algorithm; everything else is that of the robot itself."""
-    if isinstance(model, RolledModel):
-        return model.rebuilt(_regrouped)
-    robot = model.one_by_one
-    return replace(robot, tree=_regrouped(robot.tree))
+    return _RegroupedForm(
+        model.name, regrouped(model.tree), model.frames, model.mass, model.driven_nv, model.one_by_one
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _RegroupedForm:
+    """A `Form` with another tree. Its mass is not the new tree's, whose sum may round differently."""
+
+    name: str
+    tree: Tree
+    frames: Named[Frame]
+    mass: float
+    driven_nv: int
+    one_by_one: Model
 
 
 def regrouped(tree: Tree) -> Tree:

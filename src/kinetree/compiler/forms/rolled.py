@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -11,7 +10,7 @@ from kinetree.compiler.forms.aligned import aligned
 from kinetree.expr import Index, Recorder
 from kinetree.model.elements import Frame, Named
 from kinetree.model.model import Model
-from kinetree.tree import Tree, UnrolledTree
+from kinetree.tree import Tree
 from kinetree.tree.rolled.memory import Knowledge, Slot
 from kinetree.tree.rolled.results import BodyColumns, BodyRow, CarriedBodies, NamedBodies, Rows
 from kinetree.tree.rolled.source import Source
@@ -60,12 +59,6 @@ class RolledModel:
     def tree(self) -> Tree:
         """Its slots and loop variables take the places of an algorithm's numbers, which their types do not say."""
         return cast(Tree, self._tree)
-
-    def rebuilt(self, change: Callable[[UnrolledTree], UnrolledTree]) -> RolledModel:
-        """The same robot with some of its tree's constants changed."""
-        other = copy.copy(self)
-        other._tree = self._tree.rebuilt(change)
-        return other
 
     def rows(self) -> Rows:
         return Rows(self._recorder)
