@@ -19,7 +19,7 @@ WRONG = {
         'operand types for @ \\("Inertia" and "Force"\\)',
     ),
     "        a[i] = a_p + S[i] @ qdd[i]\n": (
-        "        a[i] = X[i] @ pA[p]\n",
+        "        a[i] = X[i] @ (tree.I[i] @ a[p])\n",
         '"__matmul__" of "Transform" matches argument type "Force"',
     ),
 }

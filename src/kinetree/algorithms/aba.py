@@ -8,35 +8,57 @@ is added to U, as their joint feels the parent's acceleration and the parent fee
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from kinetree.expr import Scalar
 from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
 from kinetree.tree import Tree
 
-__all__ = ["aba"]
+__all__ = ["ArticulatedBodies", "aba", "articulated_bodies"]
+
+Pieces = Sequence[Sequence[Scalar]]
+_NO_FORCE = Force.zero()
 
 
-def aba(
+class ArticulatedBodies(NamedTuple):
+    """The quantities of Table 7.1 after its second pass, indexed by slot. Gravity is not among the forces."""
+
+    X: list[Transform]
+    S: list[Subspace]
+    c: list[Motion]
+    U: list[ForceBasis]
+    D: list[LDLT]
+    u: list[Sequence[Scalar]]
+    IA: list[ArticulatedInertia]
+    pA: list[Force]
+
+
+def articulated_bodies(
     tree: Tree,
-    q: Sequence[Sequence[Scalar]],
-    qd: Sequence[Sequence[Scalar]],
-    tau: Sequence[Sequence[Scalar]],
+    q: Pieces,
+    qd: Pieces,
+    tau: Pieces,
     f_ext: Mapping[int, Force] | None = None,
-) -> list[Sequence[Scalar]]:
-    """Accelerations due to joint forces tau and forces f_ext on bodies, in the bodies' own coordinates."""
-    f_ext = f_ext or {}
+    held: Collection[int] = (),
+    f_root: Force = _NO_FORCE,
+) -> ArticulatedBodies:
+    """The first two passes. The joints of the bodies `held` are not eliminated: these bodies pass nothing on.
+
+    The force on the root is given separately, since only who asks for the root's own bias force needs it.
+    """
+    f_ext, held = f_ext or {}, tree.some(held) if held else held
     X = tree.slots(Transform)
     S = tree.slots(Subspace)
     G, U, UD = tree.slots(ForceBasis, 3)
-    v, c, a = tree.slots(Motion, 3)
+    v, c = tree.slots(Motion, 2)
     IA = tree.slots(ArticulatedInertia)
     pA, g = tree.slots(Force, 2)
     D = tree.slots(LDLT)
-    u, qdd = tree.pieces(2)
+    u = tree.pieces()
 
-    v[0], a[0] = Motion.zero(), -tree.gravity
-    IA[0], pA[0] = ArticulatedInertia.zero(), Force.zero()
+    v[0] = Motion.zero()
+    IA[0], pA[0] = tree.I[0].articulated, -f_root
 
     # Pass 1, outward: velocities, velocity-product accelerations, rigid-body bias.
     for i, p in tree.outward:
@@ -53,6 +75,8 @@ def aba(
 
     # Pass 2, inward: articulated-body inertias and bias forces.
     for i, p in tree.inward:
+        if i in held:
+            continue
         IS = S[i].carried_by(IA[i])
         SU = S[i].inertia(IS, tree.armature[i])
         D[i] = LDLT(SU)  # D = Sᵀ U
@@ -63,6 +87,18 @@ def aba(
         pa = pA[i] + g[i] + Ia @ c[i] + UD[i] @ u[i]
         IA[p] = IA[p] + X[i].back(Ia)  # λX*_i Iᵃ ⁱX_λ
         pA[p] = pA[p] + X[i].back(pa)
+
+    return ArticulatedBodies(X, S, c, U, D, u, IA, pA)
+
+
+def aba(
+    tree: Tree, q: Pieces, qd: Pieces, tau: Pieces, f_ext: Mapping[int, Force] | None = None
+) -> list[Sequence[Scalar]]:
+    """Accelerations due to joint forces tau and forces f_ext on bodies, in the bodies' own coordinates."""
+    X, S, c, U, D, u, _, _ = articulated_bodies(tree, q, qd, tau, f_ext)  # passes 1 and 2
+    a = tree.slots(Motion)
+    qdd = tree.pieces()
+    a[0] = -tree.gravity
 
     # Pass 3, outward: accelerations.
     for i, p in tree.outward:

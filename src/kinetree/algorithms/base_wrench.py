@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kinetree.algorithms.aba import articulated_bodies
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_system
 from kinetree.algorithms.momentum import carried_forces
 from kinetree.expr import Scalar
-from kinetree.spatial import LDLT, ArticulatedInertia, Force, ForceBasis, Motion, Subspace, Transform
+from kinetree.spatial import LDLT, Force, Motion, Subspace, Transform
 from kinetree.tree import Tree, UnrolledTree
 
 __all__ = ["base_wrench", "base_wrench_of_system"]
@@ -31,46 +32,10 @@ def base_wrench(
     f_ext: Mapping[int, Force] | None = None,
 ) -> Force:
     """Wrench on the body in slot `base`, in its coordinates. The entries of tau for the base's joint are ignored."""
-    f_ext, bases = f_ext or {}, tree.some({base})
-    X = tree.slots(Transform)
-    S = tree.slots(Subspace)
-    G = tree.slots(ForceBasis)
-    v, c = tree.slots(Motion, 2)
-    IA = tree.slots(ArticulatedInertia)
-    pA, g = tree.slots(Force, 2)
-
-    X[0], v[0] = Transform.identity(), Motion.zero()
-    IA[0], pA[0] = tree.I[0].articulated, -f_ext.get(0, Force.zero())
-
-    # Pass 1, outward: velocities, velocity-product accelerations, rigid-body bias.
-    for i, p in tree.outward:
-        X_J, S[i], v_J, c_J = tree.joint[i].calc(q[i], qd[i])
-        X[i] = X_J @ tree.X_T[i]
-        v[i] = X[i] @ v[p] + v_J
-        c[i] = c_J + v[i].cross(v_J)
-        G[i] = ForceBasis.couples(tree.rotor[i], X_J)
-        g[i] = (v[i] - v_J).cross(G[i] @ qd[i])
-        IA[i] = tree.I[i].articulated
-        pA[i] = v[i].cross(tree.I[i] @ v[i])
-        if i in f_ext:
-            pA[i] = pA[i] - f_ext[i]
-
-    # Pass 2, inward to the base: articulated-body inertias and bias forces.
-    for i, p in tree.inward:
-        if i in bases:
-            continue
-        IS = S[i].carried_by(IA[i])
-        SU = S[i].inertia(IS, tree.armature[i])
-        D = LDLT(SU)
-        U = IS + G[i]
-        UD = U.times_inverse(D, SU)
-        u = [t - s + r for t, s, r in zip(tau[i], S[i].project(pA[i]), G[i].dot(c[i]), strict=True)]
-        Ia = S[i].freed(IA[i] - U.outer(UD), tree.armature[i], G[i])
-        pa = pA[i] + g[i] + Ia @ c[i] + UD @ u
-        IA[p] = IA[p] + X[i].back(Ia)
-        pA[p] = pA[p] + X[i].back(pa)
-
-    wrench: Force = IA[base] @ (a_base - X[base] @ tree.gravity) + pA[base]
+    f_root = (f_ext or {}).get(0, Force.zero())
+    found = articulated_bodies(tree, q, qd, tau, f_ext, held={base}, f_root=f_root)
+    found.X[0] = Transform.identity()
+    wrench: Force = found.IA[base] @ (a_base - found.X[base] @ tree.gravity) + found.pA[base]
     return wrench
 
 
