@@ -24,17 +24,23 @@ EVERY: dict[str, Function] = {
 """By name, without aliases; rollouts, whose ports are others, have tests of their own."""
 FIXED = {name: function for name, function in EVERY.items() if name != "floating_inverse_dynamics"}
 """Those that a robot with a fixed base has."""
+OWN_COORDINATES = {"articulated_inertias", "articulated_bias_forces", "articulated_joints"}
+"""Those that a robot whose joints share coordinates does not have."""
 LOOPING = {name: function for name, function in EVERY.items() if function.definition.strategy.loops}
 """Those whose algorithm can loop over bodies."""
 
 
-def on(robots: Iterable[str], floating: Collection[str]) -> list[Any]:
-    """Every function with every robot it is for, by the robots' names; `floating` are those whose base floats."""
+def on(robots: Iterable[str], floating: Collection[str], sharing: Collection[str] = ()) -> list[Any]:
+    """Every function with every robot it is for, by the robots' names.
+
+    `floating` are those whose base floats, `sharing` those whose joints share coordinates.
+    """
     return [
         pytest.param(name, function, id=f"{function_name}-{name}")
         for function_name, function in EVERY.items()
         for name in robots
         if function_name in FIXED or name in floating
+        if function_name not in OWN_COORDINATES or name not in sharing
     ]
 
 

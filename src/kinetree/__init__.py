@@ -21,6 +21,12 @@ from kinetree.errors import (
     StiffFrictionError,
     TrajectoryFileError,
 )
+from kinetree.functions.articulated import (
+    ArticulatedJoints,
+    articulated_bias_forces,
+    articulated_inertias,
+    articulated_joints,
+)
 from kinetree.functions.center_of_mass import (
     center_of_mass_acceleration,
     center_of_mass_jacobian,
@@ -55,6 +61,7 @@ from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_
 from kinetree.functions.euler_lagrange import EulerLagrangeMatrices, euler_lagrange, euler_lagrange_matrices
 from kinetree.functions.hybrid import HybridDynamics, base_wrench, floating_inverse_dynamics, hybrid_dynamics
 from kinetree.functions.jacobians import frame_bias_acceleration, frame_jacobian, frame_jacobian_rate, kinematic_hessian
+from kinetree.functions.joint_wrenches import joint_wrenches
 from kinetree.functions.kinematics import (
     body_accelerations,
     body_velocities,
@@ -137,6 +144,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AbaDerivatives",
+    "ArticulatedJoints",
     "BaseParameters",
     "Composite",
     "ConfigurationError",
@@ -197,6 +205,9 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "articulated_bias_forces",
+    "articulated_inertias",
+    "articulated_joints",
     "attitudes",
     "base_parameters",
     "base_wrench",
@@ -247,6 +258,7 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "joint_torque_regressor",
+    "joint_wrenches",
     "jvp",
     "kinematic_hessian",
     "kinetic_energy",

@@ -13,6 +13,7 @@ import kinetree as kt
 
 NAMES = [
     "AbaDerivatives",
+    "ArticulatedJoints",
     "BaseParameters",
     "Composite",
     "ConfigurationError",
@@ -73,6 +74,9 @@ NAMES = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "articulated_bias_forces",
+    "articulated_inertias",
+    "articulated_joints",
     "attitudes",
     "base_parameters",
     "base_wrench",
@@ -123,6 +127,7 @@ NAMES = [
     "inverse_dynamics",
     "jacobian",
     "joint_torque_regressor",
+    "joint_wrenches",
     "jvp",
     "kinematic_hessian",
     "kinetic_energy",

@@ -40,7 +40,7 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     return [float(x) for x in on_numbers(function.definition, robot, [x.tolist() for x in sample], **options)]
 
 
-@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"]))
+@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"], sharing=["sharing joints"]))
 def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
     robot = robot_of(name)
     kernel = kt.compile(robot, function, **options_of(robot, function))

@@ -57,6 +57,8 @@ ARGUMENTS: dict[Callable[..., Any], tuple[str, ...]] = {
     kt.centroidal_momentum_matrix_rate: ("q", "v"),
     kt.centroidal_inertia: ("q",),
     kt.mechanical_power: ("q", "v", "tau"),
+    kt.joint_wrenches: ("q", "v", "qdd"),
+    kt.articulated_bias_forces: ("q", "v", "tau"),
 }
 OPTIONS = {"frame": "tool", "expressed_in": "world", "kind": "classical"}
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)

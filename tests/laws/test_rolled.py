@@ -39,9 +39,13 @@ ARGUMENTS = {
     kt.kinematic_hessian: ("q",),
     kt.momentum_regressor: ("q", "v"),
     kt.joint_torque_regressor: ("q", "v", "qdd"),
+    kt.articulated_inertias: ("q",),
+    kt.articulated_joints: ("q", "v", "tau"),
 }
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
-WITH_FORCES = pytest.mark.parametrize("function", [kt.aba, kt.rnea, kt.bias_forces], ids=lambda f: f.__name__)
+WITH_FORCES = pytest.mark.parametrize(
+    "function", [kt.aba, kt.rnea, kt.bias_forces, kt.articulated_joints], ids=lambda f: f.__name__
+)
 EXPRESSED_IN = st.sampled_from(["local", "world", "local_world_aligned"])
 KINDS = st.sampled_from(["spatial", "classical"])
 

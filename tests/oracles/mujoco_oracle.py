@@ -84,6 +84,21 @@ class MujocoOracle:
         self.data.xfrc_applied[body] = 0.0
         return qdd
 
+    def joint_wrenches(self, q: Array, v: Array, qdd: Array) -> Array:
+        """`cfrc_int` of the bodies that joints move, as [f; n] in the world's axes and about its origin.
+
+        There it is [n; f] in the world's axes and about the centre of mass of all that hangs together with the body.
+        """
+        self._set(q, v)
+        self.data.qacc[:] = self._layout.qdd_to(q, v, qdd)
+        mujoco.mj_rnePostConstraint(self.model, self.data)
+        out = []
+        for name in self.robot.joints:
+            body = self.model.joint(name).bodyid[0]
+            n, f = self.data.cfrc_int[body].reshape(2, 3)
+            out.append(np.concatenate([f, n + np.cross(self.data.subtree_com[self.model.body_rootid[body]], f)]))
+        return np.array(out).reshape(-1, 6)
+
     def placements(self, q: Array) -> dict[str, Array]:
         """Where the moving bodies are, by the name of the joint that moves each."""
         self._set(q, np.zeros(self.robot.nv))

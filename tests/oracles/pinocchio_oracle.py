@@ -71,6 +71,15 @@ class PinocchioOracle:
     def gravity_forces(self, q: Array) -> Array:
         return pin.computeGeneralizedGravity(self.model, self.data, self._q(q))[self._order].copy()
 
+    def joint_wrenches(self, q: Array, v: Array, qdd: Array, *, expressed_in: str) -> Array:
+        """What its inverse dynamics leaves in `data.f`, in the axes of each joint's body, or in the world's."""
+        pin.rnea(self.model, self.data, self._q(q), self._v(v), self._v(qdd))
+        pin.updateGlobalPlacements(self.model, self.data)
+        joints = [self.model.getJointId(name) for name in self.robot.joints]
+        if expressed_in == "world":
+            return np.array([self.data.oMi[j].act(self.data.f[j]).vector for j in joints]).reshape(-1, 6)
+        return np.array([self.data.f[j].vector for j in joints]).reshape(-1, 6)
+
     # -- kinematics
 
     def frame_placement(self, q: Array, *, frame: str) -> Array:

@@ -2,6 +2,8 @@
 
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.aba_derivatives import aba_derivatives
+from kinetree.algorithms.articulated import articulated
+from kinetree.algorithms.articulated_bias import articulated_bias
 from kinetree.algorithms.base_wrench import base_wrench, base_wrench_of_system
 from kinetree.algorithms.center_of_mass import (
     center_of_mass_acceleration,
@@ -58,7 +60,7 @@ from kinetree.algorithms.kinematic_hessian import kinematic_hessian
 from kinetree.algorithms.kinematics import accelerations, placements, velocities
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.mass_matrix_inverse import mass_matrix_inverse
-from kinetree.algorithms.momentum import mechanical_power, momentum
+from kinetree.algorithms.momentum import carried_forces, mechanical_power, momentum
 from kinetree.algorithms.regressors import (
     drive_columns,
     joint_torque_regressor,
@@ -82,12 +84,15 @@ __all__ = [
     "aba_derivatives",
     "accelerations",
     "are_many",
+    "articulated",
+    "articulated_bias",
     "base_wrench",
     "base_wrench_of_system",
     "bodies_seen",
     "body_jacobian",
     "brake_coefficient",
     "braked",
+    "carried_forces",
     "center_of_mass",
     "center_of_mass_acceleration",
     "center_of_mass_jacobian",

@@ -17,12 +17,13 @@ __all__ = ["Articulated", "articulated"]
 
 
 class Articulated(NamedTuple):
-    """Transforms, subspaces, U D⁻¹ and the factors of D, indexed by slot."""
+    """Transforms, subspaces, U D⁻¹, the factors of D and articulated-body inertias, indexed by slot."""
 
     X: list[Any]
     S: list[Any]
     UD: list[Any]
     D: list[Any]
+    IA: list[Any]
 
 
 def articulated(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Articulated:
@@ -49,4 +50,4 @@ def articulated(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Articulated:
         Ia = S[i].freed(IA[i] - U[i].outer(UD[i]), tree.armature[i], G[i])
         IA[p] = IA[p] + X[i].back(Ia)
 
-    return Articulated(X, S, UD, D)
+    return Articulated(X, S, UD, D, IA)

@@ -33,7 +33,7 @@ def mass_matrix_inverse(tree: Tree, q: Sequence[Sequence[Scalar]]) -> Any:
 
 
 def _by_bodies(tree: Tree, q: Sequence[Sequence[Scalar]]) -> JointSquare:
-    X, S, UD, D = articulated(tree, q)
+    X, S, UD, D, _ = articulated(tree, q)
 
     # Inward from each joint: what its unit forces leave for the joints on the path, one row per unit force.
     z: dict[int, dict[int, list[list[Scalar]]]] = {}

@@ -31,7 +31,7 @@ class JointParts:
 
     def __init__(self, tree: Tree, q: Sequence[Sequence[Scalar]]) -> None:
         self._tree = tree
-        self._X, self._S, self._UD, self._D = articulated(tree, q)
+        self._X, self._S, self._UD, self._D, _ = articulated(tree, q)
 
     def half(self, wrench: Wrench) -> list[Scalar]:
         """Half-solution of a force on one body or on two."""

@@ -18,6 +18,7 @@ __all__ = [
     "frame_option",
     "kind_option",
     "one_of",
+    "seen_from_body",
 ]
 
 ExpressedIn = Literal["local", "world", "local_world_aligned"]
@@ -52,6 +53,16 @@ def express(m: Motion, X: Transform, expressed_in: str) -> Motion:
     if expressed_in == "local_world_aligned":
         return Motion(X.E.T @ m.angular, X.E.T @ m.linear)
     return m
+
+
+def seen_from_body(placement: Transform, X_0: Transform, expressed_in: str) -> Transform:
+    """From the requested coordinates of a frame, by its placement on a body, to those of the body, to which X_0 leads
+    from the world's: `.back` then takes forces and inertias to the requested coordinates."""
+    if expressed_in == "local":
+        return placement.inverse
+    if expressed_in == "world":
+        return X_0
+    return Transform(X_0.E, -(X_0.E.T @ placement.r))
 
 
 def classical(a: Motion, v: Motion) -> Motion:

@@ -97,6 +97,13 @@ class ArticulatedInertia:
             self.H.T @ m.angular + self.M @ m.linear,
         )
 
+    def linear_first(self) -> tuple[Scalar, ...]:
+        """The 6 by 6 matrix a user sees, row by row: from [v; ω] to [f; n]."""
+        M, H, I = self.M.full, self.H, self.I.full
+        upper = zip((M.x, M.y, M.z), (H.T.x, H.T.y, H.T.z), strict=True)
+        lower = zip((H.x, H.y, H.z), (I.x, I.y, I.z), strict=True)
+        return tuple(x for row in (*upper, *lower) for part in row for x in part.components())
+
 
 def _parallel_axis(c: Vec3, h: Vec3) -> Sym3:
     """-c x h x = (c . h) 1 - h cᵀ, for parallel c and h."""

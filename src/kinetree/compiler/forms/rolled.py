@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import cast
 
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.expr import Index, Recorder
 from kinetree.model.elements import Frame, Named
 from kinetree.model.model import Model
+from kinetree.spatial import Transform
 from kinetree.tree import Tree
 from kinetree.tree.rolled.memory import Knowledge, Slot
 from kinetree.tree.rolled.results import BodyColumns, BodyRow, CarriedBodies, NamedBodies, Rows
 from kinetree.tree.rolled.source import Source
-from kinetree.tree.rolled.tables import Columns
+from kinetree.tree.rolled.tables import Columns, QuantityTable
 from kinetree.tree.rolled.tree import RolledTree
 
 __all__ = ["RolledModel", "RolledSource"]
@@ -31,6 +33,7 @@ class RolledSource:
         bodies = list(turned.bodies.values())
         self.slots = [self.tree.number[body.slot] for body in bodies]
         self.placements = Columns([body.placement for body in bodies])
+        self._moved = [turned.bodies[joint.child] for joint in turned.joints.values()]
         self.number_of = {body.name: k for k, body in enumerate(bodies)}
         self.floating_base = model.floating_base
         self.driven_nv = model.driven_nv
@@ -39,6 +42,22 @@ class RolledSource:
         )
         self.name = model.name
         self.mass = model.mass
+
+    @cached_property
+    def joint_slots(self) -> list[int]:
+        """The numbers of the bodies that joints move, joint by joint."""
+        return [self.tree.number[body.slot] for body in self._moved]
+
+    @cached_property
+    def joint_placements(self) -> Columns:
+        """Where the frames of these bodies are, joint by joint."""
+        return Columns([body.placement for body in self._moved])
+
+    @cached_property
+    def moved_frames(self) -> Columns:
+        """The same by the bodies' numbers; the identity for the root."""
+        by_slot = {body.slot: body.placement for body in self._moved}
+        return Columns([by_slot.get(slot, Transform.identity()) for slot in self.tree.number])
 
 
 class RolledModel:
@@ -69,6 +88,15 @@ class RolledModel:
     def numbered_bodies(self) -> NamedBodies:
         source = self._source
         return NamedBodies(self._recorder, source.slots, source.placements, source.tree.kind_of)
+
+    def numbered_joints(self) -> Iterable[tuple[Slot, BodyRow]]:
+        source = self._source
+        if not source.joint_slots:
+            return ()
+        return NamedBodies(self._recorder, source.joint_slots, source.joint_placements, source.tree.kind_of)
+
+    def moved_frames(self) -> QuantityTable:
+        return self._tree.table(self._source.moved_frames)
 
     def numbered_drives(self) -> Iterator[tuple[Index, Slot]]:
         # A floating base is alone on the root, and thus the first body.

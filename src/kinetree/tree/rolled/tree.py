@@ -21,7 +21,7 @@ from kinetree.tree.rolled.results import JointBlocks, JointColumns, JointDiagona
 from kinetree.tree.rolled.shared import SharedMemory
 from kinetree.tree.rolled.source import Case, Source
 from kinetree.tree.rolled.sparse import SparseMatrix
-from kinetree.tree.rolled.tables import QuantityTable
+from kinetree.tree.rolled.tables import Columns, QuantityTable
 
 __all__ = ["RolledTree"]
 
@@ -249,6 +249,10 @@ class RolledTree:
     def start(self, space: str, i: int | Slot) -> Index:
         """Where a joint's piece of q or v begins."""
         return self._bodies.look_up(self._recorder, self._source.starts(space), i)
+
+    def table(self, columns: Columns) -> QuantityTable:
+        """Other constants of the bodies, in the order of their numbers."""
+        return QuantityTable(self._recorder, self._bodies, columns)
 
     def with_armature(self, armature: Any) -> RolledTree:
         """The tree with other armatures, given in memory."""
