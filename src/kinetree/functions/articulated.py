@@ -21,6 +21,7 @@ from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.options import ExpressedIn, expressed_in_option, seen_from_body
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 
 __all__ = ["ArticulatedJoints", "articulated_bias_forces", "articulated_inertias", "articulated_joints"]
@@ -187,7 +188,7 @@ def articulated_bias_forces(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     expressed_in: ExpressedIn,
     passive: Passive = False,
@@ -207,7 +208,7 @@ def articulated_bias_forces(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         expressed_in: "local", "world" or "local_world_aligned", as for `articulated_inertias`.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
@@ -253,7 +254,7 @@ def articulated_joints(
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     passive: Passive = False,
     limits: bool = False,
@@ -273,7 +274,7 @@ def articulated_joints(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         tau: joint forces (…, nv); N·m, N.
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         passive: which passive forces of the joints act besides tau, as for `aba`.
         limits: whether motor limits apply, as for `aba`.
         parameters: values that override some of the robot's parameters, such as

@@ -18,6 +18,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.options import ExpressedIn, expressed_in_option, seen_from_body
 from kinetree.model import Model
+from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 
 __all__ = ["joint_wrenches"]
@@ -52,7 +53,7 @@ def joint_wrenches(
     q: ArrayLike,
     v: ArrayLike,
     qdd: ArrayLike,
-    f_ext: Mapping[str, ArrayLike] | None = None,
+    f_ext: ExternalForces | None = None,
     *,
     expressed_in: ExpressedIn,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -76,7 +77,7 @@ def joint_wrenches(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        f_ext: external wrenches by frame name, [f; n] (…, 6) in the frame's own axes; N, N·m.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         expressed_in: "local" for the axes and the origin of the frame of the body that the joint moves, "world" for
             the world's, or "local_world_aligned" for the world's axes at that frame's origin.
         parameters: values that override some of the robot's parameters, such as
