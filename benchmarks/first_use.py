@@ -69,7 +69,10 @@ def measure(name: str, mode: str, shape: str, joints: int) -> float:
         needed = arguments[: len(names) - len(definition.optional)]
         function(robot, *needed, **options)
     elif mode == "jvp":
-        kt.jvp(robot, function, arguments, dict(zip(names, arguments, strict=True)), **options)
+        directions = [
+            x[: robot.nv] if size == "nq" else x for (_, size), x in zip(definition.inputs, arguments, strict=True)
+        ]
+        kt.jvp(robot, function, arguments, dict(zip(names, directions, strict=True)), **options)
     elif mode == "vjp":
         kt.vjp(robot, function, arguments, np.ones(definition.shape(robot, resolved)), **options)
     else:
