@@ -43,6 +43,7 @@ from kinetree.functions.constrained import (
     impact,
     operational_space_inertia,
 )
+from kinetree.functions.constrained_inverse import ConstrainedForces, constrained_inverse_dynamics
 from kinetree.functions.derivatives import hvp, jacobian, jvp, vjp
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import (
@@ -148,6 +149,7 @@ __all__ = [
     "BaseParameters",
     "Composite",
     "ConfigurationError",
+    "ConstrainedForces",
     "ConstrainedMotion",
     "Contact",
     "Continuous",
@@ -226,6 +228,7 @@ __all__ = [
     "centroidal_momentum_rate",
     "compile",
     "constrained_dynamics",
+    "constrained_inverse_dynamics",
     "constraint_bias",
     "constraint_errors",
     "constraint_forces",

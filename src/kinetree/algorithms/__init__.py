@@ -33,6 +33,11 @@ from kinetree.algorithms.constrained_dynamics import (
     impact,
     operational_space_inertia,
 )
+from kinetree.algorithms.constrained_inverse_dynamics import (
+    DividedForces,
+    ForceDivision,
+    constrained_inverse_dynamics,
+)
 from kinetree.algorithms.constraint_rows import constraint_jacobian, constraint_motion
 from kinetree.algorithms.coriolis_matrix import coriolis_matrix, coriolis_matrix_of_links
 from kinetree.algorithms.crba import crba
@@ -79,6 +84,8 @@ __all__ = [
     "PASSIVE",
     "Constrained",
     "ConstraintRule",
+    "DividedForces",
+    "ForceDivision",
     "Stage",
     "aba",
     "aba_derivatives",
@@ -104,6 +111,7 @@ __all__ = [
     "centroidal_momentum_rate",
     "cluster_aba",
     "constrained_dynamics",
+    "constrained_inverse_dynamics",
     "constraint_errors",
     "constraint_jacobian",
     "constraint_motion",

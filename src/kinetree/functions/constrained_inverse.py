@@ -1,0 +1,228 @@
+"""Inverse dynamics under motion constraints, as a function of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
+from kinetree.errors import ConfigurationError, OptionError
+from kinetree.expr import Scalar
+from kinetree.functions.constraint_options import HELD, IN_SINGLE, RULE, Constraints, listed, row_count
+from kinetree.functions.drives import Passive, passive_option, switched_on
+from kinetree.functions.options import one_of
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.model.constraints import Constraint, holds
+from kinetree.model.external_forces import ExternalForces
+from kinetree.spatial import Force
+
+__all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
+
+_UNMET = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+"""What may be left over, relative to the forces, before the accelerations count as impossible."""
+
+
+class ConstrainedForces(NamedTuple):
+    """What `constrained_inverse_dynamics` returns: three parts of one array."""
+
+    tau: Array
+    """Joint forces (…, nv); exactly zero where there is no drive."""
+    forces: Array
+    """Constraint forces (…, m), one per row of the constraints."""
+    unmet: Array
+    """What no force provides (…, nu), for each degree of freedom without a drive; zero up to rounding where the
+    accelerations are possible."""
+
+
+def _smallest_option(model: Model, value: Any) -> Hashable:
+    return "forces" if value is None else _one_of_them(model, value)
+
+
+_one_of_them = one_of("smallest", "forces", "torques", "both")
+
+
+def _weights_option(name: str, least: str) -> Callable[[Model, Any], Hashable]:
+    def check(_: Model, value: Any) -> tuple[float, ...] | None:
+        if value is None:
+            return None
+        weights = real_array(name, value, "(…)")
+        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0.0).any():
+            raise OptionError(f"{name} must be a list of finite numbers that are {least}, not {value!r:.60}")
+        if least == "positive" and not weights.all():
+            raise OptionError(f"{name} must be positive; entry {int(np.argmin(weights))} is zero")
+        return tuple(map(float, weights))
+
+    return check
+
+
+def _forces(
+    model: Form, q: Slots, v: Slots, qdd: Slots, *,
+    constraints: Sequence[Constraint], smallest: str, torque_weights: tuple[float, ...] | None,
+    force_weights: tuple[float, ...] | None, tolerance: float, passive: Sequence[str], f_ext: Mapping[int, Force],
+) -> list[Scalar]:  # fmt: skip
+    robot, rows = model.one_by_one, row_count(constraints)
+    if torque_weights is not None and smallest == "forces":
+        raise OptionError("torque_weights count only for smallest='torques' or 'both'")
+    torques = _checked("torque_weights", torque_weights, robot.nv, "degrees of freedom")
+    division = algorithms.ForceDivision(
+        None if smallest == "forces" else torques,
+        _checked("force_weights", force_weights, rows, "rows"),
+        smallest == "both",
+        tolerance,
+    )
+    found = algorithms.constrained_inverse_dynamics(
+        model.tree, holds(model.frames, constraints), q, v, qdd, f_ext, passive, _without_drive(robot), division
+    )
+    return [*found.tau, *found.forces, *found.unmet]
+
+
+def _checked(name: str, weights: tuple[float, ...] | None, count: int, what: str) -> tuple[float, ...]:
+    if weights is None:
+        return (1.0,) * count
+    if len(weights) != count:
+        raise OptionError(f"{name} has {len(weights)} numbers, but there are {count} {what}")
+    return weights
+
+
+def _without_drive(robot: Model) -> list[int]:
+    """The degrees of freedom that nothing drives."""
+    base = next(iter(robot.joints.values()), None)
+    return list(range(robot.nv)[base.v_slice]) if robot.floating_base and base is not None else []
+
+
+def _shape(model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+    return (model.nv + row_count(options["constraints"]) + len(_without_drive(model)),)
+
+
+def _is_dense(model: Model, options: Mapping[str, Any]) -> bool:
+    return algorithms.are_many(max(model.nv, row_count(options["constraints"])), row_count(options["constraints"]))
+
+
+CONSTRAINED_INVERSE_DYNAMICS = Definition(
+    "constrained_inverse_dynamics", (("q", "nq"), ("v", "nv"), ("qdd", "nv")), _shape, _forces,
+    {
+        **HELD,
+        "smallest": _smallest_option,
+        "torque_weights": _weights_option("torque_weights", "not negative"),
+        "force_weights": _weights_option("force_weights", "positive"),
+        "tolerance": RULE["tolerance"],
+        "passive": passive_option,
+    },
+    takes_forces=True, in_single=IN_SINGLE, regroups=True, strategy=Strategy(loops=False, is_dense=_is_dense),
+)  # fmt: skip
+
+
+@defined_by(CONSTRAINED_INVERSE_DYNAMICS)
+def constrained_inverse_dynamics(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    constraints: Constraints,
+    f_ext: ExternalForces | None = None,
+    *,
+    smallest: Literal["forces", "torques", "both"] = "forces",
+    torque_weights: Sequence[float] | None = None,
+    force_weights: Sequence[float] | None = None,
+    on_impossible: Literal["error", "least_squares"] = "error",
+    tolerance: float | None = None,
+    passive: Passive = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ConstrainedForces:
+    """The joint forces and constraint forces that give accelerations while some frames are held.
+
+    M q̈ + h = τ + Jᵀ λ, with τ = 0 on the degrees of freedom without a drive: those of a floating base. A legged robot
+    is carried by its contacts, and `rnea` alone would ask for a wrench on its base. Where the forces are not unique, as
+    with several feet on the ground or a closed loop, `smallest` decides.
+
+    The accelerations should satisfy the constraints, J q̈ + J̇ v = 0 (`constraint_jacobian`, `constraint_bias`);
+    `constrained_dynamics` with these joint forces then returns them. Constraints are equalities: forces may pull, and
+    friction cones and limits of motors are for optimisers.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: acceleration (…, nv); rad/s², m/s².
+        constraints: a list of `kt.Contact` and `kt.Loop`, as for `constrained_dynamics`; their gains do not matter.
+        f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
+        smallest: "forces" for the smallest constraint forces (sum of squares), "torques" for the smallest joint forces,
+            and among these the smallest constraint forces, or "both" for the smallest sum of both.
+        torque_weights: factors of the squares of joint forces (nv), not negative; ones by default. Entries of degrees
+            of freedom without a drive do not matter. Other weights compile another kernel.
+        force_weights: factors of the squares of constraint forces (m), positive; ones by default.
+        on_impossible: "error" raises where no forces give the accelerations; "least_squares" returns those that come
+            closest on the degrees of freedom without a drive, and in `unmet` what is left over there.
+        tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
+            independent of other rows; 1e-10 by default, in float32 1e-7.
+        passive: which passive forces of the joints act, so that the drives need not provide them, as for `rnea`.
+        parameters: values that override some of the robot's parameters, such as
+            {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
+        out: where to put all results, (…, nv + m + nu): joint forces, constraint forces, what is left over.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A named tuple (tau, forces, unmet) of arrays (…, nv), (…, m) and (…, nu), nu being the number of degrees of
+        freedom without a drive; N·m, N.
+
+    Raises:
+        ConfigurationError: no forces give these accelerations; says which sample and degree of freedom.
+        OptionError: constraints, smallest, weights, on_impossible or tolerance are not allowed values.
+        NameNotFoundError: there is no such frame.
+        ShapeError, DTypeError: as for `aba`.
+
+    Source: Righetti et al., "Optimal distribution of contact forces with inverse-dynamics control", IJRR 32 (2013).
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("quadruped")
+    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> rest = np.zeros(robot.nv)
+    >>> found = kt.constrained_inverse_dynamics(robot, robot.neutral(), rest, rest, feet)
+    >>> bool(np.isclose(found.forces[2::3].sum(), 9.81 * robot.mass)), found.tau[:6].tolist()
+    (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+    if on_impossible not in ("error", "least_squares"):
+        raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {on_impossible!r:.60}")
+    weights = {
+        name: tuple(np.ravel(real_array(name, given, "(…)")).tolist())
+        for name, given in (("torque_weights", torque_weights), ("force_weights", force_weights))
+        if given is not None
+    }
+    if tolerance is not None:
+        weights["tolerance"] = tolerance  # type: ignore[assignment]
+    found = run(
+        CONSTRAINED_INVERSE_DYNAMICS, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
+        constraints=listed(constraints), smallest=smallest, **weights, **switched_on(robot, passive),
+    )  # fmt: skip
+    tau, forces, unmet = np.split(found, (robot.nv, found.shape[-1] - len(_without_drive(robot))), axis=-1)
+    if on_impossible == "error":
+        _refuse_impossible(robot, tau, forces, unmet)
+    return ConstrainedForces(tau, forces, unmet)
+
+
+def _refuse_impossible(robot: Model, tau: Array, forces: Array, unmet: Array) -> None:
+    if not unmet.size:
+        return
+    size = 1.0 + np.abs(tau).max(axis=-1, initial=0.0) + np.abs(forces).max(axis=-1, initial=0.0)
+    worst = np.abs(unmet).max(axis=-1)
+    wrong = worst > _UNMET[unmet.dtype] * size
+    if not wrong.any():
+        return
+    sample = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    k = int(np.argmax(np.abs(unmet[sample])))
+    name, where = robot.v_names[_without_drive(robot)[k]], f" of sample {tuple(map(int, sample))}" if sample else ""
+    raise ConfigurationError(
+        f"constrained_inverse_dynamics: no forces of the constraints give these accelerations{where}: "
+        f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no drive; hold more frames, use "
+        "accelerations that these constraints can give (kt.floating_inverse_dynamics finds those of a base that "
+        "nothing holds), or pass on_impossible='least_squares'"
+    )
