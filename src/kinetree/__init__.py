@@ -27,6 +27,7 @@ from kinetree.functions.articulated import (
     articulated_inertias,
     articulated_joints,
 )
+from kinetree.functions.assembly import NearestConfiguration, nearest_configuration, nearest_velocity
 from kinetree.functions.center_of_mass import (
     center_of_mass_acceleration,
     center_of_mass_jacobian,
@@ -183,6 +184,7 @@ __all__ = [
     "ModelWarning",
     "MultiDof",
     "NameNotFoundError",
+    "NearestConfiguration",
     "OptionError",
     "Placed",
     "Planar",
@@ -277,6 +279,8 @@ __all__ = [
     "merge",
     "momentum",
     "momentum_regressor",
+    "nearest_configuration",
+    "nearest_velocity",
     "operational_space_inertia",
     "passive_forces",
     "placement",

@@ -1,0 +1,97 @@
+"""Configurations and velocities that satisfy motion constraints, nearest to given ones.
+
+A displacement d of the start q₀ is sought with error(q₀ ⊕ d) = 0 and |d| smallest. With the error linearised at the
+present q = q₀ ⊕ Δ, J (d - Δ) = -error, so d = J⁺ (J Δ - error): Gauss and Newton's step for a constrained problem. At
+its end d = J⁺ J d lies in the rows of J, as for the nearest configuration to first order; q - J⁺ error then removes the
+rest of the error quadratically. For velocities the problem is linear: v - J⁺ J v. Degrees of freedom that are held have
+no columns.
+
+Source: Nocedal and Wright, *Numerical Optimization*, 2nd edition (2006), section 18.1, with the unit matrix as Hessian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kinetree.algorithms.configuration import difference
+from kinetree.algorithms.constraint_rows import HeldRows, held_rows
+from kinetree.algorithms.constraints import constraint_error
+from kinetree.algorithms.dependent_rows import DependentRows, are_many
+from kinetree.algorithms.kinematics import placements
+from kinetree.expr import Grid, Scalar, less, select, sqrt
+from kinetree.tree import Tree
+from kinetree.tree.holds import Hold
+
+__all__ = ["AssemblyStep", "assembly_step", "nearest_velocity"]
+
+Pieces = Sequence[Sequence[Scalar]]
+_LONGEST = 0.5
+"""Length of a step's change, rad or m: beyond it the linearised error says little."""
+
+
+class AssemblyStep(NamedTuple):
+    """One step: displacements to apply, and the errors before it."""
+
+    from_start: list[Scalar]
+    """d, from the start."""
+    from_here: list[Scalar]
+    """-J⁺ error, from the present configuration."""
+    errors: list[Scalar]
+
+
+def assembly_step(
+    tree: Tree, holds: Sequence[Hold], q: Pieces, start: Pieces, held: Collection[int], tolerance: float
+) -> AssemblyStep:
+    """A step from q; what is held without a place stays where it is at the start. `held`: degrees of freedom."""
+    X_0 = placements(tree, start)
+    holds = [
+        replace(hold, at=hold.frame.placement @ X_0[hold.frame.slot])
+        if hold.carrier is None and hold.at is None
+        else hold
+        for hold in holds
+    ]
+    rows = held_rows(tree, holds, q, tree.at_rest(), 0.0)
+    errors = [x for hold, m in zip(holds, rows.motions, strict=True) for x in constraint_error(hold, m)]
+    J = _free_columns(rows, held)
+    decomposed = _decomposed(tree, J, tolerance)
+    away = tree.numbers(difference(tree, start, q), "nv")
+    here = _where_free(decomposed.solve([-x for x in errors])[1], held)
+    wanted = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
+    change = [a - b for a, b in zip(decomposed.solve(wanted)[1], away, strict=True)]
+    change = _where_free(change, held)
+    factor = _shortened(change)
+    return AssemblyStep([a + factor * c for a, c in zip(away, change, strict=True)], here, errors)
+
+
+def nearest_velocity(
+    tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, held: Collection[int], tolerance: float
+) -> list[Scalar]:
+    """v - J⁺ J v."""
+    rows = held_rows(tree, holds, q, qd, 0.0)
+    velocity = [x for m in rows.motions for x in m.velocity]
+    change = _decomposed(tree, _free_columns(rows, held), tolerance).solve([-x for x in velocity])[1]
+    return [a + b for a, b in zip(tree.numbers(qd[1:], "nv"), _where_free(change, held), strict=True)]
+
+
+def _where_free(x: Sequence[Scalar], held: Collection[int]) -> list[Scalar]:
+    """The same numbers with exact zeros for degrees of freedom that are held."""
+    return [0.0 if k in held else x_k for k, x_k in enumerate(x)]
+
+
+def _free_columns(rows: HeldRows, held: Collection[int]) -> list[list[Scalar]]:
+    return [_where_free(row, held) for row in rows.J]
+
+
+def _decomposed(tree: Tree, J: Sequence[Sequence[Scalar]], tolerance: float) -> DependentRows:
+    present = [less(0.0, sum((x * x for x in row), 0.0)) for row in J]
+    return DependentRows(J, present, tolerance, tree.grid if are_many(len(J), len(J[0])) else Grid)
+
+
+def _shortened(change: Sequence[Scalar]) -> Scalar:
+    """The factor that makes a change no longer than `_LONGEST`."""
+    square: Scalar = sum((x * x for x in change), 0.0)
+    is_long = less(_LONGEST * _LONGEST, square)
+    factor: Scalar = select(is_long, _LONGEST / sqrt(select(is_long, square, 1.0)), 1.0)
+    return factor

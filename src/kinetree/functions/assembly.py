@@ -1,0 +1,268 @@
+"""Configurations and velocities that satisfy motion constraints, as functions of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree import algorithms
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
+from kinetree.errors import ConfigurationError, OptionError
+from kinetree.expr import Scalar
+from kinetree.functions.constraint_options import HELD, IN_SINGLE, RULE, Constraints, listed, row_count
+from kinetree.functions.kinematics import integrate
+from kinetree.inputs import real_array
+from kinetree.model import Model, check_robot
+from kinetree.model.constraints import Constraint, Contact, holds
+
+__all__ = ["NearestConfiguration", "nearest_configuration", "nearest_velocity"]
+
+_MET = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
+"""The largest error, m or rad, of constraints that are met."""
+_SETTLED = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-4}
+"""Length of a change below which a sample has arrived."""
+_MOST_STEPS = 200
+_LAST_STEPS = 4
+"""Steps that only remove what is left of the error."""
+
+
+class NearestConfiguration(NamedTuple):
+    """What `nearest_configuration` returns."""
+
+    q: Array
+    """(…, nq)."""
+    error: Array
+    """The largest error of the constraints there (…), m or rad."""
+    steps: Array
+    """How many steps each sample took (…)."""
+
+
+def _held_option(model: Model, value: Any) -> Hashable:
+    """Names of joints as a tuple; none for None."""
+    if value is None:
+        return ()
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        hint = f", such as [{value!r}]" if isinstance(value, str) else ""
+        raise OptionError(f"held_joints must be a list of names of joints{hint}, not {value!r:.60}")
+    for name in value:
+        joint = model.joints[name]
+        if joint.kind.nv and not joint.has_coordinates:
+            raise OptionError(
+                f"held_joints: joint {name!r} has no coordinates of its own; name the joint that it follows, or leave "
+                "its coupling free"
+            )
+    return tuple(value)
+
+
+def _listed(names: Any) -> Any:
+    """Names as a tuple, which can be part of a kernel's key; None for none, and anything else as it is."""
+    return tuple(names) or None if isinstance(names, list | tuple) else names
+
+
+def _held(robot: Model, names: Sequence[str]) -> frozenset[int]:
+    return frozenset(k for name in names for k in range(robot.nv)[robot.joints[name].v_slice])
+
+
+def _step(
+    model: Form, q: Slots, start: Slots, *, constraints: Sequence[Constraint], held_joints: Sequence[str],
+    tolerance: float,
+) -> list[Scalar]:  # fmt: skip
+    step = algorithms.assembly_step(
+        model.tree, holds(model.frames, constraints), q, start, _held(model.one_by_one, held_joints), tolerance
+    )
+    return [*step.from_start, *step.from_here, *step.errors]
+
+
+def _velocity(
+    model: Form, q: Slots, v: Slots, *, constraints: Sequence[Constraint], held_joints: Sequence[str], tolerance: float
+) -> list[Scalar]:
+    held = _held(model.one_by_one, held_joints)
+    return algorithms.nearest_velocity(model.tree, holds(model.frames, constraints), q, v, held, tolerance)
+
+
+def _step_shape(model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+    return (2 * model.nv + row_count(options["constraints"]),)
+
+
+def _is_dense(model: Model, options: Mapping[str, Any]) -> bool:
+    return algorithms.are_many(row_count(options["constraints"]), model.nv)
+
+
+_OPTIONS = {**HELD, "held_joints": _held_option, "tolerance": RULE["tolerance"]}
+_DENSE = Strategy(loops=False, is_dense=_is_dense)
+STEP = Definition(
+    "nearest_configuration", (("q", "nq"), ("start", "nq")), _step_shape, _step, _OPTIONS,
+    in_single=IN_SINGLE, strategy=_DENSE,
+)  # fmt: skip
+NEAREST_VELOCITY = Definition(
+    "nearest_velocity", (("q", "nq"), ("v", "nv")), ("nv",), _velocity, _OPTIONS,
+    in_single=IN_SINGLE, strategy=_DENSE,
+)  # fmt: skip
+
+
+def nearest_configuration(
+    robot: Model,
+    q: ArrayLike,
+    constraints: Constraints,
+    *,
+    held_joints: Sequence[str] = (),
+    held_bodies: Sequence[str] = (),
+    on_impossible: Literal["error", "least_squares"] = "error",
+    tolerance: float | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    threads: int | None = None,
+) -> NearestConfiguration:
+    """The configuration nearest to q in which constraints are met: a linkage assembled, feet placed.
+
+    It is the smallest displacement in the coordinates of v, to first order; several steps are taken from q, each sample
+    until it has arrived, by itself. Far from q there may be several configurations, or none that the steps reach.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq) to start from; rad, m, unit quaternions.
+        constraints: a list of `kt.Contact` and `kt.Loop`. A contact without `at=` holds its frame where it is at q.
+        held_joints: names of joints whose coordinates stay as they are.
+        held_bodies: names of bodies or frames that stay where they are at q.
+        on_impossible: "error" raises where the constraints cannot be met from q; "least_squares" returns the
+            configuration with the smallest sum of squares of errors that was found, and its error.
+        tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
+            independent of other rows.
+        parameters: values that override some of the robot's parameters, as for `aba`.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        A named tuple: q (…, nq); error (…), the largest row of `constraint_errors`, at most 1e-12 m or rad where the
+        constraints are met (float32: 1e-5); steps (…).
+
+    Raises:
+        ConfigurationError: the constraints cannot be met from q; says which sample, and the error that is left.
+        OptionError: constraints, names or tolerance are not allowed values.
+        NameNotFoundError: there is no such joint or frame.
+        ShapeError, DTypeError: as for `aba`.
+
+    Source: Nocedal and Wright, *Numerical Optimization* (2006), section 18.1; Featherstone, RBDA (2008), section 8.3.
+
+    >>> import kinetree as kt
+    >>> arm = kt.zoo.load("arm6")
+    >>> goal = kt.frame_placement(arm, [0.1, 0.4, 0.5, 0.1, 0.2, 0.3], "tool")
+    >>> found = kt.nearest_configuration(arm, [0.0, 0.5, 0.5, 0.0, 0.0, 0.0], [kt.Contact("tool", "fixed", at=goal)])
+    >>> bool(found.error <= 1e-12)
+    True
+    """
+    check_robot(robot)
+    if on_impossible not in ("error", "least_squares"):
+        raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {on_impossible!r:.60}")
+    if isinstance(held_bodies, str) or not isinstance(held_bodies, Sequence):
+        raise OptionError(f"held_bodies must be a list of names, not {held_bodies!r:.60}")
+    asked = listed(constraints)
+    if isinstance(asked, tuple):
+        asked = (*asked, *(Contact(name, "fixed") for name in held_bodies))
+    start = real_array("q", q, f"(…, {robot.nq})")
+    start = start.astype(np.float32 if start.dtype == np.float32 else np.float64)
+    options: dict[str, Any] = {"constraints": asked, "held_joints": _listed(held_joints)}
+    options |= {} if tolerance is None else {"tolerance": tolerance}
+    options = {name: x for name, x in options.items() if x is not None}
+
+    def step(here: Array) -> tuple[Array, Array, Array]:
+        found = run(STEP, robot, (here, start), parameters=parameters, threads=threads, **options)
+        from_start, from_here, errors = np.split(found, (robot.nv, 2 * robot.nv), axis=-1)
+        return from_start, from_here, np.abs(errors).max(axis=-1)
+
+    found = _found(robot, start, step)
+    if on_impossible == "error":
+        _refuse_impossible(robot, found, _MET[start.dtype])
+    return found
+
+
+def _found(robot: Model, start: Array, step: Callable[[Array], tuple[Array, Array, Array]]) -> NearestConfiguration:
+    """Steps of each sample until it has arrived, then steps that remove the rest of the error."""
+    away, _, error = step(start)
+    shape = error.shape  # of q and the parameters together
+    start = np.broadcast_to(start, (*shape, robot.nq))
+    q, steps, is_moving = integrate(robot, start, away), np.ones(shape, dtype=np.intp), np.ones(shape, dtype=bool)
+    for _ in range(_MOST_STEPS - 1):
+        d, _, _ = step(q)
+        is_moving = is_moving & ~(np.linalg.norm(d - away, axis=-1) <= _SETTLED[start.dtype])
+        if not is_moving.any():
+            break
+        away = np.where(is_moving[..., None], d, away)
+        q = np.where(is_moving[..., None], integrate(robot, start, away), q)
+        steps += is_moving
+    best, error = q, np.full(shape, np.inf, start.dtype)
+    for _ in range(_LAST_STEPS + 1):
+        _, d, off = step(q)
+        is_better = off < error
+        best, error = np.where(is_better[..., None], q, best), np.where(is_better, off, error)
+        q = integrate(robot, q, d)
+    return NearestConfiguration(best, error, steps)
+
+
+def _refuse_impossible(robot: Model, found: NearestConfiguration, most: float) -> None:
+    wrong = ~(found.error <= most)
+    if not wrong.any():
+        return
+    sample = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    where = f" of sample {tuple(map(int, sample))}" if sample else ""
+    raise ConfigurationError(
+        f"nearest_configuration: the constraints on {robot.name!r} cannot be met from the configuration{where}: an "
+        f"error of {float(found.error[sample]):.3g} (m or rad) is left after {int(found.steps[sample])} steps; start "
+        "nearer to where they are met, hold fewer joints and bodies, or pass on_impossible='least_squares'"
+    )
+
+
+@defined_by(NEAREST_VELOCITY)
+def nearest_velocity(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    constraints: Constraints,
+    *,
+    held_joints: Sequence[str] = (),
+    tolerance: float | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The velocity nearest to v that the constraints allow: v - J⁺ J v, with J v = 0 where that is possible.
+
+    Near in the coordinates of v, whatever the inertias; the velocity after an inelastic collision is `impact`.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        constraints: a list of `kt.Contact` and `kt.Loop`, as for `constrained_dynamics`.
+        held_joints: names of joints whose velocities stay as they are.
+        tolerance: as for `constrained_dynamics`.
+        parameters: values that override some of the robot's parameters, as for `aba`.
+        out: where to put the result, (…, nv).
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        Velocity (…, nv); where held joints leave no solution, the one with the smallest sum of squares of J v.
+
+    Raises:
+        OptionError: constraints, names or tolerance are not allowed values.
+        NameNotFoundError: there is no such joint or frame.
+        ShapeError, DTypeError, ConfigurationError: as for `aba`.
+
+    Source: Golub and Van Loan, *Matrix Computations*, section 5.5 (the pseudo-inverse as a projector).
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("quadruped")
+    >>> feet = [kt.Contact(name) for name in robot.frames if name.endswith("foot")]
+    >>> v = kt.nearest_velocity(robot, robot.neutral(), np.ones(robot.nv), feet)
+    >>> bool(np.allclose(kt.constraint_jacobian(robot, robot.neutral(), feet) @ v, 0.0))
+    True
+    """
+    options: dict[str, Any] = {"held_joints": _listed(held_joints)} if held_joints else {}
+    options |= {} if tolerance is None else {"tolerance": tolerance}
+    return run(
+        NEAREST_VELOCITY, robot, (q, v), constraints=listed(constraints), parameters=parameters, out=out,
+        threads=threads, **options,
+    )  # fmt: skip
