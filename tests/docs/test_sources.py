@@ -1,0 +1,61 @@
+"""The tables of docs/sources.md: where each thing of the sources is found here, it exists."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import kinetree as kt
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "kinetree"
+ROWS = [line.split(" | ") for line in (ROOT / "docs" / "sources.md").read_text().splitlines() if line.startswith("| ")]
+HERE = sorted({token for row in ROWS if len(row) > 2 for token in re.findall(r"`([^`]+)`", " | ".join(row[1:]))})
+PLACES = ["src/kinetree", "src/kinetree/algorithms", "src/kinetree/functions", "tests"]
+NOT_OURS = {"mimic=", "part="}
+"""Arguments, which the function beside them has."""
+FILES = [token for token in HERE if re.fullmatch(r"[\w/]+(\.py|/)", token)]
+NAMES = [
+    token
+    for token in HERE
+    if token not in FILES and token not in NOT_OURS and re.match(r"[A-Za-z_][\w.]*(\(|$|\[)", token)
+]
+
+
+@cache
+def source() -> str:
+    return "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+
+
+def is_defined(name: str) -> bool:
+    """Anywhere in the package, or as an option or a column of it."""
+    return re.search(rf"^\s*(?:def|class) {name}\b|^\s*{name}: |\b{name} = |\"{name}\"", source(), re.M) is not None
+
+
+def test_enough_is_found() -> None:
+    assert len(FILES) > 30
+    assert len(NAMES) > 60
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_exists(file: str) -> None:
+    assert any(
+        (base / file).exists() for base in (PACKAGE, PACKAGE / "algorithms", PACKAGE / "functions", ROOT / "tests")
+    )
+
+
+@pytest.mark.parametrize("token", NAMES)
+def test_a_name_exists(token: str) -> None:
+    first, *rest = re.split(r"[(\[]", token.removeprefix("kt."))[0].split(".")
+    if first == "robot":
+        first, *rest = "Model", *rest
+    if not hasattr(kt, first):
+        assert all(is_defined(name) for name in (first, *rest))
+        return
+    owner = getattr(kt, first)
+    for name in rest:
+        assert hasattr(owner, name) or name in getattr(owner, "__annotations__", {}) or is_defined(name)
+        owner = getattr(owner, name, owner)
