@@ -1,4 +1,4 @@
-"""The tables of docs/sources.md: where each thing of the sources is found here, it exists."""
+"""The tables of docs/sources.md: where each thing of the sources is found here, it exists; so do files on all pages."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "kinetree"
 ROWS = [line.split(" | ") for line in (ROOT / "docs" / "sources.md").read_text().splitlines() if line.startswith("| ")]
 HERE = sorted({token for row in ROWS if len(row) > 2 for token in re.findall(r"`([^`]+)`", " | ".join(row[1:]))})
+PAGES = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions"]
 PLACES = ["src/kinetree", "src/kinetree/algorithms", "src/kinetree/functions", "tests"]
 NOT_OURS = {"mimic=", "part="}
 """Arguments, which the function beside them has."""
@@ -45,6 +46,13 @@ def test_a_file_exists(file: str) -> None:
     assert any(
         (base / file).exists() for base in (PACKAGE, PACKAGE / "algorithms", PACKAGE / "functions", ROOT / "tests")
     )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_pages_name_exist(page: Path) -> None:
+    """Decisions name what there was when they were made."""
+    named = sorted(set(re.findall(r"`(\w+/[\w/]+\.py)`", page.read_text())))
+    assert [file for file in named if not any((ROOT / base / file).exists() for base in (*PLACES, "", "src"))] == []
 
 
 @pytest.mark.parametrize("token", NAMES)
