@@ -6,6 +6,7 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 from kinetree import attitudes, solids, zoo
 from kinetree.compiler.calls import compile_function as compile
 from kinetree.errors import (
+    ActuationError,
     ConfigurationError,
     DTypeError,
     KinetreeError,
@@ -146,6 +147,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AbaDerivatives",
+    "ActuationError",
     "ArticulatedJoints",
     "BaseParameters",
     "Composite",

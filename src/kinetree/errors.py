@@ -7,6 +7,7 @@
     ├── DTypeError (TypeError)            an argument that is not real numbers
     ├── NameNotFoundError (KeyError)      a body, joint or frame the robot does not have
     ├── ConfigurationError (ValueError)   a q that is not a configuration: NaN, or a quaternion of zero length
+    ├── ActuationError (ValueError)       a force at a degree of freedom that has no motor
     ├── OptionError (ValueError)          an option outside its list of values
     ├── SimulationError (ArithmeticError) a motion that cannot be continued
     │   └── StiffFrictionError            friction too stiff for the integrator
@@ -25,6 +26,7 @@ import re
 from collections.abc import Iterable
 
 __all__ = [
+    "ActuationError",
     "ConfigurationError",
     "DTypeError",
     "KinetreeError",
@@ -101,6 +103,10 @@ class NameNotFoundError(KinetreeError, KeyError):
 
 class ConfigurationError(KinetreeError, ValueError):
     """A q that is not a configuration of this robot."""
+
+
+class ActuationError(KinetreeError, ValueError):
+    """A force at a degree of freedom that has no motor."""
 
 
 class OptionError(KinetreeError, ValueError):

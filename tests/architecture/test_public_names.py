@@ -13,6 +13,7 @@ import kinetree as kt
 
 NAMES = [
     "AbaDerivatives",
+    "ActuationError",
     "ArticulatedJoints",
     "BaseParameters",
     "Composite",

@@ -288,8 +288,8 @@ def test_an_out_that_cannot_be_written_is_refused() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"tau": REST}, kt.ShapeError, r"rollout: tau has shape \(2,\), .* needs \(…, T, 2\), a row a step"),
-        ({"tau": 0.0}, kt.ShapeError, r"rollout: tau has shape \(\), .* needs \(…, T, 2\), a row a step"),
+        ({"tau": REST}, kt.ShapeError, r"rollout: tau has shape \(2,\), .* needs \(…, T, 2\), one row per step"),
+        ({"tau": 0.0}, kt.ShapeError, r"rollout: tau has shape \(\), .* needs \(…, T, 2\), one row per step"),
         ({"tau": np.zeros((3, 3))}, kt.ShapeError, r"rollout: tau has shape \(3, 3\), .* needs \(…, T, 2\)"),
         ({"tau": "none"}, kt.DTypeError, r"tau must be an array of real numbers of shape \(…, T, 2\)"),
         ({"tau": None}, kt.DTypeError, "tau must be an array of real numbers"),

@@ -21,8 +21,8 @@ __all__ = ["info"]
 
 _MOST_ROWS = 300
 _COLUMNS = (
-    "lower", "upper", "velocity", "effort", "damping", "friction", "armature", "stiffness", "rest", "rotor", "gear",
-    "follows",
+    "lower", "upper", "velocity", "effort", "motor", "damping", "friction", "armature", "stiffness", "rest", "rotor",
+    "gear", "follows",
 )  # fmt: skip
 
 
@@ -76,6 +76,7 @@ def _cells(joint: Joint, k: int) -> dict[str, str]:
     cells = {
         "velocity": _number(joint.limits.velocity[k]),
         "effort": _number(joint.limits.effort[k]),
+        "motor": "none" if joint.has_coordinates and not joint.actuated[k] else "",
         "damping": _number(joint.damping[k], zero=""),
         "friction": _number(joint.friction[k], zero=""),
         "armature": _number(joint.armature[k], zero=""),
@@ -93,7 +94,7 @@ def _cells(joint: Joint, k: int) -> dict[str, str]:
 
 
 def _followers(robot: Model) -> Iterator[str]:
-    """One line per coordinate that is computed from others: `left = pitch + roll`."""
+    """One line per coordinate that is computed from others, `left = pitch + roll`, and per coupling's idle one."""
     for joint in robot.joints.values():
         if joint.mimic is not None:
             yield _formula(joint.name, [(joint.mimic.multiplier, joint.mimic.joint)], joint.mimic.offset)
@@ -103,6 +104,9 @@ def _followers(robot: Model) -> Iterator[str]:
         own = robot.q_names[coupling.q_slice]
         for name, row, offset in zip(names, coupling.matrix, coupling.offset, strict=True):
             yield _formula(name, list(zip(row, own, strict=True)), offset)
+        for name, has_motor in zip(robot.v_names[coupling.v_slice], coupling.actuated, strict=True):
+            if not has_motor:
+                yield f"{name} has no motor"
 
 
 def _formula(name: str, terms: list[tuple[float, str]], offset: float) -> str:

@@ -52,7 +52,7 @@ def simulate(
         ),
     ] = None,
     duration: Annotated[float, typer.Option("--duration", "-t", help="Seconds of motion.")] = 5.0,
-    dt: Annotated[float, typer.Option("--dt", help="Seconds a step.")] = 1e-3,
+    dt: Annotated[float, typer.Option("--dt", help="Seconds per step.")] = 1e-3,
     integrator: Annotated[
         IntegratorChoice,
         typer.Option(
@@ -84,8 +84,8 @@ def simulate(
         Path | None,
         typer.Option(
             "--tau-file",
-            help='Torques from a file, a row a step: .csv (a header may name the joints and a column "time"), .npy, or '
-            '.npz with "tau" and perhaps "time".',
+            help='Torques from a file, one row per step: .csv (a header may name the joints and a column "time"), '
+            '.npy, or .npz with "tau" and perhaps "time".',
             exists=True,
             dir_okay=False,
             show_default=False,
@@ -149,6 +149,8 @@ def simulate(
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
     v0 = _values("--v", v, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
+    if torques is not None:
+        robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
 
     console = output_console()
     if taken and not quiet:

@@ -286,7 +286,7 @@ class _Request:
         if tau.ndim < 2 or not tau.shape[-2]:
             raise ShapeError(
                 f"{name}: tau has shape {tau.shape}, but {self.robot.name!r} needs (…, T, {self.robot.nv}), "
-                "a row a step and one at least"
+                "one row per step and at least one"
             )
         return int(tau.shape[-2])
 

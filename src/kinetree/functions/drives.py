@@ -14,9 +14,17 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
-from kinetree.model import Model
+from kinetree.model import Model, check_robot
 
-__all__ = ["Passive", "limited_forces", "limits_option", "passive_forces", "passive_option", "switched_on"]
+__all__ = [
+    "Passive",
+    "check_motors",
+    "limited_forces",
+    "limits_option",
+    "passive_forces",
+    "passive_option",
+    "switched_on",
+]
 
 Passive = bool | Sequence[str]
 """True for all passive forces, False for none, or a list of names."""
@@ -52,6 +60,14 @@ def switched_on(robot: Model, passive: Passive, limits: bool = False) -> dict[st
         return {}
     asked = {"passive": passive_option(robot, passive), "limits": limits_option(robot, limits)}
     return {name: value for name, value in asked.items() if value}
+
+
+def check_motors(robot: Model, tau: ArrayLike, on_unactuated: object) -> None:
+    """Refuse forces where there is no motor if `on_unactuated` is "error"."""
+    if not isinstance(on_unactuated, str) or on_unactuated not in ("allow", "error"):
+        raise OptionError(f'on_unactuated must be "allow" or "error", not {on_unactuated!r:.60}')
+    if on_unactuated == "error":
+        check_robot(robot).check_actuation(tau)
 
 
 def _passive_forces(model: Form, q: Slots, v: Slots, *, passive: Sequence[str]) -> list[Scalar]:

@@ -6,6 +6,7 @@ They run on the tree with regrouped inertias: the same results with fewer operat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
@@ -14,7 +15,7 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
-from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.drives import Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force, Motion
@@ -87,6 +88,7 @@ def aba(
     *,
     passive: Passive = False,
     limits: bool = False,
+    on_unactuated: Literal["error", "allow"] = "allow",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -107,6 +109,9 @@ def aba(
             among "damping", "friction" and "spring".
         limits: whether motor limits apply: motors give at most their effort limit of tau, and drive no joint beyond its
             velocity limit.
+        on_unactuated: what happens if tau is not zero at a degree of freedom that has no motor (`robot.actuated`), such
+            as a floating base's: "allow" takes it for a force like any other, which makes `aba` the inverse of `rnea`;
+            "error" refuses it. Kernels from `kt.compile` never refuse it.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, (…, nv), of the result's dtype.
@@ -120,7 +125,8 @@ def aba(
         ShapeError: the length of an argument's last axis is wrong, or the leading axes do not broadcast.
         DTypeError: an argument is not an array of real numbers.
         ConfigurationError: a quaternion in q is zero.
-        OptionError: there is no passive force of that name.
+        OptionError: there is no passive force of that name, or `on_unactuated` is neither of the two.
+        ActuationError: tau acts where there is no motor, and `on_unactuated` is "error".
         SingularModelError: a joint moves nothing that has inertia.
 
     Source: Featherstone, RBDA (2008), Table 7.1.
@@ -130,6 +136,7 @@ def aba(
     >>> kt.aba(robot, np.zeros((100, 2)), np.zeros(2), np.zeros(2)).shape
     (100, 2)
     """
+    check_motors(robot, tau, on_unactuated)
     options = switched_on(robot, passive, limits)
     return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 

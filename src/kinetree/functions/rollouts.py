@@ -147,7 +147,7 @@ def rollout(
     tau = real_array("tau", tau, f"(…, T, {model.nv})")
     if tau.ndim < 2 or tau.shape[-1] != model.nv:
         raise ShapeError(
-            f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), a row a step"
+            f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), one row per step"
         )
     switches = switched_on(model, passive, limits)
     some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it

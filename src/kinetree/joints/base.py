@@ -49,6 +49,8 @@ class JointKind(ABC):
     """The indices in q at which quaternions (x, y, z, w) begin."""
     is_flat: bool = True
     """Whether q̇ = v, so that a displacement is added to q."""
+    has_motor: bool = True
+    """Whether a joint of this kind is actuated unless the robot says otherwise; nothing holds a free body's joint."""
 
     @abstractmethod
     def calc(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> JointMotion:

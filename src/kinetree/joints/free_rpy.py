@@ -28,6 +28,7 @@ class FreeRPY(JointKind):
     """
 
     nq = nv = 6
+    has_motor = False
 
     def __init__(self, *, signs: Sequence[float] = (1.0,) * 6) -> None:
         self.signs = signs_of("FreeRPY", signs, 6)

@@ -19,6 +19,7 @@ class PositionAndQuaternion(JointKind):
     nv = 6
     quaternions = (3,)
     is_flat = False
+    has_motor = False
 
     @property
     def q_names(self) -> tuple[str, ...]:

@@ -39,6 +39,10 @@ class Wrapping(JointKind):
         return self.kind.is_flat
 
     @property
+    def has_motor(self) -> bool:  # type: ignore[override]
+        return self.kind.has_motor
+
+    @property
     def description(self) -> str:
         return self.kind.description
 

@@ -4,6 +4,7 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Body, Coupling, Frame, Geometry, Joint, Mimic, Named, Rotor
 from kinetree.model.merge import merge
 from kinetree.model.model import Model, check_robot
+from kinetree.model.robot import no_motor
 from kinetree.tree.drive import Limits
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "Rotor",
     "check_robot",
     "merge",
+    "no_motor",
 ]

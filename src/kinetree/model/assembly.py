@@ -14,7 +14,7 @@ from kinetree.model.checks.parts import hint
 from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.sharing import Layout
-from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at, usual_motors
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.unrolled import UnrolledTree
@@ -84,11 +84,19 @@ def assemble_joints(specs: Sequence[JointSpec], layout: Layout) -> dict[str, Joi
     joints: dict[str, Joint] = {}
     for slot, spec in enumerate(specs, 1):
         q_start, v_start = layout.starts[spec.name]
+        coupling = layout.coupling_of.get(spec.name)
         joints[spec.name] = Joint(
             spec.name, spec.kind, slot, spec.parent, spec.child, spec.placement, q_start, v_start,
-            spec.limits, spec.drive, spec.armature, spec.rotor, spec.mimic, layout.coupling_of.get(spec.name),
+            spec.limits, spec.drive, spec.armature, spec.rotor, spec.mimic, coupling, _motors(spec, coupling),
         )  # fmt: skip
     return joints
+
+
+def _motors(spec: JointSpec, coupling: str | None) -> tuple[bool, ...]:
+    """Whether each degree of freedom has a motor; those of coupled joints are the coupling's."""
+    if coupling is not None:
+        return (False,) * spec.kind.nv
+    return usual_motors(spec.kind, spec.mimic) if spec.actuated is None else spec.actuated
 
 
 def reflected_inertia(joint: JointSpec | Joint) -> tuple[float, ...]:

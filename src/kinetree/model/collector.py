@@ -12,6 +12,7 @@ from kinetree.model.checks.kinds import check_counts
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.given import (
     body_name,
+    flags,
     floats,
     name_of,
     names,
@@ -21,7 +22,7 @@ from kinetree.model.given import (
     sentence_of,
     shapes,
 )
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at, usual_motors
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.plain import plain_inertia, plain_transform
 from kinetree.tree.drive import Drive, Limits
@@ -112,6 +113,7 @@ class Collector:
         armature: Sequence[float] | None = None,
         rotor: Rotor | None = None,
         mimic: Mimic | None = None,
+        actuated: bool | Sequence[bool] | None = None,
         where: object = "",
     ) -> None:
         """Add a joint whose fixed side is at `placement` in the parent; its moving side is the child's frame.
@@ -119,6 +121,9 @@ class Collector:
         damping, friction, friction_speed, stiffness and armature take one number per degree of freedom, rest one number
         per coordinate; see `Joint` for their units. By default, a spring is at rest at the joint's neutral
         configuration.
+
+        `actuated` says whether the joint has a motor: True, False, or one of them per degree of freedom. By default
+        every joint has one, except free ones (`Free`, `FloatingBase`, `FreeRPY`) and those that mimic another.
         """
         name = name_of("joint", name, where)
         if not isinstance(kind, JointKind):
@@ -141,6 +146,9 @@ class Collector:
         def numbers(what: str, given: Sequence[float] | None, otherwise: tuple[float, ...]) -> tuple[float, ...]:
             return otherwise if given is None else floats(f"joint {name!r}: {what}", given, where)
 
+        follows = None if mimic is None else plain_mimic(mimic, name, where)
+        motors = None if actuated is None else flags(f"joint {name!r}: actuated", actuated, kind.nv, where)
+
         self._joints[name] = JointSpec(
             name,
             kind,
@@ -157,7 +165,8 @@ class Collector:
             ),
             numbers("armature", armature, (0.0,) * kind.nv),
             None if rotor is None else plain_rotor(rotor),
-            None if mimic is None else plain_mimic(mimic, name, where),
+            follows,
+            None if motors == usual_motors(kind, follows) else motors,
             where,
         )
 
@@ -169,6 +178,7 @@ class Collector:
         *,
         coordinates: Sequence[str],
         offset: Sequence[float] | None = None,
+        actuated: bool | Sequence[bool] | None = None,
         where: object = "",
     ) -> None:
         """Add joints that share coordinates: theirs are `matrix` z + `offset`, and q contains z in their place.
@@ -176,6 +186,8 @@ class Collector:
         `matrix` has one row per coordinate of the joints, in the order given, and one column per entry of z, which
         `coordinates` names; their names in q are "name.coordinate". A differential of two joints:
         `add_coupling("wrist", ["left", "right"], [[1, 1], [1, -1]], coordinates=["pitch", "roll"])`.
+
+        `actuated` says which entries of z have a motor: True (the default), False, or one of them per entry.
         """
         name = name_of("coupling", name, where)
         if name in self._couplings:
@@ -189,7 +201,10 @@ class Collector:
             raise ModelError(at(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}")) from None
         rows = tuple(floats(f"{what}: a row of its matrix", row, where) for row in given)
         shift = (0.0,) * len(rows) if offset is None else floats(f"{what}: its offset", offset, where)
-        self._couplings[name] = CouplingSpec(name, coupled, rows, shift, named, where)
+        motors = None if actuated is None else flags(f"{what}: actuated", actuated, len(named), where)
+        if motors is not None and all(motors):
+            motors = None
+        self._couplings[name] = CouplingSpec(name, coupled, rows, shift, named, motors, where)
 
     def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
         """Add a named frame to a body."""

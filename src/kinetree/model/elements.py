@@ -136,6 +136,8 @@ class Joint(HasDrive):
     mimic: Mimic | None = None
     coupling: str | None = None
     """The coupling that computes its coordinates; None if they are its own."""
+    actuated: tuple[bool, ...] = ()
+    """Whether each of its degrees of freedom has a motor; a follower's or coupled joint's has none of its own."""
 
     @property
     def has_coordinates(self) -> bool:
@@ -166,6 +168,8 @@ class Coupling:
     """A short name for each entry of z."""
     q_start: int
     v_start: int
+    actuated: tuple[bool, ...]
+    """Whether each entry of z has a motor."""
 
     @property
     def q_slice(self) -> slice:

@@ -18,6 +18,7 @@ from kinetree.tree.drive import Limits
 
 __all__ = [
     "body_name",
+    "flags",
     "floats",
     "name_of",
     "names",
@@ -52,6 +53,23 @@ def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ..
         return tuple(map(float, given))
     except (TypeError, ValueError, OverflowError):
         raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
+
+
+def flags(what: str, given: bool | Sequence[bool], count: int, where: object) -> tuple[bool, ...]:
+    """One flag for all, or one per degree of freedom."""
+    if isinstance(given, bool | np.bool_):
+        return (bool(given),) * count
+    try:
+        found = None if isinstance(given, _NO_SEQUENCES) else tuple(given)
+    except TypeError:
+        found = None
+    if found is None or not all(isinstance(flag, bool | np.bool_) for flag in found):
+        raise ModelError(
+            at(where, f"{what} must be True, False or one of them per degree of freedom ({count}), not {given!r:.60}")
+        )
+    if len(found) != count:
+        raise ModelError(at(where, f"{what} needs one flag per degree of freedom ({count}), not {len(found)}"))
+    return tuple(map(bool, found))
 
 
 def names(what: str, given: Sequence[str], where: object) -> tuple[str, ...]:

@@ -181,6 +181,28 @@ class Model(Robot):
         """
         return Model.of(changes.lock(self, joints, q))
 
+    def with_actuation(self, motors: Mapping[str, bool | Sequence[bool]]) -> Model:
+        """The robot with motors on other degrees of freedom.
+
+        Args:
+            motors: by joint or coupling, whether it has motors: True, False, or one of them per degree of freedom. The
+                others stay as they are. A floating base has none: to give it motors, build the robot with a free joint
+                on a massless root.
+
+        Returns:
+            The same robot with another `actuated`.
+
+        Raises:
+            NameNotFoundError: for a name of no joint or coupling.
+            ModelError: for a joint without coordinates of its own, the joint of a floating base, and flags that are not
+                True or False, or not as many as there are degrees of freedom.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("cart_pole").with_actuation({"hinge": False}).actuated.tolist()
+        [True, False]
+        """
+        return Model.of(changes.with_actuation(self, motors))
+
     def attach(
         self,
         other: Model,

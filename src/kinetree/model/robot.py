@@ -9,14 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, OptionError, ShapeError
+from kinetree.errors import ActuationError, ConfigurationError, OptionError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.joints import Prismatic
+from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
 from kinetree.model.specs import Parts
 from kinetree.tree import UnrolledTree
 
-__all__ = ["Robot", "refuse_zero_quaternions", "vector"]
+__all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
 
 
 class Hashed:
@@ -119,13 +120,65 @@ class Robot(Hashed):
 
     @property
     def driven_joints(self) -> list[Joint]:
-        """The joints that have drive parameters: all that move, including followers, except a floating base's."""
+        """The joints that have drive parameters: all that move, including followers, except a floating base's.
+
+        They have friction, springs and rotors whether or not they have a motor: that is `actuated`.
+        """
         return list(self.joints.values())[int(self.floating_base) :]
 
     @property
     def driven_nv(self) -> int:
         """The number of degrees of freedom of `driven_joints`."""
         return sum(joint.kind.nv for joint in self.driven_joints)
+
+    @property
+    def actuated(self) -> NDArray[np.bool_]:
+        """Whether each degree of freedom of v has a motor, (nv,), read-only; a floating base's have none.
+
+        `kt.simulate` refuses forces on those without. See docs/drives.md.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("quadruped").actuated[:8].tolist()
+        [False, False, False, False, False, False, True, True]
+        """
+        if self not in _ACTUATED:
+            flags = np.array([flag for owner in self.owners for flag in owner.actuated], dtype=np.bool_)
+            flags.flags.writeable = False
+            _ACTUATED[self] = flags
+        return _ACTUATED[self]
+
+    @property
+    def selection_matrix(self) -> NDArray[np.float64]:
+        """S (number of motors, nv), with τ = Sᵀ u for motor torques u, and u = S τ: the identity's `actuated` rows.
+
+        >>> import kinetree as kt
+        >>> kt.zoo.load("quadruped").selection_matrix.shape
+        (12, 18)
+        """
+        motors = np.flatnonzero(self.actuated)
+        S = np.zeros((len(motors), self.nv))
+        S[np.arange(len(motors)), motors] = 1.0
+        return S
+
+    def check_actuation(self, tau: ArrayLike, name: str = "tau") -> None:
+        """Raise unless tau (…, nv) is zero at every degree of freedom without a motor (`actuated`).
+
+        Raises:
+            ActuationError: the message names the entry, the joint, and what to do.
+            ShapeError, DTypeError: for a tau that is not (…, nv).
+
+        >>> import kinetree as kt, numpy as np
+        >>> robot = kt.zoo.load("quadruped")
+        >>> robot.check_actuation(robot.selection_matrix.T @ np.ones(12))
+        """
+        array = vector(self, name, tau, self.nv)
+        idle = np.flatnonzero(~self.actuated)
+        wrong = array[..., idle] != 0.0
+        if not wrong.any():
+            return
+        *sample, column = (int(k) for k in np.argwhere(wrong)[0])
+        place = (*sample, int(idle[column]))
+        raise ActuationError(f"{name}{list(place)} is {array[place]:g}, but {no_motor(self, place[-1])}")
 
     def neutral(self) -> NDArray[np.float64]:
         """The configuration at which every joint's coordinates are neutral, shape (nq,).
@@ -184,6 +237,19 @@ class Robot(Hashed):
             raise ConfigurationError(f"{name}{list(where)} ({coordinate}) is {array[where]}: a configuration is finite")
         refuse_zero_quaternions(array, self.quaternions, name)
         return array
+
+
+_ACTUATED: ByIdentity[NDArray[np.bool_]] = ByIdentity()
+
+
+def no_motor(model: Robot, column: int) -> str:
+    """The end of a message about a force at a degree of freedom that has no motor."""
+    owner = next(owner for owner in model.owners if column < owner.v_slice.stop)
+    dof = f"{model.v_names[column]!r} of {model.name!r} has no motor"
+    outside = "give 0 there, and forces from outside as f_ext, by frame name, kt.WrenchOn or kt.ForceOn"
+    if model.floating_base and column < next(iter(model.joints.values())).v_slice.stop:
+        return f"{dof}, as the base floats; {outside}"
+    return f"{dof}; {outside}; or give it one: robot.with_actuation({{{owner.name!r}: True}})"
 
 
 def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], name: str = "q") -> None:

@@ -11,7 +11,7 @@ from kinetree.errors import ModelError
 from kinetree.joints import Fixed
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Coupling
-from kinetree.model.specs import CouplingSpec, JointSpec, at
+from kinetree.model.specs import CouplingSpec, JointSpec, at, shortest
 from kinetree.tree.coordinate_map import CoordinateMap, Row
 
 __all__ = ["Layout", "check_couplings"]
@@ -44,9 +44,11 @@ class Layout:
             coupling = coupled.get(joint.name)
             if coupling is not None:
                 if coupling.name not in made:
+                    motors = (True,) * len(coupling.coordinates) if coupling.actuated is None else coupling.actuated
                     made[coupling.name] = Coupling(
-                        coupling.name, coupling.joints, coupling.matrix, coupling.offset, coupling.coordinates, nq, nv
-                    )
+                        coupling.name, coupling.joints, coupling.matrix, coupling.offset, coupling.coordinates, nq, nv,
+                        motors,
+                    )  # fmt: skip
                     nq, nv = nq + len(coupling.coordinates), nv + len(coupling.coordinates)
                 starts[joint.name] = made[coupling.name].q_start, made[coupling.name].v_start
             elif joint.mimic is None:
@@ -190,6 +192,11 @@ def check_couplings(couplings: Sequence[CouplingSpec], joints: Mapping[str, Join
                 raise fail(f"couples {name!r}, which {taken[name]!r} couples already; a joint takes part in one")
             if joint.mimic is not None:
                 raise fail(f"couples {name!r}, which mimics {joint.mimic.joint!r}; couple that one")
+            if joint.actuated is not None:
+                raise fail(
+                    f"couples {name!r}, which has actuated={shortest(joint.actuated)}; motors act on the "
+                    "coupling's coordinates: give actuated= to add_coupling instead"
+                )
             if isinstance(joint.kind, Fixed) or not joint.kind.is_flat:
                 raise fail(
                     f"couples {name!r} ({joint.kind.description}); it takes joints whose coordinates are plain "

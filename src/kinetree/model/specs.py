@@ -12,7 +12,17 @@ from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
-__all__ = ["CouplingSpec", "FrameSpec", "JointSpec", "LinkSpec", "Parts", "at", "floating_joint"]
+__all__ = [
+    "CouplingSpec",
+    "FrameSpec",
+    "JointSpec",
+    "LinkSpec",
+    "Parts",
+    "at",
+    "floating_joint",
+    "shortest",
+    "usual_motors",
+]
 
 
 @dataclass(slots=True)
@@ -39,6 +49,8 @@ class JointSpec(HasDrive):
     armature: tuple[float, ...]
     rotor: Rotor | None = None
     mimic: Mimic | None = None
+    actuated: tuple[bool, ...] | None = None
+    """Whether each degree of freedom has a motor; None where it is as for any joint of this kind (`usual_motors`)."""
     where: object = field(default="", compare=False)
 
     @staticmethod
@@ -72,6 +84,8 @@ class CouplingSpec:
     offset: tuple[float, ...]
     coordinates: tuple[str, ...]
     """One short name per column."""
+    actuated: tuple[bool, ...] | None = None
+    """Whether each of its coordinates has a motor; None where all have."""
     where: object = field(default="", compare=False)
 
 
@@ -89,6 +103,16 @@ class Parts:
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was assumed before it was built."""
     source: str = field(default="", compare=False)
+
+
+def usual_motors(kind: JointKind, mimic: Mimic | None) -> tuple[bool, ...]:
+    """Whether each degree of freedom of a joint has a motor, unless the robot says otherwise: a follower's has none."""
+    return (kind.has_motor and mimic is None,) * kind.nv
+
+
+def shortest(motors: tuple[bool, ...]) -> bool | list[bool]:
+    """One flag where all are equal."""
+    return motors[0] if len(set(motors)) == 1 else list(motors)
 
 
 def floating_joint(name: str, world: str, root: str, where: object = "") -> JointSpec:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ActuationError, ConfigurationError, DTypeError, ShapeError
 from kinetree.inputs import real_array
-from kinetree.model import Model
+from kinetree.model import Model, no_motor
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
 
 __all__ = ["Controller", "Torque", "checked_controller", "force_rows", "torque_rows", "vector"]
@@ -31,17 +31,20 @@ def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
         return np.broadcast_to(np.zeros(robot.nv), shape)
     values = _real("tau", tau, f"({robot.nv},) or ({steps}, {robot.nv})")
     if values.ndim == 1:
-        return np.broadcast_to(vector(robot, "tau", values, robot.v_names), shape)
+        constant = vector(robot, "tau", values, robot.v_names)
+        robot.check_actuation(constant)
+        return np.broadcast_to(constant, shape)
     if values.shape != shape:
         raise ShapeError(
             f"tau has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({robot.nv},) for constant "
-            f"torques or ({steps}, {robot.nv}) for a row of torques a step"
+            f"torques or ({steps}, {robot.nv}) for one row per step"
         )
     if not np.isfinite(values).all():
         row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
         raise ConfigurationError(
             f"tau[{row}, {column}] ({robot.v_names[column]}) is {values[row, column]}: it must be finite"
         )
+    robot.check_actuation(values)
     return values
 
 
@@ -88,7 +91,7 @@ def _real(name: str, x: ArrayLike, shape: str) -> Array:
 
 def checked_controller(robot: Model, controller: Controller) -> Torque:
     """A user's function, whose results are checked and which cannot change the motion's state."""
-    nv = robot.nv
+    nv, idle = robot.nv, np.flatnonzero(~robot.actuated)
 
     def torque(t: float, q: Array, v: Array) -> Array:
         # Read-only views, so that a controller that writes into its arguments does not change the motion.
@@ -99,6 +102,12 @@ def checked_controller(robot: Model, controller: Controller) -> Torque:
         if values.shape != (nv,):
             raise ShapeError(
                 f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs ({nv},)"
+            )
+        if idle.size and values[idle].any():
+            column = int(idle[np.flatnonzero(values[idle])[0]])
+            raise ActuationError(
+                f"tau(t, q, v) returned {values[column]:g} as entry {column} at t = {t:g} s, but "
+                f"{no_motor(robot, column)}"
             )
         return values
 

@@ -127,3 +127,12 @@ def test_a_robot_that_nothing_limits_has_no_empty_columns(kinetree: Command) -> 
     result = kinetree("info", "bare.json")
     assert "nothing limits or drives the joints" in result.out
     assert "lower" not in result.out
+
+
+def test_degrees_of_freedom_without_a_motor_are_told(kinetree: Command) -> None:
+    rows = rows_of(kinetree("info", "quadruped").out)
+    assert "none" in rows["root_joint.vx"]
+    assert "none" not in rows["front_left_knee"]
+    robot = every_joint().with_actuation({"wrist": [True, False]})
+    kt.save(robot, "every.json")
+    assert "wrist.roll has no motor" in kinetree("info", "every.json").out.splitlines()

@@ -180,6 +180,18 @@ def test_rows_with_times_are_held_until_the_next_and_the_last_to_the_end(kinetre
     assert not load().tau[:, 0].any()
 
 
+def test_torques_where_there_is_no_motor_are_refused_before_anything_is_written(kinetree: Command) -> None:
+    result = kinetree("simulate", "quadruped", "--tau", "root_joint.vz=5", "--duration", "0.003", "--output-dir", "new")
+    assert result.code != 0
+    assert "--tau[2] is 5, but 'root_joint.vz' of 'quadruped' has no motor" in " ".join(result.err.split())
+    Path("t.csv").write_text("time,root_joint.wx\n0,0\n0.002,3\n", encoding="utf-8")
+    result = kinetree("simulate", "quadruped", "--tau-file", "t.csv", "--duration", "0.003", "--output-dir", "new")
+    assert result.code != 0
+    assert "t.csv: tau[2, 3] is 3, but 'root_joint.wx'" in " ".join(result.err.split())
+    assert "Traceback" not in result.err
+    assert not Path("new").exists()
+
+
 def test_a_trajectory_can_be_played_again(kinetree: Command) -> None:
     assert kinetree("simulate", "double_pendulum", "--tau", "1,2", "--out", "a", *QUICK).code == 0
     assert kinetree("simulate", "double_pendulum", "--tau-file", "a.npz", "--out", "b", *QUICK).code == 0

@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a motion without rows": (
         lambda: jvp(kt.rollout, (Q, V, TAU, 0.1)), kt.ShapeError,
-        "rollout: tau has shape (2,), but 'double_pendulum' needs (…, T, 2), a row a step and one at least",
+        "rollout: tau has shape (2,), but 'double_pendulum' needs (…, T, 2), one row per step and at least one",
     ),
     "a motion of no steps": (
         lambda: jvp(kt.rollout, (Q, V, np.zeros((0, 2)), 0.1)), kt.ShapeError, "rollout: tau has shape (0, 2)",

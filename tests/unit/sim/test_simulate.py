@@ -136,7 +136,7 @@ def test_known_torques_a_controller_and_a_rollout_give_the_same_motion(
     robot = zoo.load(name)
     rng = np.random.default_rng(4)
     q, v, dt, steps = robot.random(rng), 0.3 * rng.normal(size=robot.nv), 2e-4, 12
-    tau = 80.0 * rng.normal(size=(steps, robot.nv))
+    tau = 80.0 * rng.normal(size=(steps, robot.nv)) * robot.actuated
     settings: dict[str, Any] = {"duration": dt * steps, "dt": dt, "integrator": integrator, "limits": limits}
 
     calls = 0
@@ -212,7 +212,7 @@ def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> Non
         ({"v": [0.0, np.inf]}, ConfigurationError, r"v\[1\] \(elbow\) is inf"),
         ({"v": [0.0, 1j]}, DTypeError, "v must be an array of real numbers"),
         ({"tau": [1.0, 2.0, 3.0]}, ShapeError, r"tau has shape \(3,\), but"),
-        ({"tau": np.zeros((9, 2)), "duration": 0.01}, ShapeError, r"with 10 steps needs .* or \(10, 2\) for a row"),
+        ({"tau": np.zeros((9, 2)), "duration": 0.01}, ShapeError, r"with 10 steps needs .* or \(10, 2\) for one row"),
         ({"tau": [[0.0, np.nan]], "duration": 0.001}, ConfigurationError, r"tau\[0, 1\] \(elbow\) is nan"),
         ({"tau": lambda _t, _q, _v: [1.0]}, ShapeError, r"returned the shape \(1,\) at t = 0 s"),
         ({"dt": 0.0}, OptionError, "dt must be a positive number of seconds, not 0.0"),

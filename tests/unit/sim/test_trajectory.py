@@ -25,7 +25,7 @@ from kinetree.sim import Trajectory, array_files, simulate
 @pytest.fixture(scope="module")
 def motion() -> Trajectory:
     robot = zoo.load("quadruped")
-    return simulate(robot, q=robot.random(2), tau=np.linspace(-1.0, 1.0, robot.nv), duration=0.02)
+    return simulate(robot, q=robot.random(2), tau=np.linspace(-1.0, 1.0, robot.nv) * robot.actuated, duration=0.02)
 
 
 def test_what_is_saved_comes_back(motion: Trajectory, tmp_path: Path) -> None:

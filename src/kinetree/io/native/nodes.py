@@ -83,6 +83,10 @@ class Node:
             self.fail(f"must be true or false, not {_shown(self.value)}")
         return self.value
 
+    def flags(self) -> bool | list[bool]:
+        """True or false, or an array of them."""
+        return [node.flag() for node in self] if type(self.value) is list else self.flag()
+
     def number(self) -> float:
         """A number as written, whole or not; "inf" and "-inf" are infinity."""
         value = self.value

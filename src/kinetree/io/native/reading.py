@@ -24,7 +24,7 @@ _IDENTITY = Transform.identity()
 _TOP = ("kinetree", "version", "name", "gravity", "floating_base", "bodies", "joints")
 _BODY = ("mass", "first_moment", "inertia", "geometry")
 _FORCES = (*Drive.__slots__, "armature")
-_JOINT = ("placement", "limits", *_FORCES, "rotor", "mimic")
+_JOINT = ("placement", "limits", *_FORCES, "rotor", "mimic", "actuated")
 
 
 def read_text(
@@ -150,6 +150,7 @@ class _Reader:
             limits=self._limits(node["limits"], kind) if "limits" in node else None,
             rotor=self._rotor(node["rotor"]) if "rotor" in node else None,
             mimic=self._follow(node["mimic"]) if "mimic" in node else None,
+            actuated=node["actuated"].flags() if "actuated" in node else None,
             where=node,
             **{name: node[name].numbers() for name in _FORCES if name in node},
         )
@@ -179,13 +180,14 @@ class _Reader:
         self._builder.add_frame(node["name"].text(), node["body"].text(), self._placement(node), where=node)
 
     def _coupling(self, node: Node) -> None:
-        node.record(("name", "joints", "matrix", "coordinates"), ("offset",))
+        node.record(("name", "joints", "matrix", "coordinates"), ("offset", "actuated"))
         self._builder.add_coupling(
             node["name"].text(),
             [joint.text() for joint in node["joints"]],
             [row.numbers() for row in node["matrix"]],
             coordinates=[coordinate.text() for coordinate in node["coordinates"]],
             offset=node["offset"].numbers() if "offset" in node else None,
+            actuated=node["actuated"].flags() if "actuated" in node else None,
             where=node,
         )
 

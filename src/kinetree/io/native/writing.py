@@ -11,7 +11,7 @@ from kinetree.io.native.quantities import dumped, number, numbers, placement
 from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.model import Model
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, shortest
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, Limits
 
@@ -129,6 +129,8 @@ def _joint(joint: JointSpec, kinds: KindWriter) -> dict[str, Any]:
     for name in Drive.__slots__:
         _add(record, name, numbers(getattr(joint.drive, name)), numbers(getattr(bare, name)))
     _add(record, "armature", numbers(joint.armature), [0.0] * kind.nv)
+    if joint.actuated is not None:
+        record["actuated"] = shortest(joint.actuated)
     if joint.rotor is not None:
         rotor = {"inertia": number(joint.rotor.inertia), "ratio": number(joint.rotor.ratio)}
         record["rotor"] = rotor if joint.rotor.axis is None else {**rotor, "axis": numbers(joint.rotor.axis)}
@@ -146,13 +148,14 @@ def _frame(frame: FrameSpec) -> dict[str, Any]:
 
 
 def _coupling(coupling: CouplingSpec) -> dict[str, Any]:
-    return {
+    record = {
         "name": coupling.name,
         "joints": list(coupling.joints),
         "matrix": [numbers(row) for row in coupling.matrix],
         "offset": numbers(coupling.offset),
         "coordinates": list(coupling.coordinates),
     }
+    return record if coupling.actuated is None else {**record, "actuated": shortest(coupling.actuated)}
 
 
 def _add_placement(record: dict[str, Any], X: Transform) -> None:

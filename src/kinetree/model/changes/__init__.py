@@ -1,5 +1,6 @@
 """Changed robots: each change takes a robot and gives the parts of another."""
 
+from kinetree.model.changes.actuation import with_actuation
 from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
 from kinetree.model.changes.lock import lock
@@ -22,4 +23,5 @@ __all__ = [
     "remove",
     "rerooted",
     "scaled",
+    "with_actuation",
 ]

@@ -143,7 +143,18 @@ def _joint(spec: JointSpec, k: int) -> JointSpec:
         coordinates = _image(spec, kind, k)
         image.drive = replace(spec.drive, rest=tuple(map(float, coordinates.configuration(spec.rest))))
         image.limits = _limits(spec, coordinates)
+        _check_motors(spec, coordinates)
     return image
+
+
+def _check_motors(spec: JointSpec, coordinates: Image) -> None:
+    """Refuse motors on some degrees of freedom that a mirror mixes with those that have none."""
+    motors = spec.actuated or ()
+    if any(motors[i] != motors[j] for i, j in np.argwhere(coordinates.P)) if motors else False:
+        raise ModelError(
+            f"joint {spec.name!r} ({spec.kind.description}) has motors on some of its degrees of freedom, which are "
+            "not simply turned round in a mirror; give it motors on all or none of them first (with_actuation)"
+        )
 
 
 def _limits(spec: JointSpec, coordinates: Image) -> Limits:

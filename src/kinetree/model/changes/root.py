@@ -102,6 +102,13 @@ def _check_bare(model: Robot, spec: JointSpec) -> None:
                 spec,
                 f"has {name} in coordinates that it loses when it is turned round ({spec.kind.description})",
             )
+    if len(set(spec.actuated or ())) > 1:
+        _fail(
+            model,
+            spec,
+            "has motors on some of the degrees of freedom that it loses when it is turned round "
+            f"({spec.kind.description})",
+        )
     if spec.limits != Limits.none(spec.kind):
         _fail(model, spec, f"has limits of coordinates that it loses when it is turned round ({spec.kind.description})")
 

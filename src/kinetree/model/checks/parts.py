@@ -174,6 +174,8 @@ def check_mimics(joints: Mapping[str, JointSpec]) -> None:
             _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints of one coordinate")
         if not (joint.kind.is_flat and target.kind.is_flat):
             _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints with v as the rate of q")
+        if joint.actuated is not None:
+            _fail_joint(joint, f"mimics {mimic.joint!r}, so a motor acts on that joint; leave out actuated=True here")
         leader[joint.name] = mimic.joint
 
     finished: set[str] = set()
