@@ -166,7 +166,7 @@ class Collector:
             numbers("armature", armature, (0.0,) * kind.nv),
             None if rotor is None else plain_rotor(rotor),
             follows,
-            None if motors == usual_motors(kind, follows) else motors,
+            None if motors is None or motors == usual_motors(kind, follows) else motors,
             where,
         )
 

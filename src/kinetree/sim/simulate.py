@@ -54,7 +54,8 @@ def simulate(
     q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. tau (N·m or N) is None, constant
     (nv,), one row per step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every
     stage of the integrator; without such a function, many steps run in one call of a kernel. The motion ends at the
-    first whole number of steps `dt` that reaches `duration` (both in s).
+    first whole number of steps `dt` that reaches `duration` (both in s). Where there is no motor (`robot.actuated`), as
+    at a floating base, tau must be zero: what pushes from outside is `f_ext`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
     per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
@@ -69,10 +70,10 @@ def simulate(
     beyond its velocity limit. Position limits are not enforced: a joint swings through its stops. See docs/drives.md.
     `progress(done, steps)` is called now and then.
 
-    Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments,
-    `SingularModelError` for a robot without forward dynamics, and `SimulationError` when the motion ceases to be
-    finite. Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then,
-    unless the first step is not done yet.
+    Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
+    for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
+    dynamics, and `SimulationError` when the motion ceases to be finite. Ctrl-C raises `SimulationInterrupted`, a
+    `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the first step is not done yet.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")

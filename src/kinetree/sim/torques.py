@@ -103,7 +103,7 @@ def checked_controller(robot: Model, controller: Controller) -> Torque:
             raise ShapeError(
                 f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs ({nv},)"
             )
-        if idle.size and values[idle].any():
+        if idle.size and np.count_nonzero(values[idle]):  # quicker than any()
             column = int(idle[np.flatnonzero(values[idle])[0]])
             raise ActuationError(
                 f"tau(t, q, v) returned {values[column]:g} as entry {column} at t = {t:g} s, but "
