@@ -31,6 +31,8 @@ def describe(model: Robot) -> str:
         lines.append(
             f"  {place}  {coupling.name} ({', '.join(coupling.coordinates)}) moves {', '.join(coupling.joints)}"
         )
+    if idle := _without_motor(model):
+        lines.append(f"without a motor: {listed(idle, MAX_MERGED)}")
     if model.singular_joints:
         names = listed(model.singular_joints, MAX_MERGED)
         lines.append(f"forward dynamics is not defined, because nothing with inertia resists these joints: {names}")
@@ -38,6 +40,21 @@ def describe(model: Robot) -> str:
     if len(model.notes) > MAX_NOTES:
         lines.append(f"… and {_count(len(model.notes) - MAX_NOTES, 'more note')}, in Model.notes")
     return "\n".join(lines)
+
+
+def _without_motor(model: Robot) -> list[str]:
+    """The degrees of freedom that have none, or their joint if it has none at all; a floating base goes without saying.
+
+    They are in the order of v.
+    """
+    found: list[str] = []
+    names = model.v_names
+    for owner in model.owners[int(model.floating_base) :]:
+        if not any(owner.actuated):
+            found += [owner.name] if owner.actuated else []
+        else:
+            found += [name for name, flag in zip(names[owner.v_slice], owner.actuated, strict=True) if not flag]
+    return found
 
 
 def _tree(model: Robot) -> list[str]:

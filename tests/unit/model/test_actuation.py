@@ -129,6 +129,12 @@ def test_robots_with_other_motors_are_other_robots() -> None:
         assert not again.actuated.any()
 
 
+def test_a_robot_s_description_names_what_has_none() -> None:
+    assert "without a motor: elbow, fingers.roll\n" in f"{hand(fingers=[True, False], floating_base=True)!r}\n"
+    assert "without a motor: elbow, fingers\n" in f"{hand(fingers=False)!r}\n"
+    assert "motor" not in repr(robot(floating_base=True))
+
+
 # -- text
 
 
