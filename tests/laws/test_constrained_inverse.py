@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.laws.test_assembly import four_bar
 
 Array = NDArray[np.float64]
 RULES = pytest.mark.parametrize("smallest", ["forces", "torques", "both"])
@@ -100,6 +101,18 @@ def test_a_robot_in_the_air_or_on_one_point_cannot_do_everything() -> None:
     np.testing.assert_allclose(found.forces, np.linalg.lstsq(J, weight)[0], atol=1e-9)
     np.testing.assert_allclose(found.unmet, weight - J @ found.forces, atol=1e-9)
     assert (found.tau[:6] == 0.0).all()
+
+
+def test_joints_without_a_motor_are_moved_by_the_constraints() -> None:
+    """A four-bar driven by its crank: the loop moves the other two joints."""
+    robot, loop = four_bar()
+    robot = robot.with_actuation({"elbow": False, "pivot": False})
+    q = kt.nearest_configuration(robot, [0.7, 0.2, 1.9], loop, held_joints=["drive"]).q
+    v = kt.nearest_velocity(robot, q, [2.0, 0.0, 0.0], loop, held_joints=["drive"])
+    qdd = kt.constrained_dynamics(robot, q, v, [5.0, 0.0, 0.0], loop).qdd
+    found = kt.constrained_inverse_dynamics(robot, q, v, qdd, loop)
+    np.testing.assert_allclose(found.tau, [5.0, 0.0, 0.0], atol=1e-10)
+    assert (found.tau[1:] == 0.0).all()
 
 
 def test_redundant_contacts_share_the_load() -> None:

@@ -33,11 +33,11 @@ class ConstrainedForces(NamedTuple):
     """What `constrained_inverse_dynamics` returns: three parts of one array."""
 
     tau: Array
-    """Joint forces (…, nv); exactly zero where there is no drive."""
+    """Joint forces (…, nv); exactly zero where there is no motor."""
     forces: Array
     """Constraint forces (…, m), one per row of the constraints."""
     unmet: Array
-    """What no force provides (…, nu), for each degree of freedom without a drive; zero up to rounding where the
+    """What no force provides (…, nu), for each degree of freedom without a motor; zero up to rounding where the
     accelerations are possible."""
 
 
@@ -93,8 +93,7 @@ def _checked(name: str, weights: tuple[float, ...] | None, count: int, what: str
 
 def _without_drive(robot: Model) -> list[int]:
     """The degrees of freedom that nothing drives."""
-    base = next(iter(robot.joints.values()), None)
-    return list(range(robot.nv)[base.v_slice]) if robot.floating_base and base is not None else []
+    return [int(k) for k in np.flatnonzero(~robot.actuated)]
 
 
 def _shape(model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
@@ -140,9 +139,10 @@ def constrained_inverse_dynamics(
 ) -> ConstrainedForces:
     """The joint forces and constraint forces that give accelerations while some frames are held.
 
-    M q̈ + h = τ + Jᵀ λ, with τ = 0 on the degrees of freedom without a drive: those of a floating base. A legged robot
-    is carried by its contacts, and `rnea` alone would ask for a wrench on its base. Where the forces are not unique, as
-    with several feet on the ground or a closed loop, `smallest` decides.
+    M q̈ + h = τ + Jᵀ λ, with τ = 0 on the degrees of freedom without a motor (`robot.actuated`), such as those of a
+    floating base or of a passive joint. A legged robot is carried by its contacts, and `rnea` alone would ask for a
+    wrench on its base. Where the forces are not unique, as with several feet on the ground or a closed loop, `smallest`
+    decides.
 
     The accelerations should satisfy the constraints, J q̈ + J̇ v = 0 (`constraint_jacobian`, `constraint_bias`);
     `constrained_dynamics` with these joint forces then returns them. Constraints are equalities: forces may pull, and
@@ -158,10 +158,10 @@ def constrained_inverse_dynamics(
         smallest: "forces" for the smallest constraint forces (sum of squares), "torques" for the smallest joint forces,
             and among these the smallest constraint forces, or "both" for the smallest sum of both.
         torque_weights: factors of the squares of joint forces (nv), not negative; ones by default. Entries of degrees
-            of freedom without a drive do not matter. Other weights compile another kernel.
+            of freedom without a motor do not matter. Other weights compile another kernel.
         force_weights: factors of the squares of constraint forces (m), positive; ones by default.
         on_impossible: "error" raises where no forces give the accelerations; "least_squares" returns those that come
-            closest on the degrees of freedom without a drive, and in `unmet` what is left over there.
+            closest on the degrees of freedom without a motor, and in `unmet` what is left over there.
         tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
             independent of other rows; 1e-10 by default, in float32 1e-7.
         passive: which passive forces of the joints act, so that the drives need not provide them, as for `rnea`.
@@ -172,7 +172,7 @@ def constrained_inverse_dynamics(
 
     Returns:
         A named tuple (tau, forces, unmet) of arrays (…, nv), (…, m) and (…, nu), nu being the number of degrees of
-        freedom without a drive; N·m, N.
+        freedom without a motor; N·m, N.
 
     Raises:
         ConfigurationError: no forces give these accelerations; says which sample and degree of freedom.
@@ -222,7 +222,7 @@ def _refuse_impossible(robot: Model, tau: Array, forces: Array, unmet: Array) ->
     name, where = robot.v_names[_without_drive(robot)[k]], f" of sample {tuple(map(int, sample))}" if sample else ""
     raise ConfigurationError(
         f"constrained_inverse_dynamics: no forces of the constraints give these accelerations{where}: "
-        f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no drive; hold more frames, use "
+        f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no motor; hold more frames, use "
         "accelerations that these constraints can give (kt.floating_inverse_dynamics finds those of a base that "
         "nothing holds), or pass on_impossible='least_squares'"
     )

@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from kinetree.errors import OptionError
+from kinetree.inputs import plain
 from kinetree.model.elements import Frame, Named
 
 __all__ = ["Acting", "ExternalForces", "ForceKey", "ForceOn", "WrenchOn", "acting", "is_force_key"]
@@ -34,6 +35,8 @@ class _OnFrame:
             raise OptionError(
                 f"{kind}: expressed_in must be 'local', 'world' or 'local_world_aligned', not {self.expressed_in!r:.60}"
             )
+        for name in ("frame", "expressed_in"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.frame!r}, {self.expressed_in!r})"
@@ -115,4 +118,4 @@ def acting(frames: Named[Frame], key: Any) -> Acting:
     """
     if isinstance(key, WrenchOn | ForceOn):
         return Acting(key, frames[key.frame], key.expressed_in, isinstance(key, ForceOn))
-    return Acting(key, frames[key], "local", at_point=False)
+    return Acting(plain(key), frames[key], "local", at_point=False)

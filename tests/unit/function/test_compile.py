@@ -108,7 +108,7 @@ def test_arguments_of_other_dtypes_become_the_kernels() -> None:
     assert (kt.compile(ARM, kt.crba)(Q.astype(">f8")) == kt.crba(ARM, Q)).all()
 
 
-OUTSIDE = {"constrained_inverse_dynamics": ["on_impossible"]}
+OUTSIDE = {"aba": ["on_unactuated"], "constrained_inverse_dynamics": ["on_impossible"]}
 """Arguments that concern the results as they are returned, and no kernel."""
 
 
@@ -121,7 +121,7 @@ def test_every_option_of_a_definition_is_an_argument_of_its_function(name: str) 
     named += ["parameters"] * definition.takes_parameters
     if definition.is_step:  # its public function takes any number of steps, and their length
         named[named.index("steps")] = "dt"
-    assert sorted(parameters) == sorted(["robot", *named, *OUTSIDE.get(name, []), "out", "threads"])
+    assert sorted(parameters) == sorted(["robot", *named, *OUTSIDE.get(function.__name__, []), "out", "threads"])
 
 
 def test_many_threads_at_once_each_get_their_own_answer() -> None:
