@@ -29,6 +29,8 @@ from kinetree.functions.articulated import (
     articulated_joints,
 )
 from kinetree.functions.assembly import NearestConfiguration, nearest_configuration, nearest_velocity
+from kinetree.functions.body_jacobians import body_jacobians
+from kinetree.functions.body_motions import BodyMotions, body_motions
 from kinetree.functions.center_of_mass import (
     center_of_mass_acceleration,
     center_of_mass_jacobian,
@@ -150,6 +152,7 @@ __all__ = [
     "ActuationError",
     "ArticulatedJoints",
     "BaseParameters",
+    "BodyMotions",
     "Composite",
     "ConfigurationError",
     "ConstrainedForces",
@@ -219,6 +222,8 @@ __all__ = [
     "base_wrench",
     "bias_forces",
     "body_accelerations",
+    "body_jacobians",
+    "body_motions",
     "body_velocities",
     "body_wrench_regressor",
     "center_of_mass",

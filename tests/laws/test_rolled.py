@@ -41,6 +41,8 @@ ARGUMENTS = {
     kt.joint_torque_regressor: ("q", "v", "qdd"),
     kt.articulated_inertias: ("q",),
     kt.articulated_joints: ("q", "v", "tau"),
+    kt.body_motions: ("q", "v", "qdd"),
+    kt.body_jacobians: ("q",),
 }
 EVERY_FUNCTION = pytest.mark.parametrize("function", ARGUMENTS, ids=lambda f: f.__name__)
 WITH_FORCES = pytest.mark.parametrize(

@@ -61,9 +61,19 @@ from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynam
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
 from kinetree.algorithms.integrators import INTEGRATORS, Stage, stage_acceleration, stage_powers, step
-from kinetree.algorithms.jacobian import bodies_seen, body_jacobian, jacobian, jacobian_rate, joints_between, seen_about
+from kinetree.algorithms.jacobian import (
+    aligned_columns,
+    bodies_seen,
+    body_jacobian,
+    jacobian,
+    jacobian_rate,
+    joints_between,
+    moved_column,
+    seen_about,
+    seen_from,
+)
 from kinetree.algorithms.kinematic_hessian import kinematic_hessian
-from kinetree.algorithms.kinematics import accelerations, placements, velocities
+from kinetree.algorithms.kinematics import accelerations, motions, placements, velocities
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.mass_matrix_inverse import mass_matrix_inverse
 from kinetree.algorithms.momentum import carried_forces, mechanical_power, momentum
@@ -91,6 +101,7 @@ __all__ = [
     "aba",
     "aba_derivatives",
     "accelerations",
+    "aligned_columns",
     "are_many",
     "articulated",
     "articulated_bias",
@@ -148,6 +159,8 @@ __all__ = [
     "mechanical_power",
     "momentum",
     "momentum_regressor",
+    "motions",
+    "moved_column",
     "nearest_velocity",
     "net_force_columns",
     "operational_space_inertia",
@@ -163,6 +176,7 @@ __all__ = [
     "rnea_derivatives",
     "seen_about",
     "seen_across",
+    "seen_from",
     "spring_energy",
     "stage_acceleration",
     "stage_powers",

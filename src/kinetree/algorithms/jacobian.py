@@ -18,11 +18,13 @@ from kinetree.spatial import Motion, Subspace, Transform, Vec3
 from kinetree.tree import Tree
 
 __all__ = [
+    "aligned_columns",
     "bodies_seen",
     "body_jacobian",
     "jacobian",
     "jacobian_rate",
     "joints_between",
+    "moved_column",
     "seen_about",
     "seen_from",
     "undone",
@@ -108,6 +110,20 @@ def seen_about(tree: Tree, body: int, seen: Sequence[Transform], origin: Vec3, o
     for j, _ in joints_between(tree, body, other):
         X[j] = Transform(seen[j].E, seen[j].r - origin)
     return X
+
+
+def aligned_columns(tree: Tree, q: Sequence[Sequence[Scalar]], X_0: Sequence[Transform]) -> list[tuple[Motion, ...]]:
+    """Columns of all joints in the world's axes, each about the origin of the body that the joint moves."""
+    columns = tree.slots(tuple[Motion, ...])
+    for j, _ in tree.outward:
+        S, R = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).S, X_0[j].E.T
+        columns[j] = tuple(Motion(R @ s.angular, R @ s.linear) for s in S.columns)
+    return columns
+
+
+def moved_column(column: Motion, lever: Vec3) -> Motion:
+    """A column in the same axes about another origin; the lever leads from there to where it was."""
+    return Motion(column.angular, column.linear + lever.cross(column.angular))
 
 
 def joints_between(tree: Tree, i: int, j: int) -> Iterator[tuple[int, int]]:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
-from kinetree.compiler.forms.bodies import body_rows, numbered_bodies
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
+from kinetree.functions.chosen_frames import CHOICE, About, Names, asked, frame_rows, numbered_frames, row_per_frame
 from kinetree.functions.options import (
     ExpressedIn,
     Kind,
@@ -40,11 +40,11 @@ def _placement(model: Form, q: Slots, *, frame: Frame) -> Sequence[Scalar]:
     return (frame.placement @ algorithms.placements(model.tree, q)[frame.slot]).homogeneous()
 
 
-def _all_placements(model: Form, q: Slots) -> list[Scalar]:
+def _all_placements(model: Form, q: Slots, *, frames: Names, about: str) -> list[Scalar]:
     X_0 = algorithms.placements(model.tree, q)
-    rows = body_rows(model)
-    for k, body in numbered_bodies(model):
-        rows[k] = (body.placement @ X_0[body.slot]).homogeneous()
+    rows = frame_rows(model, frames)
+    for k, frame in numbered_frames(model, frames, about):
+        rows[k] = (frame.placement @ X_0[frame.slot]).homogeneous()
     return rows.flat()
 
 
@@ -67,24 +67,26 @@ def acceleration(
     return a.linear_first()
 
 
-def _all_velocities(model: Form, q: Slots, v: Slots, *, expressed_in: str) -> list[Scalar]:
+def _all_velocities(model: Form, q: Slots, v: Slots, *, frames: Names, expressed_in: str, about: str) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
-    rows = body_rows(model)
-    for k, body in numbered_bodies(model):
-        X = body.placement @ X_0[body.slot]
-        rows[k] = express(body.placement @ velocities[body.slot], X, expressed_in).linear_first()
+    rows = frame_rows(model, frames)
+    for k, frame in numbered_frames(model, frames, about):
+        X = frame.placement @ X_0[frame.slot]
+        rows[k] = express(frame.placement @ velocities[frame.slot], X, expressed_in).linear_first()
     return rows.flat()
 
 
-def _all_accelerations(model: Form, q: Slots, v: Slots, qdd: Slots, *, expressed_in: str, kind: str) -> list[Scalar]:
+def _all_accelerations(
+    model: Form, q: Slots, v: Slots, qdd: Slots, *, frames: Names, expressed_in: str, kind: str, about: str
+) -> list[Scalar]:
     X_0, velocities = algorithms.placements(model.tree, q), algorithms.velocities(model.tree, q, v)
     accelerations = algorithms.accelerations(model.tree, q, v, qdd)
-    rows = body_rows(model)
-    for k, body in numbered_bodies(model):
-        X = body.placement @ X_0[body.slot]
-        a = express(body.placement @ accelerations[body.slot], X, expressed_in)
+    rows = frame_rows(model, frames)
+    for k, frame in numbered_frames(model, frames, about):
+        X = frame.placement @ X_0[frame.slot]
+        a = express(frame.placement @ accelerations[frame.slot], X, expressed_in)
         if kind == "classical":
-            a = classical(a, express(body.placement @ velocities[body.slot], X, expressed_in))
+            a = classical(a, express(frame.placement @ velocities[frame.slot], X, expressed_in))
         rows[k] = a.linear_first()
     return rows.flat()
 
@@ -99,7 +101,7 @@ def _difference(model: Form, q0: Slots, q1: Slots) -> list[Scalar]:
 
 _Q, _V, _QDD = ("q", "nq"), ("v", "nv"), ("qdd", "nv")
 FRAME_PLACEMENT = Definition("frame_placement", (_Q,), (4, 4), _placement, {"frame": frame_option})
-FORWARD_KINEMATICS = Definition("forward_kinematics", (_Q,), ("bodies", 4, 4), _all_placements)
+FORWARD_KINEMATICS = Definition("forward_kinematics", (_Q,), row_per_frame(4, 4), _all_placements, CHOICE)
 FRAME_VELOCITY = Definition(
     "frame_velocity", (_Q, _V), (6,), _velocity, {"frame": frame_option, "expressed_in": expressed_in_option}
 )
@@ -111,14 +113,14 @@ FRAME_ACCELERATION = Definition(
     {"frame": frame_option, "expressed_in": expressed_in_option, "kind": kind_option},
 )
 BODY_VELOCITIES = Definition(
-    "body_velocities", (_Q, _V), ("bodies", 6), _all_velocities, {"expressed_in": expressed_in_option}
+    "body_velocities", (_Q, _V), row_per_frame(6), _all_velocities, {**CHOICE, "expressed_in": expressed_in_option}
 )
 BODY_ACCELERATIONS = Definition(
     "body_accelerations",
     (_Q, _V, _QDD),
-    ("bodies", 6),
+    row_per_frame(6),
     _all_accelerations,
-    {"expressed_in": expressed_in_option, "kind": kind_option},
+    {**CHOICE, "expressed_in": expressed_in_option, "kind": kind_option},
 )
 INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate, takes_parameters=False)
 DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference, takes_parameters=False)
@@ -129,15 +131,20 @@ def forward_kinematics(
     robot: Model,
     q: ArrayLike,
     *,
+    frames: Sequence[str] | None = None,
+    about: About = "origin",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The placement of every body.
+    """The placements of all bodies, or of several frames.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
+        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
+        about: "origin" for the frames themselves, or "center_of_mass" for bodies alone: axes parallel to the body's at
+            its own centre of mass.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
@@ -145,9 +152,13 @@ def forward_kinematics(
 
     Returns:
         Homogeneous matrices (…, B, 4, 4) that take points of each body to the world, metres; B = len(robot.bodies),
-        in that order, bodies on fixed joints included.
+        in that order, bodies on fixed joints included, or len(frames).
 
     Raises:
+        NameNotFoundError: there is no such frame.
+        OptionError: frames is not a list of names, or is empty; about is not one of the two, or is "center_of_mass"
+            for a frame that is not a body.
+        ModelError: a body has no mass, and thus no centre of mass.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), section 5.2.
@@ -156,8 +167,10 @@ def forward_kinematics(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> kt.forward_kinematics(robot, robot.neutral()).shape == (len(robot.bodies), 4, 4)
     True
+    >>> kt.forward_kinematics(robot, robot.neutral(), frames=["upper_rod"], about="center_of_mass")[0, 2, 3].tolist()
+    -0.5
     """
-    return run(FORWARD_KINEMATICS, robot, (q,), parameters=parameters, out=out, threads=threads)
+    return run(FORWARD_KINEMATICS, robot, (q,), parameters=parameters, out=out, threads=threads, **asked(frames, about))
 
 
 @defined_by(FRAME_PLACEMENT)
@@ -316,28 +329,34 @@ def body_velocities(
     q: ArrayLike,
     v: ArrayLike,
     *,
+    frames: Sequence[str] | None = None,
     expressed_in: ExpressedIn,
+    about: About = "origin",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The twists of all bodies.
+    """The twists of all bodies, or of several frames.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
+        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
+        about: "origin" or "center_of_mass", as for `forward_kinematics`: the point that takes the place of the frame's
+            origin. In "world" both are the same.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        [v; ω] (…, B, 6) in the order of `robot.bodies`; m/s, rad/s.
+        [v; ω] (…, B, 6) in the order of `robot.bodies`, or of `frames`; m/s, rad/s.
 
     Raises:
         OptionError: expressed_in is not one of the three.
+        NameNotFoundError, OptionError, ModelError: frames and about as for `forward_kinematics`.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.7.
@@ -348,7 +367,14 @@ def body_velocities(
     True
     """
     return run(
-        BODY_VELOCITIES, robot, (q, v), expressed_in=expressed_in, parameters=parameters, out=out, threads=threads
+        BODY_VELOCITIES,
+        robot,
+        (q, v),
+        expressed_in=expressed_in,
+        parameters=parameters,
+        out=out,
+        threads=threads,
+        **asked(frames, about),
     )
 
 
@@ -359,31 +385,37 @@ def body_accelerations(
     v: ArrayLike,
     qdd: ArrayLike,
     *,
+    frames: Sequence[str] | None = None,
     expressed_in: ExpressedIn,
     kind: Kind = "spatial",
+    about: About = "origin",
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The accelerations of all bodies, gravity not included.
+    """The accelerations of all bodies, or of several frames, gravity not included.
 
     Args:
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv).
         qdd: acceleration (…, nv).
+        frames: names in `robot.frames`, for one row each in the order given; all bodies if None.
         expressed_in: "local", "world" or "local_world_aligned", as for `frame_velocity`.
         kind: "spatial" or "classical", as for `frame_acceleration`.
+        about: "origin" or "center_of_mass", as for `body_velocities`. The linear part of a classical acceleration is
+            that of this point.
         parameters: values that override some of the robot's parameters, such as
             {"gravity": (…, 3), "body.NAME.mass": (…)}; see docs/parameters.md.
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        [a; α] (…, B, 6) in the order of `robot.bodies`; m/s², rad/s².
+        [a; α] (…, B, 6) in the order of `robot.bodies`, or of `frames`; m/s², rad/s².
 
     Raises:
         OptionError: expressed_in or kind is not an allowed value.
+        NameNotFoundError, OptionError, ModelError: frames and about as for `forward_kinematics`.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Featherstone, RBDA (2008), eq. 5.8; the classical ones by eq. 2.45.
@@ -403,6 +435,7 @@ def body_accelerations(
         parameters=parameters,
         out=out,
         threads=threads,
+        **asked(frames, about),
     )
 
 

@@ -89,7 +89,12 @@ class RolledModel:
         source = self._source
         return NamedBodies(self._recorder, source.slots, source.placements, source.tree.kind_of)
 
-    def numbered_joints(self) -> Iterable[tuple[Slot, BodyRow]]:
+    def numbered_frames(self, frames: Sequence[Frame]) -> NamedBodies:
+        """Some of its frames, as the rows of a result."""
+        slots, placements = [frame.slot for frame in frames], Columns([frame.placement for frame in frames])
+        return NamedBodies(self._recorder, slots, placements, self._source.tree.kind_of)
+
+    def numbered_joints(self) -> Iterable[tuple[Index, BodyRow]]:
         source = self._source
         if not source.joint_slots:
             return ()

@@ -170,12 +170,12 @@ class JointRows(_OfJoints):
 class JointColumns(_OfJoints):
     """A matrix of some rows: `columns[j]` are the columns of joint j, `columns[j, k]` their rows from k on."""
 
-    def __setitem__(self, place: Slot | tuple[Slot, int], columns: Sequence[Sequence[Scalar]]) -> None:
+    def __setitem__(self, place: Slot | tuple[Slot, Index | int], columns: Sequence[Sequence[Scalar]]) -> None:
         j, first = place if isinstance(place, tuple) else (place, 0)
         start = self._start(j)
         for k, column in enumerate(columns):
-            for row, x in enumerate(column, first):
-                self._output[start + (row * self._n + k)] = x
+            for row, x in enumerate(column):
+                self._output[start + ((first + row) * self._n + k)] = x
 
     def flat(self) -> None:
         """Finish the result: it is already in place, or is projected there."""
@@ -220,11 +220,10 @@ class NamedBodies:
         self._count = len(slots)
         self._table = QuantityTable(recorder, Bodies([0] * len(slots)), placements, record="rows")
 
-    def __iter__(self) -> Iterator[tuple[Slot, BodyRow]]:
+    def __iter__(self) -> Iterator[tuple[Index, BodyRow]]:
         with self._recorder.loop(Range(Index(0), Index(self._count))) as k:
-            row = Slot(k, frozenset((0,)))
             slot = Slot(self._recorder.look_up(self._slots, k), self._kinds)
-            yield row, BodyRow(slot, self._table[row])
+            yield k, BodyRow(slot, self._table[Slot(k, frozenset((0,)))])
 
 
 class CarriedBodies:
@@ -262,9 +261,9 @@ class BodyColumns:
         (self._output,) = recorder.outputs
         self._bodies = bodies
 
-    def __setitem__(self, body: Slot, rows: Sequence[Sequence[Scalar]]) -> None:
+    def __setitem__(self, body: Index, rows: Sequence[Sequence[Scalar]]) -> None:
         for n, row in enumerate(rows):
-            start = (body.index + n * self._bodies) * len(row)
+            start = (body + n * self._bodies) * len(row)
             for k, x in enumerate(row):
                 self._output[start + k] = x
 
@@ -278,8 +277,8 @@ class Rows:
     def __init__(self, recorder: Recorder) -> None:
         (self._output,) = recorder.outputs
 
-    def __setitem__(self, row: Slot, numbers: Any) -> None:
-        start = row.index * len(numbers)
+    def __setitem__(self, row: Index, numbers: Any) -> None:
+        start = row * len(numbers)
         for k, x in enumerate(numbers):
             self._output[start + k] = x
 
