@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 
-__all__ = ["MujocoOracle"]
+__all__ = ["MujocoOracle", "bare_urdf"]
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class MujocoOracle:
     """Answers for one robot, a sample at a time. Making one raises ValueError if MuJoCo refuses the file."""
 
     def __init__(self, path: Path, robot: kt.Model) -> None:
-        self.model = mujoco.MjModel.from_xml_string(_bare_urdf(path, robot))
+        self.model = mujoco.MjModel.from_xml_string(bare_urdf(path, robot))
         self.model.opt.disableflags |= int(_OFF)
         self.model.opt.gravity[:] = robot.gravity
         self.data = mujoco.MjData(self.model)
@@ -112,7 +112,7 @@ class MujocoOracle:
         return out
 
 
-def _bare_urdf(path: Path, robot: kt.Model) -> str:
+def bare_urdf(path: Path, robot: kt.Model) -> str:
     """The links, inertias and joints of a file, as text."""
     root = ET.fromstring(path.read_bytes().strip())
     kept = {"inertial", "origin", "parent", "child", "axis", "mass", "inertia"}
