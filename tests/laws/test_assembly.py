@@ -56,6 +56,11 @@ def test_a_sample_is_the_same_alone_and_in_any_batch() -> None:
         alone = kt.nearest_configuration(ROBOT, q[k], PLACED)
         assert (alone.q == together.q[k]).all()
         assert alone.steps == together.steps[k]
+    out = q.copy()
+    assert kt.nearest_configuration(ROBOT, out, PLACED, out=out).q is out
+    assert (out == together.q).all()
+    with pytest.raises(kt.ShapeError, match="out has shape"):
+        kt.nearest_configuration(ROBOT, q, PLACED, out=np.empty(3))
     shaped = kt.nearest_configuration(ROBOT, q[:6].reshape(2, 3, -1), PLACED)
     assert (shaped.q.reshape(6, -1) == together.q[:6]).all()
 

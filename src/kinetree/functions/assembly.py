@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -115,6 +116,7 @@ def nearest_configuration(
     on_impossible: Literal["error", "least_squares"] = "error",
     tolerance: float | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
     threads: int | None = None,
 ) -> NearestConfiguration:
     """The configuration nearest to q in which constraints are met: a linkage assembled, feet placed.
@@ -133,6 +135,7 @@ def nearest_configuration(
         tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
             independent of other rows.
         parameters: values that override some of the robot's parameters, as for `aba`.
+        out: where to put the configurations, (…, nq), of their dtype; it may be q itself.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
@@ -176,7 +179,11 @@ def nearest_configuration(
     found = _found(robot, start, step)
     if on_impossible == "error":
         _refuse_impossible(robot, found, _MET[start.dtype])
-    return found
+    if out is None:
+        return found
+    check_out("nearest_configuration", out, found.q.shape, found.q.dtype)
+    out[...] = found.q
+    return found._replace(q=out)
 
 
 def _found(robot: Model, start: Array, step: Callable[[Array], tuple[Array, Array, Array]]) -> NearestConfiguration:
