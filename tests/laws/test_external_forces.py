@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests import functions
 from tests.laws.reference import BOTH, close, coordinate_rates, directional, reference
 from tests.laws.test_kinematics import size_of
 from tests.laws.test_rolled import interpreted, program_of
@@ -81,6 +82,27 @@ def test_forces_in_all_axes_are_the_same_force_in_every_function(
                 np.abs(call(function, robot, *arguments)).max(initial=1.0) + np.abs(expected).max(initial=1.0)
             )
             close(call(function, robot, *arguments, f_ext={key: given}), expected, 10.0 * scale)
+
+
+TAKING = [
+    name
+    for name, function in functions.EVERY.items()
+    if function.definition.takes_forces and not name.endswith("_derivatives")
+]
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_every_function_with_forces_takes_them_in_the_worlds_axes(name: str) -> None:
+    function, robot = functions.EVERY[name], kt.zoo.load("quadruped")
+    rng = np.random.default_rng(7)
+    arguments = [x[0] for x in functions.samples(robot, function, 1, rng)]
+    options = functions.options_of(function, "hind_left_foot")
+    w, place = rng.normal(size=6), kt.frame_placement(robot, arguments[0], "hind_left_foot")
+    R, r = place[:3, :3], place[:3, 3]
+    local = np.concatenate([R.T @ w[:3], R.T @ (w[3:] - np.cross(r, w[:3]))])
+    expected = reference(function, robot, *arguments, f_ext={"hind_left_foot": local}, **options)
+    found = reference(function, robot, *arguments, f_ext={kt.WrenchOn("hind_left_foot", "world"): w}, **options)
+    close(found, expected, scale=float(np.abs(expected).max()), tolerance=1e-10)
 
 
 def weights(robot: kt.Model, g: Array) -> dict[Key, Array]:

@@ -8,7 +8,7 @@ from typing import Any
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.requests import resolved_options
 from kinetree.compiler.specialization import Specialization
-from kinetree.errors import ShapeError
+from kinetree.errors import OptionError, ShapeError
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey, acting
 
@@ -49,5 +49,10 @@ def on_numbers(
         if name not in definition.optional:
             raise ShapeError(f"{definition.name}: {name} is missing")
         sample.append([0.0] * definition.width(size, model, resolved))
+    if definition.strategy.when_forces_turn is not None and any(force.turns for force in acts):
+        raise OptionError(
+            f"{definition.name} runs on plain numbers only with forces in their frames' own axes: its recursion does "
+            "not differentiate others, for which the compiled function is another one"
+        )
     specialization = Specialization(definition, model, resolved, acts, tuple(given))
     return list(specialization.one_sample(*sample, *forces.values(), *given.values()))
