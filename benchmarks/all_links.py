@@ -21,7 +21,7 @@ import pinocchio as pin
 import kinetree as kt
 from joint_wrenches import without_shapes
 from robots import ROBOTS, Robot
-from timing import medians
+from timing import print_beside
 
 Call = Callable[[int, bool], object]
 """Computes the state of all links for one sample, by its number, and stores it if asked to."""
@@ -85,11 +85,8 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
         **{n: lambda w=w: loop(w, False) for n, w in ways.items()},
         **{f"{n}, stored": lambda w=w: loop(w, True) for n, w in ways.items()},
     }
-    for title, calls, count, repeat in (("one sample", single, 1, 200), (f"{batch} samples", many, batch, 1)):
-        seconds = medians(calls, rounds, repeat)
-        own = seconds.pop("kinetree")
-        others = ", ".join(f"{name} {t / count * 1e6:6.2f}: {t / own:5.1f} times" for name, t in seconds.items())
-        print(f"{robot.name:8} {title:12} {own / count * 1e6:6.3f} µs per sample, {others}")
+    print_beside(f"{robot.name:8} one sample", single, 1, rounds, 200)
+    print_beside(f"{robot.name:8} {batch} samples", many, batch, rounds, 1)
 
 
 def main() -> None:

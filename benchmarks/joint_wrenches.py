@@ -19,7 +19,7 @@ import pinocchio as pin
 
 import kinetree as kt
 from robots import ROBOTS, Robot
-from timing import medians
+from timing import print_beside
 
 Call = Callable[[int], object]
 """Computes wrenches for one sample, by its number, and returns something that can be stored."""
@@ -89,11 +89,8 @@ def compare(robot: Robot, batch: int, rounds: int) -> None:
         "kinetree": lambda: kernel(q, v, qdd, out=out, threads=1),
         **{n: lambda w=w: stored(w) for n, w in ways.items()},
     }
-    for title, calls, count, repeat in (("one sample", single, 1, 200), (f"{batch} samples", many, batch, 1)):
-        seconds = medians(calls, rounds, repeat)
-        own = seconds.pop("kinetree")
-        others = ", ".join(f"{name} {t / count * 1e6:6.2f}: {t / own:5.1f} times" for name, t in seconds.items())
-        print(f"{robot.name:8} {title:12} {own / count * 1e6:6.3f} µs a sample, {others}")
+    print_beside(f"{robot.name:8} one sample", single, 1, rounds, 200)
+    print_beside(f"{robot.name:8} {batch} samples", many, batch, rounds, 1)
 
 
 def main() -> None:

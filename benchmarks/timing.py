@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-__all__ = ["medians"]
+__all__ = ["medians", "print_beside"]
 
 
 def medians(calls: Mapping[str, Callable[[], object]], rounds: int, repeat: int = 1) -> dict[str, float]:
@@ -20,3 +20,11 @@ def medians(calls: Mapping[str, Callable[[], object]], rounds: int, repeat: int 
                 call()
             times[name].append((time.perf_counter() - start) / repeat)
     return {name: float(np.median(t)) for name, t in times.items()}
+
+
+def print_beside(title: str, calls: Mapping[str, Callable[[], object]], samples: int, rounds: int, repeat: int) -> None:
+    """Print the time per sample of the call "kinetree", and those of the others with their ratio to it."""
+    seconds = medians(calls, rounds, repeat)
+    own = seconds.pop("kinetree")
+    others = ", ".join(f"{name} {t / samples * 1e6:6.2f}: {t / own:5.1f} times" for name, t in seconds.items())
+    print(f"{title:21} {own / samples * 1e6:6.3f} µs per sample, {others}")
