@@ -18,9 +18,9 @@ from typing import NamedTuple
 from kinetree.algorithms.configuration import difference
 from kinetree.algorithms.constraint_rows import HeldRows, held_rows
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import DependentRows, are_many
+from kinetree.algorithms.dependent_rows import decomposed
 from kinetree.algorithms.kinematics import placements
-from kinetree.expr import Grid, Scalar, less, select, sqrt
+from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 
@@ -55,11 +55,11 @@ def assembly_step(
     rows = held_rows(tree, holds, q, tree.at_rest(), 0.0)
     errors = [x for hold, m in zip(holds, rows.motions, strict=True) for x in constraint_error(hold, m)]
     J = _free_columns(rows, held)
-    decomposed = _decomposed(tree, J, tolerance)
+    rows_of_J = decomposed(tree, J, tolerance)
     away = tree.numbers(difference(tree, start, q), "nv")
-    here = _where_free(decomposed.solve([-x for x in errors])[1], held)
+    here = _where_free(rows_of_J.solve([-x for x in errors])[1], held)
     wanted = [sum((a * x for a, x in zip(row, away, strict=True)), 0.0) - e for row, e in zip(J, errors, strict=True)]
-    change = [a - b for a, b in zip(decomposed.solve(wanted)[1], away, strict=True)]
+    change = [a - b for a, b in zip(rows_of_J.solve(wanted)[1], away, strict=True)]
     change = _where_free(change, held)
     factor = _shortened(change)
     return AssemblyStep([a + factor * c for a, c in zip(away, change, strict=True)], here, errors)
@@ -71,7 +71,7 @@ def nearest_velocity(
     """v - J⁺ J v."""
     rows = held_rows(tree, holds, q, qd, 0.0)
     velocity = [x for m in rows.motions for x in m.velocity]
-    change = _decomposed(tree, _free_columns(rows, held), tolerance).solve([-x for x in velocity])[1]
+    change = decomposed(tree, _free_columns(rows, held), tolerance).solve([-x for x in velocity])[1]
     return [a + b for a, b in zip(tree.numbers(qd[1:], "nv"), _where_free(change, held), strict=True)]
 
 
@@ -82,11 +82,6 @@ def _where_free(x: Sequence[Scalar], held: Collection[int]) -> list[Scalar]:
 
 def _free_columns(rows: HeldRows, held: Collection[int]) -> list[list[Scalar]]:
     return [_where_free(row, held) for row in rows.J]
-
-
-def _decomposed(tree: Tree, J: Sequence[Sequence[Scalar]], tolerance: float) -> DependentRows:
-    present = [less(0.0, sum((x * x for x in row), 0.0)) for row in J]
-    return DependentRows(J, present, tolerance, tree.grid if are_many(len(J), len(J[0])) else Grid)
 
 
 def _shortened(change: Sequence[Scalar]) -> Scalar:

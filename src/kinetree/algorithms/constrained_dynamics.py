@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
 from kinetree.algorithms.constraints import constraint_error
-from kinetree.algorithms.dependent_rows import DependentRows, are_many
+from kinetree.algorithms.dependent_rows import DependentRows, decomposed
 from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
-from kinetree.expr import Grid, Scalar
+from kinetree.expr import Scalar
 from kinetree.spatial import LDLT, Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
@@ -160,8 +160,7 @@ def _solved(
 def _decomposed(
     tree: Tree, rows: HeldRows, halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule
 ) -> DependentRows:
-    B = halves.rooted(Y)
-    return DependentRows(B, rows.kept, rule.tolerance, tree.grid if are_many(len(B), len(B[0])) else Grid)
+    return decomposed(tree, halves.rooted(Y), rule.tolerance, rows.kept)
 
 
 def _factored(halves: HalfSolutions | JointParts, Y: Pieces, rule: ConstraintRule) -> LDLT:

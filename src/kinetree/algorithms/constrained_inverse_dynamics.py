@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import held_rows
-from kinetree.algorithms.dependent_rows import DependentRows, are_many
+from kinetree.algorithms.dependent_rows import decomposed
 from kinetree.algorithms.drives import undriven
 from kinetree.algorithms.rnea import rnea
-from kinetree.expr import Grid, Scalar, less
+from kinetree.expr import Scalar, less
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
@@ -97,7 +97,7 @@ class _Kernel:
         self._tolerance = tolerance
         self._A = A
         self._columns = columns
-        self._rows = self._decomposed(A, [less(0.0, _square(row)) for row in A]) if A else None
+        self._rows = decomposed(tree, A, tolerance) if A else None
 
     def solution(self, b: Sequence[Scalar]) -> list[Scalar]:
         """A⁺ b."""
@@ -121,11 +121,7 @@ class _Kernel:
             is_seen = less(self._tolerance * _square(row), _square(part))
             inside.append([is_seen * x for x in part])
             present.append(is_seen)
-        return self._decomposed(inside, present).solve(b)[1]
-
-    def _decomposed(self, rows: Sequence[Sequence[Scalar]], present: Sequence[Scalar]) -> DependentRows:
-        grid = self._tree.grid if are_many(len(rows), self._columns) else Grid
-        return DependentRows(rows, present, self._tolerance, grid)
+        return decomposed(self._tree, inside, self._tolerance, present).solve(b)[1]
 
 
 def _square(row: Sequence[Scalar]) -> Scalar:

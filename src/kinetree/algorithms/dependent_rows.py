@@ -23,8 +23,9 @@ from typing import NamedTuple
 
 from kinetree.expr import Grid, Index, Scalar, less, select, sqrt
 from kinetree.spatial import LDLT
+from kinetree.tree import Tree
 
-__all__ = ["DependentRows", "are_many"]
+__all__ = ["DependentRows", "are_many", "decomposed"]
 
 _WRITTEN_OUT = 6000
 """Product of rows, columns and steps above which the decomposition loops over rows."""
@@ -33,6 +34,18 @@ _WRITTEN_OUT = 6000
 def are_many(rows: int, columns: int) -> bool:
     """Whether rounds over rows become loops in the program."""
     return rows * columns * min(rows, columns) > _WRITTEN_OUT
+
+
+def decomposed(
+    tree: Tree, B: Sequence[Sequence[Scalar]], tolerance: float, present: Sequence[Scalar] | None = None
+) -> DependentRows:
+    """The decomposition of B, in loops of the program where there are many rows.
+
+    `present` is 0 for each row of zeros and 1 for the others; by default that is looked up.
+    """
+    if present is None:
+        present = [less(0.0, sum((x * x for x in row), 0.0)) for row in B]
+    return DependentRows(B, present, tolerance, tree.grid if are_many(len(B), len(B[0])) else Grid)
 
 
 class _Reflection(NamedTuple):

@@ -90,22 +90,23 @@ def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
 
 
 def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
-    listed = [f_ext] if is_force_key(f_ext) and not isinstance(f_ext, str) else f_ext
-    if isinstance(listed, Sequence) and not isinstance(listed, str) and all(map(is_force_key, listed)):
-        if listed is not f_ext:
-            raise OptionError(f"f_ext must be a list, such as [{f_ext!r}], not one force")
-        return tuple(listed)
-    return _names("f_ext", "frame names", f_ext)
+    if is_force_key(f_ext) and not isinstance(f_ext, str):
+        raise OptionError(f"f_ext must be a list, such as [{f_ext!r}], not one force")
+    return _names("f_ext", "frame names", f_ext, is_force_key)
 
 
-def _names(argument: str, what: str, given: Any) -> tuple[str, ...]:
+def _is_name(x: object) -> bool:
+    return isinstance(x, str)
+
+
+def _names(argument: str, what: str, given: Any, is_one: Callable[[object], bool] = _is_name) -> tuple[Any, ...]:
     if isinstance(given, str):
         raise OptionError(f"{argument} must be a list of {what}, such as [{given!r}], not one name")
     try:
         found = tuple(given)
     except TypeError:
         found = (None,)
-    if not all(isinstance(name, str) for name in found):
+    if not all(map(is_one, found)):
         raise OptionError(f"{argument} must be a list of {what}, not {given!r:.60}")
     return found
 

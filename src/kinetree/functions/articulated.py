@@ -19,7 +19,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.errors import ModelError, listed
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.functions.options import ExpressedIn, expressed_in_option, seen_from_body
+from kinetree.functions.options import ExpressedIn, expressed_in_option, rows_of_bodies
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
@@ -44,11 +44,7 @@ def _inertias(model: Form, q: Slots, *, expressed_in: str) -> list[Scalar]:
     _need_coordinates_of_their_own(model, "articulated_inertias")
     IA = algorithms.articulated(model.tree, q).IA
     X_0 = algorithms.placements(model.tree, q)
-    rows = body_rows(model)
-    for k, body in numbered_bodies(model):
-        seen = seen_from_body(body.placement, X_0[body.slot], expressed_in)
-        rows[k] = seen.back(IA[body.slot]).linear_first()
-    return rows.flat()
+    return rows_of_bodies(body_rows(model), numbered_bodies(model), X_0, IA, expressed_in)
 
 
 def _bias_forces(
@@ -66,11 +62,7 @@ def _bias_forces(
     acting = algorithms.driven(model.tree, q, v, tau, passive, limits)
     pA = algorithms.articulated_bias(model.tree, q, v, acting, f_ext).pA
     X_0 = algorithms.placements(model.tree, q)
-    rows = body_rows(model)
-    for k, body in numbered_bodies(model):
-        seen = seen_from_body(body.placement, X_0[body.slot], expressed_in)
-        rows[k] = seen.back(pA[body.slot]).linear_first()
-    return rows.flat()
+    return rows_of_bodies(body_rows(model), numbered_bodies(model), X_0, pA, expressed_in)
 
 
 def _joints(

@@ -15,7 +15,16 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import ConfigurationError, OptionError
 from kinetree.expr import Scalar
-from kinetree.functions.constraint_options import HELD, IN_SINGLE, RULE, Constraints, listed, row_count
+from kinetree.functions.constraint_options import (
+    HELD,
+    IN_SINGLE,
+    RULE,
+    Constraints,
+    check_on_impossible,
+    first_sample,
+    listed,
+    row_count,
+)
 from kinetree.functions.kinematics import integrate
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
@@ -158,8 +167,7 @@ def nearest_configuration(
     True
     """
     check_robot(robot)
-    if on_impossible not in ("error", "least_squares"):
-        raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {on_impossible!r:.60}")
+    check_on_impossible(on_impossible)
     if isinstance(held_bodies, str) or not isinstance(held_bodies, Sequence):
         raise OptionError(f"held_bodies must be a list of names, not {held_bodies!r:.60}")
     asked = listed(constraints)
@@ -213,8 +221,7 @@ def _refuse_impossible(robot: Model, found: NearestConfiguration, most: float) -
     wrong = ~(found.error <= most)
     if not wrong.any():
         return
-    sample = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-    where = f" of sample {tuple(map(int, sample))}" if sample else ""
+    sample, where = first_sample(wrong)
     raise ConfigurationError(
         f"nearest_configuration: the constraints on {robot.name!r} cannot be met from the configuration{where}: an "
         f"error of {float(found.error[sample]):.3g} (m or rad) is left after {int(found.steps[sample])} steps; start "

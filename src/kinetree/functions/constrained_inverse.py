@@ -14,7 +14,16 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import ConfigurationError, OptionError
 from kinetree.expr import Scalar
-from kinetree.functions.constraint_options import HELD, IN_SINGLE, RULE, Constraints, listed, row_count
+from kinetree.functions.constraint_options import (
+    HELD,
+    IN_SINGLE,
+    RULE,
+    Constraints,
+    check_on_impossible,
+    first_sample,
+    listed,
+    row_count,
+)
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.options import one_of
 from kinetree.inputs import real_array
@@ -190,8 +199,7 @@ def constrained_inverse_dynamics(
     >>> bool(np.isclose(found.forces[2::3].sum(), 9.81 * robot.mass)), found.tau[:6].tolist()
     (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
-    if on_impossible not in ("error", "least_squares"):
-        raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {on_impossible!r:.60}")
+    check_on_impossible(on_impossible)
     weights = {
         name: tuple(np.ravel(real_array(name, given, "(…)")).tolist())
         for name, given in (("torque_weights", torque_weights), ("force_weights", force_weights))
@@ -217,9 +225,9 @@ def _refuse_impossible(robot: Model, tau: Array, forces: Array, unmet: Array) ->
     wrong = worst > _UNMET[unmet.dtype] * size
     if not wrong.any():
         return
-    sample = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    sample, where = first_sample(wrong)
     k = int(np.argmax(np.abs(unmet[sample])))
-    name, where = robot.v_names[_without_drive(robot)[k]], f" of sample {tuple(map(int, sample))}" if sample else ""
+    name = robot.v_names[_without_drive(robot)[k]]
     raise ConfigurationError(
         f"constrained_inverse_dynamics: no forces of the constraints give these accelerations{where}: "
         f"{float(unmet[sample][k]):g} is left over on {name!r}, which has no motor; hold more frames, use "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.definition import Array
@@ -24,6 +24,8 @@ __all__ = [
     "RULE",
     "Constraints",
     "acceleration_or_zeros",
+    "check_on_impossible",
+    "first_sample",
     "frame_or_constraints_option",
     "listed",
     "restitution_of_rows",
@@ -99,6 +101,18 @@ def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayL
             "number, or one for each row"
         )
     return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(dtype_beside(like))
+
+
+def check_on_impossible(value: object) -> None:
+    """Raise unless it says what happens where something cannot be met."""
+    if value not in ("error", "least_squares"):
+        raise OptionError(f"on_impossible must be 'error' or 'least_squares', not {value!r:.60}")
+
+
+def first_sample(wrong: NDArray[np.bool_]) -> tuple[tuple[int, ...], str]:
+    """The index of the first sample that is wrong, and its part of a message: nothing for a single sample."""
+    sample = tuple(map(int, np.unravel_index(int(np.argmax(wrong)), wrong.shape)))
+    return sample, f" of sample {sample}" if sample else ""
 
 
 _one_method = one_of("method", "kkt", "operational_space")

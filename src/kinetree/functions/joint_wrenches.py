@@ -16,7 +16,7 @@ from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.bodies import joint_rows, numbered_joints
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
-from kinetree.functions.options import ExpressedIn, expressed_in_option, seen_from_body
+from kinetree.functions.options import ExpressedIn, expressed_in_option, rows_of_bodies
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
@@ -30,11 +30,7 @@ def _joint_wrenches(
     tree = model.tree
     _, f = algorithms.carried_forces(tree, q, v, qdd, -tree.gravity, f_ext)
     X_0 = algorithms.placements(tree, q)
-    rows = joint_rows(model)
-    for k, body in numbered_joints(model):
-        seen = seen_from_body(body.placement, X_0[body.slot], expressed_in)
-        rows[k] = seen.back(f[body.slot]).linear_first()
-    return rows.flat()
+    return rows_of_bodies(joint_rows(model), numbered_joints(model), X_0, f, expressed_in)
 
 
 def _six_a_joint(model: Model, _: Mapping[str, Any]) -> tuple[int, int]:

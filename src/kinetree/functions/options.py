@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Literal
 
 from kinetree.errors import OptionError
-from kinetree.model import Frame, Model
+from kinetree.expr import Scalar
+from kinetree.model import Body, Frame, Model
 from kinetree.spatial import Motion, Transform
+from kinetree.tree.body_rows import Rows
 
 __all__ = [
     "ExpressedIn",
@@ -18,7 +20,7 @@ __all__ = [
     "frame_option",
     "kind_option",
     "one_of",
-    "seen_from_body",
+    "rows_of_bodies",
 ]
 
 ExpressedIn = Literal["local", "world", "local_world_aligned"]
@@ -63,6 +65,20 @@ def seen_from_body(placement: Transform, X_0: Transform, expressed_in: str) -> T
     if expressed_in == "world":
         return X_0
     return Transform(X_0.E, -(X_0.E.T @ placement.r))
+
+
+def rows_of_bodies(
+    rows: Rows,
+    bodies: Iterable[tuple[int, Body]],
+    X_0: Sequence[Transform],
+    quantities: Sequence[Any],
+    expressed_in: str,
+) -> list[Scalar]:
+    """One row per body: its force or inertia, by slot, in the requested coordinates."""
+    for k, body in bodies:
+        seen = seen_from_body(body.placement, X_0[body.slot], expressed_in)
+        rows[k] = seen.back(quantities[body.slot]).linear_first()
+    return rows.flat()
 
 
 def classical(a: Motion, v: Motion) -> Motion:
