@@ -165,6 +165,7 @@ def test_batches_out_float32_and_derivatives() -> None:
     [
         ({"smallest": "power"}, "smallest must be 'forces', 'torques' or 'both', not 'power'"),
         ({"force_weights": [1.0, 2.0]}, "force_weights has 2 numbers, but there are 12 rows"),
+        ({"force_weights": np.ones((4, 3))}, "force_weights must be a list of finite numbers"),
         ({"force_weights": [0.0] * 12}, "force_weights must be positive; entry 0 is zero"),
         ({"torque_weights": [1.0] * 18}, "torque_weights count only for smallest='torques' or 'both'"),
         ({"torque_weights": [-1.0] * 18, "smallest": "both"}, "torque_weights must be a list of finite numbers"),

@@ -23,7 +23,7 @@ from kinetree.tree import Tree
 __all__ = ["JointParts"]
 
 Parts = Sequence[Scalar]
-"""What the joints take of a force, joint by joint: its half-solution."""
+"""The half-solution of a force: the part of it that each joint takes."""
 
 
 class JointParts:

@@ -33,7 +33,7 @@ class RneaDerivatives(NamedTuple):
     """The derivative by q̈: the mass matrix."""
     along_q: JointDiagonal
     along_v: JointDiagonal
-    """What is kept apart from the first two, if requested: they lack H times this."""
+    """The parts kept apart from the first two, if requested, which then lack H times these."""
 
 
 def rnea_derivatives(

@@ -29,7 +29,7 @@ class Representation:
     """One way to write an attitude. `eps` is the precision of the numbers that were given."""
 
     called: str
-    """What an error message calls it."""
+    """Its name in error messages."""
     shape: tuple[int, ...]
     to_quaternion: Callable[[Numbers], Quaternion]
     """The unit quaternion of its numbers."""

@@ -159,7 +159,7 @@ class CompiledFunction:
         return self._in_batch(expected, arrays, out, threads)
 
     def _expected(self, arguments: Sequence[ArrayLike]) -> Arguments:
-        """What the arguments must look like; if calls have their own number of steps, the first with rows decides."""
+        """The arguments that a call needs; if calls have their own number of steps, the first with rows decides."""
         if not self._rows:
             return self._arguments
         return self._arguments.repeated(self._rows, np.shape(arguments[self._rows[0]])[-2])

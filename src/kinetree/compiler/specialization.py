@@ -66,7 +66,7 @@ class Specialization:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What distinguishes it from others of the same robot."""
+        """The values that distinguish it from others of the same robot."""
         return self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll
 
     @cached_property

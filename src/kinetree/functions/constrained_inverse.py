@@ -200,16 +200,16 @@ def constrained_inverse_dynamics(
     (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
     check_on_impossible(on_impossible)
-    weights = {
-        name: tuple(np.ravel(real_array(name, given, "(…)")).tolist())
-        for name, given in (("torque_weights", torque_weights), ("force_weights", force_weights))
-        if given is not None
+    given = {"torque_weights": torque_weights, "force_weights": force_weights, "tolerance": tolerance}
+    # A list is no part of a kernel's key; anything that is not one is refused later.
+    chosen = {
+        name: tuple(x.tolist()) if isinstance(x, np.ndarray) and x.ndim == 1 else listed(x)
+        for name, x in given.items()
+        if x is not None
     }
-    if tolerance is not None:
-        weights["tolerance"] = tolerance  # type: ignore[assignment]
     found = run(
         CONSTRAINED_INVERSE_DYNAMICS, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints), smallest=smallest, **weights, **switched_on(robot, passive),
+        constraints=listed(constraints), smallest=smallest, **chosen, **switched_on(robot, passive),
     )  # fmt: skip
     tau, forces, unmet = np.split(found, (robot.nv, found.shape[-1] - len(_without_drive(robot))), axis=-1)
     if on_impossible == "error":

@@ -226,7 +226,7 @@ def chain(first: MachineCode, second: MachineCode) -> None:
 
 
 class _Kept(tuple[object, ...]):
-    """What a builtin keeps alive, stored as its module name and usable as that name.
+    """The objects that a builtin keeps alive, stored as its module name and usable as that name.
 
     A builtin has no other attribute for an arbitrary object. No `__slots__`: the collector would clear them.
     """

@@ -1,4 +1,4 @@
-"""What machine code depends on besides its program: kinetree's source, LLVM, Python and the processor."""
+"""The identity of machine code besides its program: kinetree's source, LLVM, Python and the processor."""
 
 from __future__ import annotations
 

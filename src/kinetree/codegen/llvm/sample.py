@@ -65,7 +65,7 @@ class SampleWriter:
         self._counters: list[str] = []
         """Counters of the enclosing loops."""
         self._known: list[dict[object, str]] = [{}]
-        """What the enclosing blocks have already computed: places, and sines with their cosines."""
+        """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
 
     @property

@@ -12,7 +12,7 @@ __all__ = ["Form"]
 
 
 class Form(Protocol):
-    """What a definition's `compute` may ask about a robot: a `Model`, or a `RolledModel` in a trace with loops."""
+    """A robot as a definition's `compute` sees it: a `Model`, or a `RolledModel` in a trace with loops."""
 
     @property
     def name(self) -> str: ...
