@@ -422,8 +422,21 @@ def test_what_is_larger_than_everything_may_be_is_not_kept(cache: Cache) -> None
     assert cache.read(KEY) == CODE
 
 
+def test_the_folder_is_not_looked_through_for_every_entry(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+    tidy = Cache._tidy
+    monkeypatch.setattr(Cache, "_tidy", lambda self: looks.append(1) or tidy(self))
+    for k in range(100):
+        cache.write(bytes([k]) * 32, CODE)
+    assert len(looks) == 1
+    for k in range(100):  # a nearly full one is, more and more often
+        Cache(cache.directory, 100 * len(CODE)).write(bytes([100 + k]) * 32, CODE)
+        assert cache.contents().size <= 100 * len(CODE)
+    assert len(looks) > 2
+
+
 def test_what_dead_writers_left_is_removed_after_an_hour(cache: Cache) -> None:
-    cache.write(KEY, CODE)
+    cache.directory.mkdir(mode=0o700)
     old = cache.directory / f".{KEY.hex()}.123.{'ab' * 8}.tmp"
     young = cache.directory / f".{KEY.hex()}.124.{'ab' * 8}.tmp"
     for path in (old, young):

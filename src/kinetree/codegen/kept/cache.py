@@ -45,6 +45,9 @@ _STALE = 3600.0
 _MEGABYTE = 1_000_000
 _USUAL_LIMIT = 512
 _LEFT_AFTER_TIDYING = 0.75
+_WRITERS = 8
+"""How many processes can write at once without exceeding the limit: each looks at the folder again after writing this
+part of the room that it saw."""
 _OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 _OFF, _ON = ("off", "0", "no", "false"), ("", "on", "1", "yes", "true")
 
@@ -215,7 +218,10 @@ class Cache:
                 with suppress(OSError):
                     os.unlink(temporary)
                 raise
-            self._tidy()
+            place = (str(self.directory), self.limit)
+            _room[place] = _room.get(place, 0) - len(entry)
+            if _room[place] <= 0:  # looking through thousands of entries takes longer than writing one
+                _room[place] = (self.limit - self._tidy()) // _WRITERS
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
@@ -249,8 +255,11 @@ class Cache:
                     if stat.S_ISREG(found.st_mode) and _is_mine(found):
                         yield item.path, found, is_entry
 
-    def _tidy(self) -> None:
-        """Make room if the cache is too large: first what killed writers left, then the least recently used entries."""
+    def _tidy(self) -> int:
+        """Make room if the cache is too large: first what killed writers left, then the least recently used entries.
+
+        Returns the bytes that are left.
+        """
         entries: list[tuple[float, int, str]] = []
         temporaries: list[tuple[float, int, str]] = []
         for path, found, is_entry in self._files():
@@ -260,13 +269,14 @@ class Cache:
             if (size > self.limit or time.time() - written > _STALE) and remove_abandoned(path):
                 size -= taken
         if size <= self.limit:
-            return
+            return size
         for _, taken, path in sorted(entries)[:-1]:  # the newest was written just now
             if size <= self.limit * _LEFT_AFTER_TIDYING:
-                return
+                break
             with suppress(OSError):
                 os.unlink(path)
             size -= taken
+        return size
 
 
 def _unpack(entry: bytes, key: bytes) -> bytes | None:
@@ -302,6 +312,8 @@ def _others_may_write(found: os.stat_result) -> bool:
     return sys.platform != "win32" and found.st_mode & 0o022 != 0
 
 
+_room: dict[tuple[str, int], int] = {}
+"""Bytes that this process may write, by folder and limit, before it looks at the folder again."""
 _said = False
 
 
