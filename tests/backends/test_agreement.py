@@ -1,4 +1,8 @@
-"""The algorithm on plain floats, the interpreted program and the compiled kernel are one function."""
+"""The algorithm on plain floats, the interpreted program and the compiled kernel are one function.
+
+A compiler sees operations, not joints: kernels are compiled for three robots, and for every kind of joint in
+`test_every_joint.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from kinetree.compiler.reference import on_numbers
 from kinetree.compiler.requests import default_options
 from kinetree.expr import interpret
 from tests import functions
+from tests.kernels import compiled_late
 from tests.robots import GROUPS, group_of_joints
 
 ROBOTS: dict[str, Callable[[], kt.Model]] = {
@@ -43,13 +48,13 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
 @pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["quadruped"], sharing=["sharing joints"]))
 def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
     robot = robot_of(name)
-    kernel = kt.compile(robot, function, **options_of(robot, function))
+    kernel = compiled_late(robot, function, **options_of(robot, function))
     batch = functions.samples(robot, function, 6, np.random.default_rng(4))
-    compiled = kernel(*batch)
     sample = [x[5] for x in batch]
-    (interpreted,) = interpret(kernel.__self__.program, *sample)
+    (interpreted,) = interpret(kernel.program, *sample)
     scale = max(1.0, float(np.abs(interpreted).max()))
-    np.testing.assert_allclose(compiled[5].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
+    if name not in GROUPS:
+        np.testing.assert_allclose(kernel(*batch)[5].ravel(), interpreted, rtol=0, atol=1e-12 * scale)
     np.testing.assert_allclose(on_floats(robot, function, sample), interpreted, rtol=0, atol=1e-12 * scale)
 
 
@@ -58,8 +63,8 @@ def test_float32_is_float64_to_its_own_rounding(name: str, function: Any) -> Non
     robot = robot_of(name)
     options = options_of(robot, function)
     batch = [x.astype(np.float32) for x in functions.samples(robot, function, 9, np.random.default_rng(4))]
-    single = kt.compile(robot, function, dtype="float32", **options)(*batch)
-    double = kt.compile(robot, function, **options)(*batch)
+    single = compiled_late(robot, function, dtype="float32", **options)(*batch)
+    double = compiled_late(robot, function, **options)(*batch)
     assert single.dtype == np.float32
     scale = max(1.0, float(np.abs(double).max()))
     np.testing.assert_allclose(single, double, rtol=0, atol=2e-4 * scale)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import forward_derivative, reverse_derivative
+from tests.kernels import compiled_late
 from tests.robots import GROUPS, every_joint, group_of_joints
 
 Array = NDArray[np.float64]
@@ -58,14 +59,14 @@ def test_each_joint_is_in_a_group() -> None:
 def test_loops_over_bodies_give_what_a_straight_line_gives(make: Make, options: dict[str, Any]) -> None:
     robot = make()
     q, v, tau = states(robot, 5)
-    straight, rolled = (kt.compile(robot, kt.aba, unroll=unroll, **options)(q, v, tau) for unroll in (True, False))
+    straight, rolled = (compiled_late(robot, kt.aba, unroll=unroll, **options)(q, v, tau) for unroll in (True, False))
     np.testing.assert_allclose(rolled, straight, rtol=1e-9, atol=1e-9 * np.abs(straight).max())
 
 
 @pytest.mark.parametrize("function", [kt.rnea, kt.bias_forces, kt.passive_forces, kt.coordinate_rates])
 def test_loops_give_the_same_for_other_functions(function: Any) -> None:
     arrays = states(whole(), 5)[: len(function.definition.inputs)]
-    straight, rolled = (kt.compile(whole(), function, unroll=unroll)(*arrays) for unroll in (True, False))
+    straight, rolled = (compiled_late(whole(), function, unroll=unroll)(*arrays) for unroll in (True, False))
     np.testing.assert_allclose(rolled, straight, rtol=1e-11, atol=1e-11 * np.abs(straight).max())
 
 
@@ -103,7 +104,7 @@ def test_many_steps_in_a_kernel_are_single_steps(make: Make, integrator: Any) ->
 def test_derivatives_of_programs_are_slopes(make: Make, function: Any) -> None:
     """By all numbers of q, v and the third input at once, along one direction; and back along one."""
     robot = make()
-    program = kt.compile(robot, function, passive=True).__self__.program
+    program = compiled_late(robot, function, passive=True).__self__.program
     q, v, u = (x[0] for x in states(robot, 1))
     rng = np.random.default_rng(1)
     dq, dv, du = (rng.normal(size=x.shape) for x in (q, v, u))

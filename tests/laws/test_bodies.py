@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.kernels import compiled_late
 from tests.laws.reference import close, coordinate_rates, directional, reference
 from tests.laws.test_kinematics import EXPRESSIONS, IN_ALL_THREE, size_of
 from tests.laws.test_rolled import interpreted, program_of
@@ -226,7 +227,7 @@ def test_the_center_of_mass_may_be_an_input(unroll: bool) -> None:
     point = np.array([0.1, -0.2, 0.3])
     options: dict[str, Any] = {"frames": [heavy(robot)[1], name], "expressed_in": "local", "about": "center_of_mass"}
     inputs = [f"body.{name}.com", f"body.{name}.mass"]
-    kernel = kt.compile(robot, kt.body_velocities, parameters=inputs, unroll=unroll, **options)
+    kernel = compiled_late(robot, kt.body_velocities, parameters=inputs, unroll=unroll, **options)
     found = kernel(q, v, point, 2.5)
     close(found[0], reference(kt.body_velocities, robot, q, v, **options)[0], 1.0)
     close(found[1, :3], reference(kt.point_velocity, robot, q, v, point, frame=name, expressed_in="local"), 1.0)

@@ -25,6 +25,7 @@ from kinetree.compiler import differentiation, threads
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
+from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
 from tests.strategies import State, law, moving_trees
 
@@ -130,7 +131,7 @@ def test_both_modes_of_every_function_are_its_derivative(name: str) -> None:
     value, along = kt.jvp(robot, function, arguments, tangents, **options)
     close(value, reference(function, robot, *arguments, **options), tolerance=1e-12)
     if name in NOT_ANALYTIC:
-        kernel = kt.compile(robot, function, **options)
+        kernel = compiled_late(robot, function, **options)
         expected = slope(lambda h: kernel(*moved(robot, function, arguments, tangents, h)))
         close(along, expected, tolerance=1e-8)
     else:
@@ -254,7 +255,7 @@ def test_every_kind_of_parameter_has_derivatives(function: Function) -> None:
     robot, rng = glider(), np.random.default_rng(5)
     arguments, tangents = state_of(robot, function)
     along = {name: 0.02 * rng.normal(size=x.shape) for name, x in PARAMETERS.items()}
-    kernel = kt.compile(robot, function, parameters=list(PARAMETERS))
+    kernel = compiled_late(robot, function, parameters=list(PARAMETERS))
 
     def call(h: float, names: Sequence[str]) -> Array:
         values = {name: x + h * along[name] if name in names else x for name, x in PARAMETERS.items()}

@@ -17,6 +17,7 @@ from kinetree import algorithms
 from kinetree.expr import forward_derivative, interpret, reverse_derivative
 from kinetree.model import Rotor
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from tests.kernels import compiled_late
 from tests.laws.reference import BOTH, close, directional, reference
 from tests.strategies import Blueprint, State, axes, blueprints, law, numbers, positive, states, vectors
 
@@ -229,7 +230,7 @@ def test_energy_changes_by_the_power_of_the_drives_and_of_friction(
 
 def along(function: Any, model: kt.Model, x: list[Array], dx: list[Array], **options: Any) -> Array:
     """The derivative of a function along dx, by that of its program: exact, also through functions of quaternions."""
-    program = kt.compile(model, function, unroll=True, **options).__self__.program  # type: ignore[attr-defined]
+    program = compiled_late(model, function, unroll=True, **options).__self__.program
     _, slope = interpret(forward_derivative(program), *(a.tolist() for a in (*x, *dx)))
     return np.reshape(slope, program.outputs[0].shape)
 
@@ -317,7 +318,7 @@ def test_kernels_with_and_without_loops_are_the_algorithm(
     arrays = [getattr(s, name) for name in names]
     expected = reference(function, model, *arrays, **options)
     for unroll in (True, False):
-        program = kt.compile(model, function, unroll=unroll, **options).__self__.program  # type: ignore[attr-defined]
+        program = compiled_late(model, function, unroll=unroll, **options).__self__.program
         (numbers_,) = interpret(program, *([float(x) for x in array] for array in arrays))
         close(np.reshape(numbers_, expected.shape), expected, tolerance=1e-8 if function is kt.aba else 1e-11)
 
@@ -348,7 +349,7 @@ def test_where_joints_share_coordinates_kernels_are_the_algorithm(
     arrays = [getattr(s, name) for name in names]
     expected = reference(function, robot, *arrays, **options)
     for unroll in (True, False):
-        close(kt.compile(robot, function, unroll=unroll, **options)(*arrays), expected, tolerance=1e-10)
+        close(compiled_late(robot, function, unroll=unroll, **options)(*arrays), expected, tolerance=1e-10)
 
 
 def test_where_joints_share_coordinates_passive_forces_are_those_of_all_joints() -> None:
@@ -408,7 +409,7 @@ def test_derivatives_of_programs_are_differences(
             spec.name, spec.kind, spec.parent, spec.child, spec.placement, limits=limits, damping=[0.4] * n,
             friction=[0.3] * n, friction_speed=[0.5] * n, stiffness=spec.stiffness, rest=spec.rest,
         )  # fmt: skip
-    program = kt.compile(builder.build(), function, unroll=unroll, **options).__self__.program  # type: ignore[attr-defined]
+    program = compiled_late(builder.build(), function, unroll=unroll, **options).__self__.program
     rng = np.random.default_rng(2)
     point = {
         "q": robot.integrate(robot.neutral(), 0.5 * rng.normal(size=4)), "v": np.array([0.5, -1.0, 4.0, 0.7]),
@@ -461,7 +462,7 @@ def test_kernels_have_the_gyroscopic_terms_too(case: tuple[kt.Model, kt.Model, S
         expected = reference(function, geared, *arrays)
         scale = float(np.abs(reference(kt.crba, geared, s.q)).max(initial=0.0)) * (1.0 + float(s.v @ s.v))
         for unroll in (True, False):
-            program = kt.compile(geared, function, unroll=unroll).__self__.program  # type: ignore[attr-defined]
+            program = compiled_late(geared, function, unroll=unroll).__self__.program
             (numbers_,) = interpret(program, *([float(x) for x in array] for array in arrays))
             actual = np.reshape(numbers_, expected.shape)
             close(actual, expected, scale=scale, tolerance=1e-8 if function is kt.aba else 1e-11)
@@ -513,7 +514,7 @@ def test_rollouts_in_loops_are_those_in_straight_lines_with_all_switches(integra
         q, v = robot.integrate(robot.neutral(), rng.normal(size=robot.nv)), 0.2 * rng.normal(size=robot.nv)
         tau = rng.normal(size=(2, robot.nv))
         straight, rolled = (
-            kt.compile(robot, kt.rollout, steps=2, integrator=integrator, passive=True, limits=True, unroll=unroll)
+            compiled_late(robot, kt.rollout, steps=2, integrator=integrator, passive=True, limits=True, unroll=unroll)
             for unroll in (True, False)
         )
         expected = straight(q, v, tau, 1e-4)

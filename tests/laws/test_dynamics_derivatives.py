@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.compiler import specialization
 from kinetree.spatial import Inertia, Sym3, Vec3
+from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
 from tests.laws.test_drives import driven_trees, geared_trees, moving, well_posed
 from tests.laws.test_sharing import Case, cases
@@ -314,7 +315,7 @@ def test_robots_too_large_to_write_out_have_them_by_loops(function: Function, mo
     monkeypatch.setattr(specialization, "_STRAIGHT_JOINTS", robot.nv - 1)
     q, (v, x) = robot.random(rng), rng.normal(size=(2, robot.nv))
     options: dict[str, Any] = {"passive": ["damping", "friction"], "f_ext": {"ball": rng.normal(size=6)}}
-    kernel = kt.compile(robot, OF[function], passive=options["passive"], f_ext=["ball"])
+    kernel = compiled_late(robot, OF[function], passive=options["passive"], f_ext=["ball"])
     assert kernel.__self__.program.name == f"jacobian of {function.__name__}"
     found = kernel(q, v, x, options["f_ext"]["ball"])
     np.testing.assert_array_equal(OF[function](robot, q, v, x, **options), found)

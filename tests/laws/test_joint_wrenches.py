@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.kernels import compiled_late
 from tests.laws.reference import close, coordinate_rates, directional, reference
 from tests.laws.test_hybrid import on_a_base
 from tests.laws.test_sharing import cases as sharing_cases
@@ -187,7 +188,7 @@ def test_derivatives_and_loops_know_forces_too() -> None:
     q, (v, qdd, dv) = robot.random(rng), rng.normal(size=(3, robot.nv))
     f_ext = {name: rng.normal(size=6) for name in (robot.root, "front_left_foot", "front_left_shank")}
     options: dict[str, Any] = {"expressed_in": "world"}
-    looped = kt.compile(robot, kt.joint_wrenches, f_ext=list(f_ext), unroll=False, **options)
+    looped = compiled_late(robot, kt.joint_wrenches, f_ext=list(f_ext), unroll=False, **options)
     expected = reference(kt.joint_wrenches, robot, q, v, qdd, f_ext=f_ext, **options)
     close(looped(q, v, qdd, *f_ext.values()), expected, scale=100.0)
     J = kt.jacobian(robot, kt.joint_wrenches, (q, v, qdd), wrt="v", f_ext=f_ext, **options)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.spatial import Coefficients, ForceColumns, Inertia, Motion, Sym3, Transform, Vec3
+from tests.kernels import compiled_late
 from tests.laws.reference import body_momentum, close, reference
 from tests.laws.test_rolled import interpreted, program_of
 from tests.robots import every_joint
@@ -233,13 +234,13 @@ def test_parameters_there_and_back(case: tuple[kt.Model, State]) -> None:
 def test_energy_regressors_loop_over_the_bodies_of_large_robots(function: str) -> None:
     f, s = getattr(kt, function), some_state(EVERY_JOINT)
     arguments = [s.q, s.v][: len(f.definition.inputs)]
-    rolled = kt.compile(EVERY_JOINT, f, unroll=False)(*arguments)
+    rolled = compiled_late(EVERY_JOINT, f, unroll=False)(*arguments)
     close(rolled, reference(f, EVERY_JOINT, *arguments), scale=100.0)
 
 
 def test_the_wrench_regressor_loops_too() -> None:
     s = some_state(EVERY_JOINT)
-    rolled = kt.compile(EVERY_JOINT, kt.body_wrench_regressor, unroll=False, frame="tool")(s.q, s.v, s.qdd)
+    rolled = compiled_late(EVERY_JOINT, kt.body_wrench_regressor, unroll=False, frame="tool")(s.q, s.v, s.qdd)
     close(rolled, reference(kt.body_wrench_regressor, EVERY_JOINT, s.q, s.v, s.qdd, frame="tool"), scale=1000.0)
 
 

@@ -19,6 +19,7 @@ from kinetree.expr import Loop, Program, interpret
 from kinetree.model.external_forces import ForceKey, acting
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.spatial import Inertia
+from tests.kernels import compiled_late
 from tests.laws.reference import close, reference
 from tests.laws.test_parameters import ARGUMENTS as KINDS_OF
 from tests.laws.test_parameters import magnitude, options_of, values_of, with_numbers
@@ -293,7 +294,7 @@ def test_a_robot_that_cannot_move_has_its_functions_too(function: Callable[..., 
             program_of(function, robot)
         return
     expected = reference(function, robot, *arrays, **options_of(function))
-    kernel = kt.compile(robot, function, unroll=False, **options_of(function))
+    kernel = compiled_late(robot, function, unroll=False, **options_of(function))
     np.testing.assert_allclose(kernel(*arrays), expected, rtol=0.0, atol=1e-14)
 
 
@@ -348,7 +349,7 @@ def test_real_robots_agree_compiled_and_interpreted(name: str, function: Callabl
     wanted = {option: values[option] for option in function.definition.options if option in values}  # type: ignore[attr-defined]
     arrays = arguments_of(function, s)
     expected = reference(function, robot, *arrays, **wanted)
-    kernel = kt.compile(robot, function, unroll=False, **wanted)
+    kernel = compiled_late(robot, function, unroll=False, **wanted)
     scale = magnitude(function, robot, s)
     close(kernel(*arrays), expected, scale)
     close(interpreted(kernel.__self__.program, arrays), expected, scale)
@@ -362,8 +363,8 @@ def test_float32_is_float64_to_its_own_rounding(function: Callable[..., Any]) ->
     values = {"frame": list(robot.frames)[-1], "expressed_in": "world"}
     wanted = {option: values[option] for option in function.definition.options if option in values}  # type: ignore[attr-defined]
     arrays = [x.astype(np.float32) for x in arguments_of(function, some_state(robot))]
-    single = kt.compile(robot, function, dtype="float32", unroll=False, **wanted)(*arrays)
-    double = kt.compile(robot, function, unroll=False, **wanted)(*(x.astype(np.float64) for x in arrays))
+    single = compiled_late(robot, function, dtype="float32", unroll=False, **wanted)(*arrays)
+    double = compiled_late(robot, function, unroll=False, **wanted)(*(x.astype(np.float64) for x in arrays))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, double, rtol=0.0, atol=2e-4 * max(1.0, np.abs(double).max()))
 
@@ -372,8 +373,8 @@ def test_parameters_and_forces_go_through_the_compiled_kernel() -> None:
     robot = kt.zoo.load("quadruped")
     body, joint = list(robot.bodies)[-1], list(robot.joints)[-1]
     names = ["gravity", f"body.{body}.mass", f"joint.{joint}.placement", f"joint.{joint}.armature"]
-    kernel = kt.compile(robot, kt.aba, unroll=False, f_ext=[body, robot.root], parameters=names)
-    straight = kt.compile(robot, kt.aba, unroll=True, f_ext=[body, robot.root], parameters=names)
+    kernel = compiled_late(robot, kt.aba, unroll=False, f_ext=[body, robot.root], parameters=names)
+    straight = compiled_late(robot, kt.aba, unroll=True, f_ext=[body, robot.root], parameters=names)
     rng = np.random.default_rng(8)
     arrays = [np.stack([x] * 9) for x in arguments_of(kt.aba, some_state(robot))]
     arrays += [rng.normal(size=(9, 6)), rng.normal(size=(9, 6))]

@@ -16,6 +16,7 @@ import kinetree as kt
 from kinetree.algorithms.cluster_aba import cluster_aba
 from kinetree.joints import JointKind
 from kinetree.tree.one_system import OneSystemTree
+from tests.kernels import compiled_late
 from tests.strategies import Blueprint, State, blueprints, law, numbers, states
 
 from .reference import close, reference, tried_on_both
@@ -287,7 +288,7 @@ def test_loops_over_bodies_give_the_same(function: Any) -> None:
         np.stack([robot.random(rng) for _ in range(5)]) if size == "nq" else rng.normal(size=(5, robot.nv))
         for _, size in function.definition.inputs
     ]
-    rolled = kt.compile(robot, function, unroll=False, **options)(*arrays)
+    rolled = compiled_late(robot, function, unroll=False, **options)(*arrays)
     close(rolled, function(robot, *arrays, **options), tolerance=1e-12)
 
 
@@ -297,7 +298,7 @@ def test_rollouts_are_steps_of_the_coordinates_that_are_left(integrator: Any) ->
     rng = np.random.default_rng(1)
     q, v, tau = robot.random(rng), rng.normal(size=4), rng.normal(size=(6, 4))
     straight, rolled = (
-        kt.compile(robot, kt.rollout, steps=6, integrator=integrator, unroll=unroll)(q, v, tau, 0.01)
+        compiled_late(robot, kt.rollout, steps=6, integrator=integrator, unroll=unroll)(q, v, tau, 0.01)
         for unroll in (True, False)
     )
     close(rolled, straight, tolerance=1e-12)

@@ -50,6 +50,7 @@ from kinetree.expr import (
 )
 from kinetree.expr.dead_code import without_dead_code
 from kinetree.expr.derivatives.rules import RULES
+from tests.kernels import compiled_late
 from tests.oracles.pinocchio_oracle import PinocchioOracle
 from tests.random_programs import random_line, random_program
 from tests.robots import load_robot, robot_path
@@ -130,7 +131,7 @@ def line_of(function: Callable[..., Any], n: int) -> Program:
 
 def program_of(robot: kt.Model, function: Any) -> Program:
     """The program of a public function; for a single call, compiled functions are wrapped in a quicker one."""
-    compiled: Any = kt.compile(robot, function)
+    compiled: Any = compiled_late(robot, function)
     program = getattr(compiled, "__self__", compiled).program
     assert isinstance(program, Program)
     return program
@@ -464,7 +465,7 @@ def test_nothing_that_changes_an_output_is_dead(random: Random) -> None:
 @pytest.mark.parametrize("function", [kt.aba, kt.rnea])
 @pytest.mark.parametrize("name", ["arm7", "quadruped", "humanoid"])
 def test_derivatives_cost_at_most_three_times_the_function(name: str, function: Any) -> None:
-    program = kt.compile(kt.zoo.load(name), function).__self__.program
+    program = compiled_late(kt.zoo.load(name), function).__self__.program
     cost = program.operation_counts().total()
     assert forward_derivative(program).operation_counts().total() < 3.0 * cost
     assert reverse_derivative(program).operation_counts().total() < 3.0 * cost
@@ -483,7 +484,7 @@ def test_derivatives_of_the_dynamics_are_those_of_pinocchio(name: str) -> None:
     forward_dynamics = [part[order] for part in pin.computeABADerivatives(model, data, *there)]
     inverse_dynamics = [part[order] for part in pin.computeRNEADerivatives(model, data, *there)]
     for function, expected in ((kt.aba, forward_dynamics), (kt.rnea, inverse_dynamics)):
-        program = kt.compile(robot, function).__self__.program
+        program = compiled_late(robot, function).__self__.program
         samples = (np.tile(q, (n, 1)), np.tile(v, (n, 1)), np.tile(u, (n, 1)), np.eye(n))
         _, *transposed = batch_function(reverse_derivative(program))(*samples)
         for wrt, (J, Jt) in enumerate(zip(expected, transposed, strict=True)):
@@ -498,7 +499,7 @@ def test_derivatives_of_the_dynamics_are_those_of_pinocchio(name: str) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        kt.compile(kt.zoo.load("arm6"), kt.aba).__self__.program,
+        compiled_late(kt.zoo.load("arm6"), kt.aba).__self__.program,
         random_line(Random(5), 30),
         CHOLESKY,
         random_program(Random(1)),

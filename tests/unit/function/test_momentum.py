@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.spatial import Inertia
+from tests.kernels import compiled_late
 
 ARM = kt.zoo.load("arm6")
 Q, V, QDD, TAU = np.random.default_rng(11).normal(size=(4, 6))
@@ -114,7 +115,7 @@ def test_points_broadcast_with_samples_and_go_into_out() -> None:
     single = [x.astype(np.float32) for x in (Q, V, points[0, 0])]
     assert kt.momentum(ARM, *single).dtype == kt.momentum(ARM, *single[:2]).dtype == np.float32
     assert kt.momentum(ARM, single[0], V).dtype == np.float64
-    compiled = kt.compile(ARM, kt.momentum)
+    compiled = compiled_late(ARM, kt.momentum)
     assert np.array_equal(compiled(Q, V, points[0, 0]), kt.momentum(ARM, Q, V, points[0, 0]))
 
 
@@ -192,4 +193,4 @@ def test_wrong_shapes_options_and_frames_are_refused() -> None:
     with pytest.raises(kt.NameNotFoundError, match="too"):
         kt.mechanical_power(ARM, Q, V, TAU, {"too": np.zeros(6)})
     with pytest.raises(kt.OptionError, match="centroidal_momentum_matrix takes no external forces"):
-        kt.compile(ARM, kt.centroidal_momentum_matrix, f_ext=["tool"])
+        compiled_late(ARM, kt.centroidal_momentum_matrix, f_ext=["tool"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from tests.kernels import compiled_late
 
 ARM = kt.zoo.load("double_pendulum")
 QUADRUPED = kt.zoo.load("quadruped")
@@ -33,7 +34,7 @@ def test_bodies_in_the_order_asked_for() -> None:
     Y = kt.joint_torque_regressor(ARM, Q, V, QDD)
     some = kt.joint_torque_regressor(ARM, Q, V, QDD, bodies=[BODIES[2], BODIES[1]])
     np.testing.assert_allclose(some, np.hstack([Y[:, 20:30], Y[:, 10:20]]), rtol=0.0, atol=1e-12)
-    bare = kt.compile(ARM, kt.joint_torque_regressor, bodies=[BODIES[2], BODIES[1]])
+    bare = compiled_late(ARM, kt.joint_torque_regressor, bodies=[BODIES[2], BODIES[1]])
     assert bare(Q, V, QDD).tolist() == some.tolist()
 
 
@@ -52,7 +53,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> Non
     with pytest.raises(kt.OptionError, match=re.escape(message)):
         kt.joint_torque_regressor(ARM, Q, V, QDD, **options)
     with pytest.raises(kt.OptionError, match=re.escape(message)):
-        kt.compile(ARM, kt.joint_torque_regressor, **options)
+        compiled_late(ARM, kt.joint_torque_regressor, **options)
 
 
 def test_wrong_names_are_answered_with_right_ones() -> None:

@@ -12,6 +12,7 @@ import kinetree as kt
 from kinetree.expr import Block, Loop, Switch
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 from tests import functions
+from tests.kernels import compiled_late
 
 RNG = np.random.default_rng(21)
 FUNCTIONS = [*functions.LOOPING.values(), kt.rollout]
@@ -77,8 +78,8 @@ def test_every_function_is_the_same_in_loops(function: Any) -> None:
     options = functions.options_of(function, "left_foot", "local_world_aligned", "classical")
     if function is kt.rollout:
         options = {"integrator": "rk4", "steps": 2}
-    rolled = kt.compile(ROBOT, function, unroll=False, **options)
-    straight = kt.compile(ROBOT, function, unroll=True, **options)
+    rolled = compiled_late(ROBOT, function, unroll=False, **options)
+    straight = compiled_late(ROBOT, function, unroll=True, **options)
     given = arguments(straight, ROBOT, 11)
     expected = straight(*given)
     scale = max(1.0, float(np.abs(expected).max()))
@@ -94,7 +95,7 @@ def test_forces_and_parameters_are_taken_in_loops(function: Any) -> None:
     named: dict[str, Any] = {"parameters": ["gravity", "body.trunk.mass"]}
     if function.definition.takes_forces:
         named["f_ext"] = ["left_foot", "trunk"]
-    straight, rolled = (kt.compile(ROBOT, function, unroll=unroll, **named) for unroll in (True, False))
+    straight, rolled = (compiled_late(ROBOT, function, unroll=unroll, **named) for unroll in (True, False))
     given = arguments(straight, ROBOT, 5)
     given[-1] = abs(given[-1])
     expected = straight(*given)
@@ -102,7 +103,7 @@ def test_forces_and_parameters_are_taken_in_loops(function: Any) -> None:
 
 
 def test_float32_stays_float32_in_loops() -> None:
-    f = kt.compile(ROBOT, kt.aba, unroll=False, dtype="float32")
+    f = compiled_late(ROBOT, kt.aba, unroll=False, dtype="float32")
     given = arguments(f, ROBOT, 5)
     result = f(*(x.astype(np.float32) for x in given))
     assert result.dtype == np.float32
@@ -112,8 +113,8 @@ def test_float32_stays_float32_in_loops() -> None:
 
 def test_the_size_of_the_robot_decides_where_nothing_is_said() -> None:
     small, large = chain(5), chain(170)
-    assert loops(kt.compile(small, kt.rnea)) == 0
-    assert loops(kt.compile(large, kt.rnea)) > 0
+    assert loops(compiled_late(small, kt.rnea)) == 0
+    assert loops(compiled_late(large, kt.rnea)) > 0
     q, v, a = RNG.normal(size=(3, 4, 170))
     tau = kt.rnea(large, q, v, a)
     np.testing.assert_allclose(kt.aba(large, q, v, tau), a, rtol=1e-5, atol=1e-5 * np.abs(a).max())
@@ -121,7 +122,8 @@ def test_the_size_of_the_robot_decides_where_nothing_is_said() -> None:
 
 def test_a_large_robot_has_no_longer_a_program_than_one_half_its_size() -> None:
     lengths = [
-        sum(1 for _ in statements(kt.compile(chain(n), kt.aba, unroll=False).__self__.program.body)) for n in (40, 80)
+        sum(1 for _ in statements(compiled_late(chain(n), kt.aba, unroll=False).__self__.program.body))
+        for n in (40, 80)
     ]
     assert lengths[0] == lengths[1] < 2000
 
@@ -139,7 +141,7 @@ def test_the_two_ways_are_two_functions_and_each_is_compiled_once() -> None:
 def test_anything_but_yes_no_or_nothing_is_refused(value: Any) -> None:
     robot = chain(1)
     for unroll in (True, False):
-        kt.compile(robot, kt.crba, unroll=unroll)
+        compiled_late(robot, kt.crba, unroll=unroll)
     with pytest.raises(kt.OptionError, match="unroll must be True, False or None, not "):
         kt.compile(robot, kt.crba, unroll=value)
 
@@ -147,10 +149,10 @@ def test_anything_but_yes_no_or_nothing_is_refused(value: Any) -> None:
 @pytest.mark.parametrize("unroll", [True, False])
 def test_a_robot_of_one_joint_or_of_none_is_taken(unroll: bool) -> None:
     one = chain(1)
-    assert np.isfinite(kt.compile(one, kt.aba, unroll=unroll)([0.3], [0.1], [0.2])).all()
+    assert np.isfinite(compiled_late(one, kt.aba, unroll=unroll)([0.3], [0.1], [0.2])).all()
     builder = kt.ModelBuilder("rock")
     builder.add_body("rock", Inertia.from_com(2.0, Vec3(0.0, 0.0, 1.0), Sym3.scalar(1.0)))
     rock = builder.build()
     nothing = np.zeros((3, 0))
-    assert kt.compile(rock, kt.aba, unroll=unroll)(nothing, nothing, nothing).shape == (3, 0)
-    assert kt.compile(rock, kt.center_of_mass, unroll=unroll)(nothing).tolist() == [[0.0, 0.0, 1.0]] * 3
+    assert compiled_late(rock, kt.aba, unroll=unroll)(nothing, nothing, nothing).shape == (3, 0)
+    assert compiled_late(rock, kt.center_of_mass, unroll=unroll)(nothing).tolist() == [[0.0, 0.0, 1.0]] * 3

@@ -15,6 +15,7 @@ from kinetree import algorithms
 from kinetree.joints import JointKind
 from kinetree.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
+from tests.kernels import compiled_late
 from tests.laws.reference import reference
 from tests.strategies import axes, law, numbers, vectors
 from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
@@ -378,7 +379,7 @@ def test_the_orders_of_components_are_those_they_are_called_by() -> None:
 
 def operations(kind: JointKind, function: Callable[..., Array]) -> int:
     """Left in the compiled function of a robot with the joint."""
-    total: int = kt.compile(with_joint(kind, tail=False), function).__self__.program.operation_counts().total()
+    total: int = compiled_late(with_joint(kind, tail=False), function).__self__.program.operation_counts().total()
     return total
 
 
@@ -397,7 +398,7 @@ def test_a_skew_axis_costs_little_more_than_z(kind: Callable[[Sequence[float], f
 @pytest.mark.parametrize("name", ["cylindrical", "universal", "translation"])
 def test_one_joint_costs_no_more_than_its_chain(name: str) -> None:
     kind, chain = CHAINS[name]
-    many = kt.compile(with_joint(*chain, tail=False), kt.aba).__self__.program.operation_counts().total()
+    many = compiled_late(with_joint(*chain, tail=False), kt.aba).__self__.program.operation_counts().total()
     assert operations(kind, kt.aba) <= many
 
 
@@ -414,7 +415,7 @@ def test_loops_over_bodies_take_these_joints() -> None:
     q, v, x = rng.normal(size=(3, robot.nv))
     for function, arguments in ((kt.aba, (q, v, x)), (kt.rnea, (q, v, x)), (kt.crba, (q,))):
         expected = reference(function, robot, *arguments)
-        rolled = kt.compile(robot, function, unroll=False)(*arguments)
+        rolled = compiled_late(robot, function, unroll=False)(*arguments)
         np.testing.assert_allclose(rolled, expected, rtol=0.0, atol=1e-10 * max(1.0, np.abs(expected).max()))
 
 

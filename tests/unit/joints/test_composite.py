@@ -15,6 +15,7 @@ import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.joints.composite import Part
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+from tests.kernels import compiled_late
 from tests.laws.reference import reference
 from tests.strategies import axes, law, transforms
 from tests.unit.joints.flat_kinds import check_motion, homogeneous
@@ -121,7 +122,7 @@ def test_compiled_it_is_the_chain_of_its_parts_too(name: str) -> None:
         expected = function(many, *arguments)
         np.testing.assert_allclose(function(one, *arguments), expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
     expected = kt.aba(many, q, v, x)
-    rolled = kt.compile(one, kt.aba, unroll=False)(q, v, x)
+    rolled = compiled_late(one, kt.aba, unroll=False)(q, v, x)
     np.testing.assert_allclose(rolled, expected, rtol=0.0, atol=1e-10 * np.abs(expected).max())
 
 
@@ -326,5 +327,5 @@ def test_too_many_degrees_of_freedom_are_refused_by_the_joints_name() -> None:
 def test_three_turns_about_a_point_cost_less_than_their_chain() -> None:
     parts = pairs([kt.Revolute(Z), kt.Revolute(Y), kt.Revolute(X)])
     robots = robot_with([(kt.Composite(parts), IDENTITY)]), robot_with(parts)
-    one, many = (kt.compile(robot, kt.aba).__self__.program.operation_counts().total() for robot in robots)  # type: ignore[attr-defined]
+    one, many = (compiled_late(robot, kt.aba).__self__.program.operation_counts().total() for robot in robots)
     assert one < many

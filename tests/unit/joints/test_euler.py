@@ -16,6 +16,7 @@ from kinetree import algorithms
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.joints import JointKind
 from kinetree.joints.euler import ORDERS
+from tests.kernels import compiled_late
 from tests.laws.reference import reference
 from tests.strategies import law, numbers
 from tests.unit.joints.flat_kinds import Array, check_motion, homogeneous, with_joint
@@ -142,7 +143,7 @@ def test_loops_over_bodies_move_it_alike() -> None:
     q, v, x = np.random.default_rng(0).uniform(0.3, 1.2, size=(3, robot.nv))
     for function in (kt.rnea, kt.aba):
         expected = reference(function, robot, q, v, x)
-        looped = kt.compile(robot, function, unroll=False)(q, v, x)
+        looped = compiled_late(robot, function, unroll=False)(q, v, x)
         np.testing.assert_allclose(looped, expected, rtol=1e-9, atol=1e-10 * abs(expected).max())
 
 

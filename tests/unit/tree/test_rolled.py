@@ -19,6 +19,7 @@ from kinetree.tree.rolled import Knowledge, NotYetKnown
 from kinetree.tree.rolled.memory import Bodies, QuantityMemory
 from kinetree.tree.rolled.structure import numbers_of, rebuilt
 from kinetree.tree.rolled.tables import Columns
+from tests.kernels import compiled_late
 from tests.unit.model.bodies import ball, chain, point, shift
 
 HINGE, SLIDER = kt.Revolute([0, 1, 0]), kt.Prismatic([1, 0, 0])
@@ -287,7 +288,7 @@ def test_axes_are_turned_to_z_and_the_robot_stays_as_it_is() -> None:
 def test_the_program_of_a_longer_chain_is_not_longer() -> None:
     def lines(n: int) -> int:
         robot = chain([(HINGE, ball(1.0 + k, com=(0.1, 0.1 * k, 0.0))) for k in range(n)], offset=shift(0.1, 0.2))
-        program: Program = kt.compile(robot, kt.aba, unroll=False).__self__.program
+        program: Program = compiled_late(robot, kt.aba, unroll=False).__self__.program
         return len(repr(program).splitlines())
 
     assert lines(40) == lines(10)
