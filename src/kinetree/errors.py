@@ -21,7 +21,6 @@ UserWarning, marks input that is suspicious but possible; it is loaded as writte
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -160,6 +159,8 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     >>> nearest_names("elbov", ["shoulder", "elbow"])
     "did you mean 'elbow'?"
     """
+    import difflib  # a process without mistakes has no use for it
+
     known = [_short(k) for k in known]
     name = _short(name)
     near = (

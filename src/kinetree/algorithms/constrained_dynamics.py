@@ -13,7 +13,6 @@ IEEE J. Robotics and Automation 3 (1987).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import HeldRows, constraint_motion, held_rows
@@ -23,6 +22,7 @@ from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
 from kinetree.algorithms.half_solutions import HalfSolutions, RootedHalves
 from kinetree.algorithms.operational_space import JointParts
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial import LDLT, Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
@@ -39,7 +39,7 @@ __all__ = [
 Pieces = Sequence[Sequence[Scalar]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ConstraintRule:
     """Treatment of constraints that depend on each other or hold something that cannot move."""
 

@@ -16,7 +16,6 @@ control", Int. J. Robotics Research 32 (2013), with a null-space projector in pl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.algorithms.constraint_rows import held_rows
@@ -24,6 +23,7 @@ from kinetree.algorithms.dependent_rows import decomposed
 from kinetree.algorithms.drives import undriven
 from kinetree.algorithms.rnea import rnea
 from kinetree.expr import Scalar, less
+from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
@@ -33,7 +33,7 @@ __all__ = ["DividedForces", "ForceDivision", "constrained_inverse_dynamics"]
 Pieces = Sequence[Sequence[Scalar]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForceDivision:
     """How forces are divided where the accelerations leave a choice."""
 

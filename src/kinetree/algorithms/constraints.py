@@ -12,10 +12,10 @@ carrier, w the relative angular velocity, and E leads to the axes of the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, less, select, sqrt
+from kinetree.records import record
 from kinetree.spatial import Force, Mat3, Motion, Transform, Vec3
 from kinetree.spatial.rotation_log import rotation_log
 from kinetree.tree import Tree
@@ -53,14 +53,14 @@ class Side(NamedTuple):
         return iter(tree.toward_tip(self.base, self.slot))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wrench:
     """A force on bodies, in their own coordinates: equal and opposite on the two bodies of a loop."""
 
     on: tuple[tuple[int, Force], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HeldMotion:
     """A constraint at one configuration, velocity and acceleration."""
 

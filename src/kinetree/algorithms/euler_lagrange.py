@@ -12,11 +12,11 @@ with joint i, and to C those of g with J̇_ω and of ω x g with J_ω (RBDA sect
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kinetree.algorithms.jacobian import jacobian, jacobian_rate, seen_about
 from kinetree.algorithms.kinematics import placements
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial import LDLT, Force, Inertia, Motion, Subspace, Sym3, Transform, Vec3
 from kinetree.tree import JointBlocks, JointSquare, Tree
 
@@ -26,7 +26,7 @@ Pieces = Sequence[Sequence[Scalar]]
 Block = list[list[Scalar]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Link:
     """A body in the tutorial's form: at its centre of mass, in the world's axes."""
 

@@ -12,13 +12,13 @@ A step ends in coordinates far from their singularities (`JointKind.rechart`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.momentum import mechanical_power
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 
@@ -39,7 +39,7 @@ class Stage(NamedTuple):
     a: Slots
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Integrator:
     """A method: the states of its stages, and the weights of what is integrated along the motion."""
 

@@ -6,11 +6,11 @@ A displacement δ turns an attitude in its own axes: R becomes R exp([δ]). Numb
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from kinetree.expr import absolute, less, less_equal, select
+from kinetree.records import record
 from kinetree.spatial import Mat3, Vec3
 from kinetree.spatial.euler_angles import ORDERS, euler_from_quaternion, euler_jacobian, quaternion_from_euler
 from kinetree.spatial.exponential import quaternion_exp, quaternion_log, rotation_log_jacobian
@@ -24,7 +24,7 @@ Numbers = Sequence[Any]
 """Its numbers, one array each, row by row."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Representation:
     """One way to write an attitude. `eps` is the precision of the numbers that were given."""
 

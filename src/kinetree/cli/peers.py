@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.io.native.from_file import is_native
+from kinetree.records import record
 
 __all__ = ["Peer", "Samples", "peers"]
 
@@ -23,7 +24,7 @@ MOST_DEGREES_OF_FREEDOM = 1000
 FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Samples:
     """N random states, (N, n) each, in kinetree's layout."""
 
@@ -33,7 +34,7 @@ class Samples:
     frame: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Peer:
     """Another library, with the robot loaded."""
 

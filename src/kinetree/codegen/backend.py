@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from kinetree.expr import Port, Program
+from kinetree.records import record
 
 __all__ = ["Backend", "Batch", "Kernel", "Kernels"]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Kernel:
     """A program to compile, and what calls of it look like."""
 

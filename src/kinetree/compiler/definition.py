@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeVar
 
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
 from kinetree.model import Model
+from kinetree.records import record
 from kinetree.tree import UnrolledTree
 
 __all__ = ["Array", "Definition", "Derivative", "Slots", "Strategy", "defined_by"]
@@ -20,7 +21,7 @@ Slots = Sequence[Sequence[Scalar]]
 Shape = tuple[int | str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Derivative:
     """The function that a definition is the derivative of, and the inputs it is differentiated by."""
 
@@ -33,7 +34,7 @@ class Derivative:
     """For "hvp": the inputs that the direction changes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Strategy:
     """How a definition is compiled: written out or in loops, and in which form. Its meaning is the same with any."""
 
@@ -66,7 +67,7 @@ class Strategy:
         return self.loops and (self.loops_where_shared or model.tree.coordinates is None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Definition:
     """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
 

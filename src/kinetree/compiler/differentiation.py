@@ -9,7 +9,7 @@ parameters' own.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, TypeVar
 
@@ -29,6 +29,7 @@ from kinetree.expr import (
 )
 from kinetree.model import Model
 from kinetree.model.external_forces import Acting, ForceKey
+from kinetree.records import record
 
 __all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 
@@ -87,7 +88,7 @@ def input_names(definition: Definition, forces: Sequence[ForceKey], parameters: 
     return [*own, *(f"f_ext.{key}" for key in forces), *parameters]
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class DerivedSpecialization(Specialization):
     """A derivative for one robot and one set of options."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from kinetree.errors import OptionError, SingularModelError
 from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
+from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import SPACES, Tree
 from kinetree.tree.one_system import OneSystemTree
@@ -49,7 +50,7 @@ def _as_it_is(model: Model) -> Model:
     return model
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Specialization:
     """Everything that determines a kernel."""
 

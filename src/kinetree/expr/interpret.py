@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.expr.ops import OPS
 from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Program, Store, Switch
+from kinetree.records import record
 
 __all__ = ["interpret"]
 
@@ -42,7 +42,7 @@ def _value(a: Argument, values: list[float]) -> float:
     return a if isinstance(a, float) else values[a]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Run:
     """One run, with its memory: one array per port, then the program's own."""
 

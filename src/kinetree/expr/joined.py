@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from kinetree.expr.dead_code import remove_dead
 from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, moved, named, numbered
 from kinetree.expr.program import Array, Index, Load, Port, Program, Range, Store, Term
+from kinetree.records import record
 
 __all__ = ["Joined", "Place"]
 
 _START = Index()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """The place of a part's port: its number k is at `at + scale * k` of an array of the whole."""
 

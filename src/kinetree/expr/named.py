@@ -7,7 +7,7 @@ integer that never changes and is never reused, and bodies are lists. `named` an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from kinetree.expr.program import (
@@ -28,11 +28,12 @@ from kinetree.expr.program import (
     Term,
     Walk,
 )
+from kinetree.records import record
 
 __all__ = ["Line", "Lines", "LoopLine", "NamedProgram", "SwitchLine", "moved", "named", "numbered", "renamed"]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Line:
     """A statement without a body; its arguments are names."""
 
@@ -40,7 +41,7 @@ class Line:
     defines: tuple[int, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class LoopLine:
     """A loop; `entry` names the carried values as its body sees them."""
 
@@ -52,7 +53,7 @@ class LoopLine:
     defines: tuple[int, ...]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class SwitchLine:
     on: Index
     cases: tuple[Lines, ...]
@@ -62,7 +63,7 @@ class SwitchLine:
 Lines = list[Line | LoopLine | SwitchLine]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class NamedProgram:
     """A program whose inputs are named 0, 1, …, as they are numbered."""
 

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
+
+from kinetree.records import record
 
 __all__ = [
     "Argument",
@@ -42,7 +43,7 @@ __all__ = [
 Argument = int | float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Port:
     """A named argument or result: an array of one sample, flattened in C order."""
 
@@ -57,7 +58,7 @@ class Port:
         return size
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Array:
     """Memory of one sample, `size` numbers; or constants that all samples share, if `values` are given.
 
@@ -73,7 +74,7 @@ class Array:
     """Whether it is initially zero; otherwise its content before a store is undefined."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Term:
     """scale · counter, or scale · table[counter]. Loops are numbered from the outermost, 0."""
 
@@ -82,7 +83,7 @@ class Term:
     table: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Index:
     """base + the sum of its terms: a place in an array, or a loop's bound. Sums and multiples are indices, too."""
 
@@ -120,7 +121,7 @@ class Index:
         return total
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Instruction:
     """One operation of the table on earlier values."""
 
@@ -129,7 +130,7 @@ class Instruction:
     defines: ClassVar[int] = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Load:
     """Reads a number from an array."""
 
@@ -138,7 +139,7 @@ class Load:
     defines: ClassVar[int] = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Store:
     """Writes a number into an array."""
 
@@ -148,7 +149,7 @@ class Store:
     defines: ClassVar[int] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Range:
     """start, start + step, … up to but not including stop."""
 
@@ -160,7 +161,7 @@ class Range:
         return iter(range(self.start.at(counters, tables), self.stop.at(counters, tables), self.step))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Walk:
     """start, next[start], … until that is zero: from a body to the root."""
 
@@ -175,7 +176,7 @@ class Walk:
             at = tables[self.next][at]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loop:
     """Repeats a body, once per counter; values are carried between iterations, and what they end as is defined."""
 
@@ -191,7 +192,7 @@ class Loop:
         return len(self.carried)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Switch:
     """Runs one of several bodies, chosen by an index."""
 
@@ -200,7 +201,7 @@ class Switch:
     defines: ClassVar[int] = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """Runs another program on values: its inputs, flat, port after port; it defines its outputs, flat."""
 
@@ -215,7 +216,7 @@ class Call:
 Statement = Instruction | Load | Store | Loop | Switch | Call
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Block:
     """Statements in order; each defines the next `defines` values."""
 
@@ -229,7 +230,7 @@ class Block:
                 yield from block.all_statements()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Program:
     """A function of arrays, for one sample."""
 

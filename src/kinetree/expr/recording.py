@@ -9,16 +9,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kinetree.expr.program import Array, Index, Port, Program, Range, Term, Walk
 from kinetree.expr.symbol import Graph, Scalar, Symbol
+from kinetree.records import record
 
 __all__ = ["CallEffect", "Effect", "LoopEffect", "Memory", "Recorder", "StoreEffect", "SwitchEffect"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class StoreEffect:
     index: int
     array: int
@@ -26,7 +26,7 @@ class StoreEffect:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class LoopEffect:
     index: int
     over: Range | Walk
@@ -38,14 +38,14 @@ class LoopEffect:
     results: tuple[Symbol, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class SwitchEffect:
     index: int
     on: Index
     graphs: tuple[Graph, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class CallEffect:
     index: int
     program: Program

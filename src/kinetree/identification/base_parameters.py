@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from kinetree.functions.regressors import JOINT_TORQUE_REGRESSOR, joint_torque_r
 from kinetree.identification.inertial_parameters import parameter_names
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
+from kinetree.records import record
 
 __all__ = ["BaseParameters", "base_parameters"]
 
@@ -35,7 +36,7 @@ _ROUNDING = 1e-11
 """Coefficients this close to a number with six decimals are replaced by it."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class BaseParameters:
     """The identifiable base parameters of a robot: β = matrix @ π, and W π = W[:, columns] β."""
 

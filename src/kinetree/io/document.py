@@ -11,7 +11,7 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -19,6 +19,7 @@ from xml.parsers import expat
 import numpy as np
 
 from kinetree.errors import ModelError
+from kinetree.records import record
 
 __all__ = ["Document", "Element", "Shape", "read_bytes", "read_document", "shown"]
 
@@ -30,7 +31,7 @@ MAX_TEXT = 4096
 MAX_SKIPPED_KINDS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Shape:
     """What a format knows about one element: the children and attributes it may have."""
 
@@ -107,7 +108,7 @@ class Element:
         return value
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Document:
     """A file after reading: its root, and what was skipped."""
 

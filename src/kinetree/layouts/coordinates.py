@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from kinetree.expr import atan2, cos, sin
 from kinetree.joints import JointKind
+from kinetree.records import record
 from kinetree.spatial import Vec3
 from kinetree.spatial.euler_angles import euler_from_quaternion, quaternion_from_euler
 from kinetree.spatial.exponential import quaternion_exp, quaternion_log
@@ -20,7 +20,7 @@ Numbers = list[Any]
 Map = Callable[[Numbers], Numbers]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Coordinates:
     """The map q' = f(q) of one joint, and its inverse."""
 

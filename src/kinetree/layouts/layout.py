@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,14 @@ from kinetree.layouts.joint_order import owners_in_order
 from kinetree.layouts.table import LIBRARIES, Written, written
 from kinetree.model import Coupling, Joint, Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
+from kinetree.records import record
 
 __all__ = ["Layout"]
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Part:
     """One joint or one coupling: where its numbers are in our arrays and in theirs."""
 
@@ -217,7 +217,7 @@ class Layout:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Arrays:
     """The arguments of a method, in double precision."""
 

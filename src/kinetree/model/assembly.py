@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.sharing import Layout
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at, usual_motors
+from kinetree.records import record
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.drive import Drive, Limits
 from kinetree.tree.unrolled import UnrolledTree
@@ -26,7 +26,7 @@ _IDENTITY = Transform.identity()
 _MASSLESS = Inertia.zero()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Places:
     """Where each body ends up: its slot, its frame in that slot's frame, and how the slots are connected."""
 

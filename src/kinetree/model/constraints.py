@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
+from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.tree.holds import Anchor, Hold
 
@@ -26,7 +26,7 @@ _ORTHOGONAL = 1e-9
 """Tolerance on the products of orthogonal unit directions, and on the orthogonality of a rotation."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Contact:
     """A frame held to the world: its origin in some directions, or the whole frame.
 
@@ -80,7 +80,7 @@ class Contact:
         return _size(self.directions)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loop:
     """Two frames held together: the second's origin to the first's in some directions, or the whole frames.
 

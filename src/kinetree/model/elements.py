@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from kinetree.errors import NameNotFoundError, nearest_names
 from kinetree.joints import JointKind
+from kinetree.records import record
 from kinetree.spatial import Inertia, Transform, Vec3
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
@@ -45,7 +46,7 @@ class Named(Mapping[str, T], Generic[T]):
         return f"{self._what} names: {list(self._parts)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Geometry:
     """A shape attached to a body, kept as a reference for viewers; nothing is loaded.
 
@@ -67,7 +68,7 @@ class Geometry:
     color: tuple[float, float, float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Body:
     """A link of the file, moving by itself or fixed to another."""
 
@@ -83,7 +84,7 @@ class Body:
     geometry: tuple[Geometry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mimic:
     """q = multiplier * q_of(joint) + offset: the joint follows, and has no coordinate of its own in q and v."""
 
@@ -92,7 +93,7 @@ class Mimic:
     offset: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rotor:
     """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
 
@@ -112,7 +113,7 @@ class Rotor:
         return axis
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Joint(HasDrive):
     """A moving joint."""
 
@@ -155,7 +156,7 @@ class Joint(HasDrive):
         return slice(self.v_start, self.v_start + (self.kind.nv if self.has_coordinates else 0))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Coupling:
     """Coordinates shared by several joints: the joints' are matrix z + offset, and q contains z."""
 
@@ -180,7 +181,7 @@ class Coupling:
         return slice(self.v_start, self.v_start + len(self.coordinates))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Frame:
     """A named coordinate frame on a body: every body's own, and those added by name."""
 

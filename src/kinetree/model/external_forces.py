@@ -8,7 +8,6 @@ frame of this name. `acting` looks up the frame in one robot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -16,13 +15,14 @@ from numpy.typing import ArrayLike
 from kinetree.errors import OptionError
 from kinetree.inputs import plain
 from kinetree.model.elements import Frame, Named
+from kinetree.records import record
 
 __all__ = ["Acting", "ExternalForces", "ForceKey", "ForceOn", "WrenchOn", "acting", "is_force_key"]
 
 _WAYS = ("local", "world", "local_world_aligned")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(frozen=True, slots=True, repr=False)
 class _OnFrame:
     frame: str
     expressed_in: str = "local"
@@ -42,7 +42,7 @@ class _OnFrame:
         return f"{type(self).__name__}({self.frame!r}, {self.expressed_in!r})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(frozen=True, slots=True, repr=False)
 class WrenchOn(_OnFrame):
     """An external wrench on a frame, [f; n] (…, 6); N, N·m.
 
@@ -65,7 +65,7 @@ class WrenchOn(_OnFrame):
     """
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(frozen=True, slots=True, repr=False)
 class ForceOn(_OnFrame):
     """An external force at a point of a frame's body: [f; p] (…, 6), the force and the point; N, m.
 
@@ -94,7 +94,7 @@ def is_force_key(key: object) -> bool:
     return isinstance(key, ForceKey)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Acting:
     """An external force of one robot."""
 

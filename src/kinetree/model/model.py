@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,13 @@ from kinetree.model.interning import key_of, restored
 from kinetree.model.parameters import nominal, parameter_names
 from kinetree.model.robot import Robot, vector
 from kinetree.model.text import describe
+from kinetree.records import record
 from kinetree.spatial import Inertia, Transform
 
 __all__ = ["Model", "check_robot"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@record(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Model(Robot):
     """A robot. Made by `kinetree.load`, `kinetree.zoo` or a `ModelBuilder`; never changed afterwards."""
 

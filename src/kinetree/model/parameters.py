@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from kinetree.expr import Scalar
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
+from kinetree.records import record
 from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
 
 __all__ = ["PLACEMENT_SIZE", "Parameter", "find", "nominal", "numbers_of", "parameter_names"]
@@ -34,7 +34,7 @@ OF_A_JOINT = ("placement", "armature")
 PLACEMENT_SIZE = 7
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parameter:
     """A parsed name."""
 

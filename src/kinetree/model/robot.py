@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from kinetree.joints import Prismatic
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
 from kinetree.model.specs import Parts
+from kinetree.records import record
 from kinetree.tree import UnrolledTree
 
 __all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
@@ -27,7 +27,7 @@ class Hashed:
     _hash: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+@record(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Robot(Hashed):
     """What a robot is, and what can be asked about it; nothing about it ever changes."""
 

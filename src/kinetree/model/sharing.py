@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from kinetree.joints import Fixed
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Coupling
 from kinetree.model.specs import CouplingSpec, JointSpec, at, shortest
+from kinetree.records import record
 from kinetree.tree.coordinate_map import CoordinateMap, Row
 
 __all__ = ["Layout", "check_couplings"]
@@ -20,7 +20,7 @@ _DEPENDENT = 1e-9
 """Columns of a coupling are dependent if their smallest singular value is below this fraction of the largest."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Layout:
     """Places of the coordinates of each joint and coupling."""
 

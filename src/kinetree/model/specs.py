@@ -5,10 +5,11 @@ The records are not frozen only because that would triple the time to create one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kinetree.joints import Free, JointKind
 from kinetree.model.elements import Geometry, Mimic, Rotor
+from kinetree.records import record
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class LinkSpec:
     """A body; `where` prints as its place in a file, for messages."""
 
@@ -35,7 +36,7 @@ class LinkSpec:
     where: object = field(default="", compare=False)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class JointSpec(HasDrive):
     """A joint, fixed ones included."""
 
@@ -63,7 +64,7 @@ class JointSpec(HasDrive):
         )
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class FrameSpec:
     """A named frame."""
 
@@ -73,7 +74,7 @@ class FrameSpec:
     where: object = field(default="", compare=False)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class CouplingSpec:
     """Joints whose coordinates are `matrix` times fewer (or other) coordinates, plus `offset`."""
 
@@ -89,7 +90,7 @@ class CouplingSpec:
     where: object = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Parts:
     """All parts of a robot, as they were given: a changed robot is built from these."""
 

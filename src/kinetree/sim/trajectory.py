@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinetree.files import file_path
 from kinetree.model import Joint, Model
+from kinetree.records import record
 from kinetree.sim.trajectory_file import read_fields, write_fields
 
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
@@ -18,7 +19,7 @@ __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Trajectory:
     """A motion, sampled at T moments: the initial state and the state after each step."""
 

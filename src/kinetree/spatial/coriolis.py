@@ -23,9 +23,8 @@ which is ½ tr(Ī_c) (ω x) more than above.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.expr import less, select
+from kinetree.records import record
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
@@ -33,7 +32,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = ["CoriolisInertia"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CoriolisInertia:
     """A map from motions to forces: n = A ω, f = -p x ω. The maps of the parts of a composite body add up."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
 __all__ = ["ArticulatedInertia", "Inertia"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Inertia:
     """A rigid body's inertia: mass, first moment of mass h = m c, and rotational inertia about the origin."""
 
@@ -53,7 +53,7 @@ class Inertia:
         return ArticulatedInertia(self.I, Mat3.skew(self.h), Sym3.scalar(self.mass))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ArticulatedInertia:
     """A symmetric map from motions to forces: n = I ω + H v, f = Hᵀ ω + M v."""
 

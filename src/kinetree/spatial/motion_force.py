@@ -6,16 +6,16 @@ adding one to the other is an error, for the type checker and at run time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial.vectors import Vec3
 
 __all__ = ["Force", "Motion"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Force:
     """A couple about the origin of the coordinates and a linear force: n and f."""
 
@@ -47,7 +47,7 @@ class Force:
         return (*self.linear.components(), *self.angular.components())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Motion:
     """An angular and a linear part, the latter at the origin of the coordinates: ω and v."""
 

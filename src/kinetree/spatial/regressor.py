@@ -17,9 +17,9 @@ B of I.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
@@ -27,7 +27,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = ["Coefficients", "ForceColumns"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Coefficients:
     """Coefficients of a number that is linear in a body's inertia: value = mass m + h . h + Σ I_k I_k.
 
@@ -67,7 +67,7 @@ class Coefficients:
         return (self.mass, *self.h.components(), I.xx, I.xy, I.yy, I.xz, I.yz, I.zz)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForceColumns:
     """A force that is linear in a body's inertia: d, W and the columns of B, in the order xx, yy, zz, xy, xz, yz."""
 

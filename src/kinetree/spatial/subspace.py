@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.expr import Scalar, Symbol, is_zero
+from kinetree.records import record
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.linear import LDLT
@@ -16,7 +16,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = ["ForceBasis", "Subspace"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Subspace:
     """The motions a joint allows: one column per degree of freedom."""
 
@@ -71,7 +71,7 @@ class Subspace:
         return D
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ForceBasis:
     """Forces, one per degree of freedom."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 from kinetree.expr import Scalar, Symbol
+from kinetree.records import record
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion_force import Force, Motion
@@ -15,7 +15,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = ["Transform"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Transform:
     """The transform from coordinates of A to those of B: B's axes are the rows of E, its origin is r (both in A).
 

@@ -10,10 +10,10 @@ which is R a Rᵀ for s² + c² = 1 in 8 operations (7 if a is symmetric) instea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
@@ -21,7 +21,7 @@ from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 __all__ = ["Turn"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Turn:
     """A rotation about coordinate axis 0, 1 or 2 by an angle of sine s and cosine c."""
 

@@ -5,14 +5,13 @@ Components are named, never indexed, so that a trace records each product separa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.expr import Scalar
+from kinetree.records import record
 
 __all__ = ["Mat3", "Sym3", "Vec3"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Vec3:
     """A vector."""
 
@@ -53,7 +52,7 @@ class Vec3:
         return self.x, self.y, self.z
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mat3:
     """A matrix, by its rows."""
 
@@ -97,7 +96,7 @@ class Mat3:
         return (*self.x.components(), *self.y.components(), *self.z.components())
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sym3:
     """A symmetric matrix."""
 

@@ -10,15 +10,15 @@ Dynamics 67 (2012).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from kinetree.records import record
 from kinetree.tree.coordinate_map import Row
 from kinetree.tree.topology import Topology
 
 __all__ = ["Cluster", "clusters"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Cluster:
     """Joints that are eliminated together."""
 

@@ -7,12 +7,12 @@ Gᵀ τ, the mass matrix is Gᵀ M G, and nothing else changes: G has no derivat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 
 __all__ = ["CoordinateMap", "Row"]
 
@@ -20,7 +20,7 @@ Row = tuple[tuple[int, float], ...]
 """A row of a sparse matrix: pairs (column, number)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CoordinateMap:
     """G and b for q and for v, and left inverses of both G."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from kinetree.joints import JointKind
+from kinetree.records import record
 
 __all__ = ["FRICTION_SPEED", "Drive", "HasDrive", "Limits"]
 
@@ -13,7 +13,7 @@ FRICTION_SPEED = 1e-2
 """The default speed within which Coulomb friction is smoothed, rad/s or m/s."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Drive:
     """Friction and spring of one joint: one number per degree of freedom; for `rest`, one per coordinate."""
 
@@ -62,7 +62,7 @@ class HasDrive:
         return self.drive.rest
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Limits:
     """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
 

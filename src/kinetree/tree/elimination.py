@@ -8,15 +8,15 @@ robot (RBDA section 6.5), and there is no fill-in.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.expr import Scalar
+from kinetree.records import record
 from kinetree.tree.topology import Topology
 
 __all__ = ["Elimination", "elimination"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Elimination:
     """Degrees of freedom are numbered 1 … n here, and eliminated from the last to the first."""
 

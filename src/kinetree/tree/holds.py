@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
 __all__ = ["Anchor", "Hold"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Anchor:
     """A frame on a body."""
 
@@ -18,7 +17,7 @@ class Anchor:
     """From the body's coordinates to the frame's."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hold:
     """A constraint on one robot."""
 

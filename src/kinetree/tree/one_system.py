@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
+from kinetree.records import record
 from kinetree.tree.clusters import Cluster
 from kinetree.tree.unrolled import UnrolledTree
 
 __all__ = ["OneSystemTree"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class OneSystemTree(UnrolledTree):
     """An `UnrolledTree` whose joints are never eliminated one by one or in clusters, where there is a choice."""
 

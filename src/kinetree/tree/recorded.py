@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from kinetree.expr import Grid, Recorder
+from kinetree.records import record
 from kinetree.tree.matrices import JointBlocks
 from kinetree.tree.unrolled import UnrolledTree
 
 __all__ = ["RecordedTree"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class RecordedTree(UnrolledTree):
     """An `UnrolledTree` with the recorder of a trace."""
 

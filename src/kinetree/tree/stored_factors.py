@@ -10,9 +10,9 @@ Source: Featherstone, *Rigid Body Dynamics Algorithms* (2008), Table 6.5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, is_zero
+from kinetree.records import record
 
 __all__ = ["StoredFactors"]
 
@@ -20,7 +20,7 @@ _ALIKE = 2
 """Columns whose zeros differ in at most this many rows are solved in one loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Group:
     """Neighbouring columns that are solved in one loop: from `first` up to, but not including, `end`."""
 

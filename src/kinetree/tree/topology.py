@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeVar
 
 from kinetree.expr import Scalar
 from kinetree.joints import JointKind
+from kinetree.records import record
 from kinetree.tree.coordinate_map import CoordinateMap
 
 __all__ = ["SPACES", "Topology"]
@@ -18,7 +18,7 @@ SPACES = ("nq", "nv", "forces")
 """The vector spaces whose vectors have one piece per joint."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Topology:
     """Slots 1 … N in the order of the file. Entry 0 of each array belongs to the root and is never read.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar, overload
 
 from kinetree.expr import Grid, Scalar, is_zero
+from kinetree.records import record
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.clusters import Cluster, clusters
 from kinetree.tree.drive import Drive, Limits
@@ -18,7 +19,7 @@ __all__ = ["UnrolledTree"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class UnrolledTree(Topology):
     """A `Topology` with the constants of its joints and bodies; see `Tree` for what algorithms ask of it."""
 

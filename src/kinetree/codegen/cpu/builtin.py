@@ -14,7 +14,6 @@ import re
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.numpy_api import numpy_functions
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.expr import Port
+from kinetree.records import record
 
 __all__ = ["ArrayObject", "Batches", "Context", "chain", "layout_is_known", "make_builtin"]
 
@@ -78,7 +78,7 @@ class Context(ctypes.Structure):
     )
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Batches:
     """Which batches a builtin computes itself."""
 

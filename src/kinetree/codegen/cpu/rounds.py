@@ -8,10 +8,10 @@ only the rows of each round go to and from the user's arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kinetree.codegen.cpu.signature import place_of_rounds
 from kinetree.expr import Program
+from kinetree.records import record
 
 __all__ = ["COPY", "ROUNDS_END", "Rounds", "round_count"]
 
@@ -20,7 +20,7 @@ ROUNDS_END = "%rounds_done"
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rounds:
     """Which ports have one row per round, and which carry the state."""
 

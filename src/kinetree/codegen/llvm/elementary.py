@@ -9,14 +9,14 @@ multiplied by the angle's mantissa in integers (Payne and Hanek). A lane's resul
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from kinetree.codegen.llvm.precision import F32, F64, Precision
+from kinetree.records import record
 
 __all__ = ["sincos"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Constants:
     limit: float
     """The largest angle of the fast path: up to here k pi/2 is exact in the three parts."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.expr import Array, Program
+from kinetree.records import record
 
 __all__ = ["Layout", "Place"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Place:
     """Number k of an array is at start + k · stride."""
 

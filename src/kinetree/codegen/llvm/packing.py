@@ -7,14 +7,13 @@ expanded to entries on the way to the user's array.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.expr import Argument, Program
+from kinetree.records import record
 
 __all__ = ["Packing", "packings"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Packing:
     """The lane buffer of one output: a register for each distinct number."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from kinetree.records import record
 
 __all__ = ["F32", "F64", "PRECISIONS", "Precision"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Precision:
     """A floating-point type by its names in LLVM and NumPy."""
 

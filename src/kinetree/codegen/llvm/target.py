@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kinetree.codegen.llvm.precision import Precision
+from kinetree.records import record
 
 if TYPE_CHECKING:  # code from the disk needs no LLVM, whose import takes longer than everything else
     import llvmlite.binding as llvm
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # code from the disk needs no LLVM, whose import takes longer
 __all__ = ["Target", "host"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Target:
     """A processor. Targets narrower than the host are for tests and for other machines."""
 

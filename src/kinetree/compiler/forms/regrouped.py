@@ -11,12 +11,13 @@ Source: Gautier and Khalil, "Direct calculation of minimum set of inertial param
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Symbol
 from kinetree.model.elements import Frame, Named
 from kinetree.model.model import Model
+from kinetree.records import record
 from kinetree.spatial import Inertia
 from kinetree.tree import Tree, UnrolledTree
 
@@ -30,7 +31,7 @@ def with_regrouped_inertias(model: Form) -> Form:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _RegroupedForm:
     """A `Form` with another tree. Its mass is not the new tree's, whose sum may round differently."""
 

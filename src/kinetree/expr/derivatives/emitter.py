@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
 from kinetree.expr.ops import OPS
 from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Walk
+from kinetree.records import record
 
 __all__ = ["Emitter", "Product", "Scope"]
 
@@ -19,7 +20,7 @@ _SWAPPED = frozenset({"add", "mul", "eq", "fma", "fms", "fnma"})
 """Operations whose first two arguments may be swapped."""
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Scope:
     """A body that is being written: its lines, and the operations known in it."""
 

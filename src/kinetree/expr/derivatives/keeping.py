@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kinetree.expr.derivatives.backward_loops import Backward, Bounds, slots
 from kinetree.expr.derivatives.emitter import Emitter, Scope
 from kinetree.expr.named import Lines
 from kinetree.expr.program import Argument, Array, Index
+from kinetree.records import record
 
 __all__ = ["Keeping"]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class _Block:
     """A block of the forward sweep, and the corresponding block of the backward sweep."""
 

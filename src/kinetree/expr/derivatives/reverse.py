@@ -7,7 +7,7 @@ bodies of loops and switches add to a cell of memory. Each array has an array of
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from kinetree.expr.derivatives.activity import Activity, Touched
@@ -19,6 +19,7 @@ from kinetree.expr.derivatives.memory import AdjointMemory
 from kinetree.expr.derivatives.rules import RULES, At, Choice, Local
 from kinetree.expr.named import Line, Lines, LoopLine, NamedProgram, SwitchLine, named
 from kinetree.expr.program import Argument, Call, Index, Instruction, Load, Program, Range, Store, Term
+from kinetree.records import record
 
 __all__ = ["Reverse"]
 
@@ -29,7 +30,7 @@ class Called(Protocol):
     def __call__(self, program: Program, wrt: tuple[int, ...], /) -> Program: ...
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class _Adjoints:
     """The adjoints of one block, summed so far."""
 

@@ -13,15 +13,15 @@ Where a function has a corner or a pole, this is what holds:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kinetree.expr.derivatives.emitter import Emitter
 from kinetree.expr.program import Argument
+from kinetree.records import record
 
 __all__ = ["RULES", "At", "Choice", "Local", "Rule", "Slope"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slope:
     """dy = (Σ factor · dx) / divisor, with one factor per argument."""
 
@@ -29,7 +29,7 @@ class Slope:
     divisor: Argument = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Choice:
     """dy is dx of one of two arguments: of the first where the condition is not zero."""
 
@@ -40,7 +40,7 @@ class Choice:
 Local = Slope | Choice
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class At:
     """The point at which a derivative is taken, y = op(*x), and the emitter of the operations it needs."""
 
@@ -52,7 +52,7 @@ class At:
         return self.emit.op(name, *args)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """A row: the arguments through which derivatives pass, and the local derivative."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.joints import Fixed
@@ -11,6 +11,7 @@ from kinetree.model.collector import Collector
 from kinetree.model.elements import Joint, Mimic
 from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, Parts
+from kinetree.records import record
 from kinetree.spatial import Transform
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Changed:
     """What a change leads to: the parts of another robot."""
 

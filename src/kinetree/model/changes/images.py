@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.joints import JointKind
 from kinetree.model.changes.kinds import is_same
+from kinetree.records import record
 from kinetree.spatial import Motion, Transform
 
 __all__ = ["Image"]
@@ -21,7 +21,7 @@ _ROUNDING = 1e-13
 """Tolerance around a factor of 1 or -1, so that mirroring twice gives exactly the original."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Image:
     """For joints that are not flat: v becomes P v, and q what P times its displacement from the neutral q leads to.
 

@@ -9,16 +9,16 @@ it taught nothing new, so tracing is repeated until then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kinetree.expr import Index, Recorder, Scalar, Symbol
+from kinetree.records import record
 from kinetree.tree.rolled.structure import numbers_of, rebuilt
 
 __all__ = ["Bodies", "Knowledge", "NotYetKnown", "QuantityMemory", "Slot"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slot:
     """The current body of a loop: its number, and the kinds of joint it may have."""
 
@@ -30,7 +30,7 @@ class Slot:
     """Possible kinds of bodies and their parents from here to the root, if fewer are possible than elsewhere."""
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Shape:
     """What is known about the quantities stored for one kind of body."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, is_zero
+from kinetree.records import record
 from kinetree.spatial import Transform
 from kinetree.tree.rolled.memory import Bodies, Slot
 from kinetree.tree.rolled.shared import SharedMemory
@@ -191,7 +191,7 @@ class JointColumns(_OfJoints):
         return [Row(J, r * (J.size // self._rows)) for r in range(self._rows)]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Row:
     """Part of a memory, from an index on."""
 
@@ -202,7 +202,7 @@ class Row:
         return self.memory[k + self.first]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BodyRow:
     """The current named body of a loop over all of them."""
 
