@@ -4,7 +4,7 @@ from kinetree.algorithms.aba import aba
 from kinetree.algorithms.aba_derivatives import aba_derivatives
 from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.articulated_bias import articulated_bias
-from kinetree.algorithms.assembly import assembly_step, nearest_velocity
+from kinetree.algorithms.assembly import assembly_residual, assembly_step, nearest_velocity
 from kinetree.algorithms.base_wrench import base_wrench, base_wrench_of_system
 from kinetree.algorithms.center_of_mass import (
     center_of_mass_acceleration,
@@ -105,6 +105,7 @@ __all__ = [
     "are_many",
     "articulated",
     "articulated_bias",
+    "assembly_residual",
     "assembly_step",
     "base_wrench",
     "base_wrench_of_system",

@@ -24,7 +24,7 @@ from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 
-__all__ = ["AssemblyStep", "assembly_step", "nearest_velocity"]
+__all__ = ["AssemblyStep", "assembly_residual", "assembly_step", "nearest_velocity"]
 
 Pieces = Sequence[Sequence[Scalar]]
 _LONGEST = 0.5
@@ -45,15 +45,7 @@ def assembly_step(
     tree: Tree, holds: Sequence[Hold], q: Pieces, start: Pieces, held: Collection[int], tolerance: float
 ) -> AssemblyStep:
     """A step from q; what is held without a place stays where it is at the start. `held`: degrees of freedom."""
-    X_0 = placements(tree, start)
-    holds = [
-        replace(hold, at=hold.frame.placement @ X_0[hold.frame.slot])
-        if hold.carrier is None and hold.at is None
-        else hold
-        for hold in holds
-    ]
-    rows = held_rows(tree, holds, q, tree.at_rest(), 0.0)
-    errors = [x for hold, m in zip(holds, rows.motions, strict=True) for x in constraint_error(hold, m)]
+    rows, errors = _rows_and_errors(tree, holds, q, start)
     J = _free_columns(rows, held)
     rows_of_J = decomposed(tree, J, tolerance)
     away = tree.numbers(difference(tree, start, q), "nv")
@@ -65,6 +57,25 @@ def assembly_step(
     return AssemblyStep([a + factor * c for a, c in zip(away, change, strict=True)], here, errors)
 
 
+def assembly_residual(
+    tree: Tree,
+    holds: Sequence[Hold],
+    q: Pieces,
+    multipliers: Sequence[Scalar],
+    start: Pieces,
+    held: Collection[int],
+) -> list[Scalar]:
+    """Jᵀ λ - Δ and the errors, which are zero at the configuration that the steps lead to, and at some λ.
+
+    The columns of J for degrees of freedom that are held are zero.
+    """
+    rows, errors = _rows_and_errors(tree, holds, q, start)
+    away = tree.numbers(difference(tree, start, q), "nv")
+    columns = zip(*_free_columns(rows, held), strict=True)
+    forces = [sum((a * x for a, x in zip(column, multipliers, strict=True)), 0.0) for column in columns]
+    return [*(f - a for f, a in zip(forces, away, strict=True)), *errors]
+
+
 def nearest_velocity(
     tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, held: Collection[int], tolerance: float
 ) -> list[Scalar]:
@@ -73,6 +84,19 @@ def nearest_velocity(
     velocity = [x for m in rows.motions for x in m.velocity]
     change = decomposed(tree, _free_columns(rows, held), tolerance).solve([-x for x in velocity])[1]
     return [a + b for a, b in zip(tree.numbers(qd[1:], "nv"), _where_free(change, held), strict=True)]
+
+
+def _rows_and_errors(tree: Tree, holds: Sequence[Hold], q: Pieces, start: Pieces) -> tuple[HeldRows, list[Scalar]]:
+    """Rows and errors at q; what is held without a place is held where it is at the start."""
+    X_0 = placements(tree, start)
+    holds = [
+        replace(hold, at=hold.frame.placement @ X_0[hold.frame.slot])
+        if hold.carrier is None and hold.at is None
+        else hold
+        for hold in holds
+    ]
+    rows = held_rows(tree, holds, q, tree.at_rest(), 0.0)
+    return rows, [x for hold, m in zip(holds, rows.motions, strict=True) for x in constraint_error(hold, m)]
 
 
 def _where_free(x: Sequence[Scalar], held: Collection[int]) -> list[Scalar]:

@@ -30,7 +30,14 @@ from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Constraint, Contact, holds
 
-__all__ = ["NearestConfiguration", "nearest_configuration", "nearest_velocity"]
+__all__ = [
+    "RESIDUAL",
+    "NearestConfiguration",
+    "nearest_configuration",
+    "nearest_velocity",
+    "started",
+    "step_options",
+]
 
 _MET = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-5}
 """The largest error, m or rad, of constraints that are met."""
@@ -88,6 +95,14 @@ def _step(
     return [*step.from_start, *step.from_here, *step.errors]
 
 
+def _residual(
+    model: Form, solution: Slots, multipliers: Sequence[Scalar], q: Slots, *, constraints: Sequence[Constraint],
+    held_joints: Sequence[str],
+) -> list[Scalar]:  # fmt: skip
+    held = _held(model.one_by_one, held_joints)
+    return algorithms.assembly_residual(model.tree, holds(model.frames, constraints), solution, multipliers, q, held)
+
+
 def _velocity(
     model: Form, q: Slots, v: Slots, *, constraints: Sequence[Constraint], held_joints: Sequence[str], tolerance: float
 ) -> list[Scalar]:
@@ -97,6 +112,10 @@ def _velocity(
 
 def _step_shape(model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
     return (2 * model.nv + row_count(options["constraints"]),)
+
+
+def _residual_shape(model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+    return (model.nv + row_count(options["constraints"]),)
 
 
 def _is_dense(model: Model, options: Mapping[str, Any]) -> bool:
@@ -109,6 +128,12 @@ STEP = Definition(
     "nearest_configuration", (("q", "nq"), ("start", "nq")), _step_shape, _step, _OPTIONS,
     in_single=IN_SINGLE, strategy=_DENSE,
 )  # fmt: skip
+RESIDUAL = Definition(
+    "nearest_configuration", (("solution", "nq"), ("multipliers", "rows"), ("q", "nq")), _residual_shape, _residual,
+    {name: _OPTIONS[name] for name in ("constraints", "held_joints")},
+    sizes={"rows": lambda options: row_count(options["constraints"])}, strategy=Strategy(loops=False),
+)  # fmt: skip
+"""Numbers that are zero at the result of `nearest_configuration`, which they define as an implicit function."""
 NEAREST_VELOCITY = Definition(
     "nearest_velocity", (("q", "nq"), ("v", "nv")), ("nv",), _velocity, _OPTIONS,
     in_single=IN_SINGLE, strategy=_DENSE,
@@ -132,6 +157,7 @@ def nearest_configuration(
 
     It is the smallest displacement in the coordinates of v, to first order; several steps are taken from q, each sample
     until it has arrived, by itself. Far from q there may be several configurations, or none that the steps reach.
+    `kt.jvp`, `kt.vjp` and `kt.jacobian` give the derivatives of the resulting q by the start and by parameters.
 
     Args:
         robot: the robot.
@@ -168,16 +194,7 @@ def nearest_configuration(
     """
     check_robot(robot)
     check_on_impossible(on_impossible)
-    if isinstance(held_bodies, str) or not isinstance(held_bodies, Sequence):
-        raise OptionError(f"held_bodies must be a list of names, not {held_bodies!r:.60}")
-    asked = listed(constraints)
-    if isinstance(asked, tuple):
-        asked = (*asked, *(Contact(name, "fixed") for name in held_bodies))
-    start = real_array("q", q, f"(…, {robot.nq})")
-    start = start.astype(np.float32 if start.dtype == np.float32 else np.float64)
-    options: dict[str, Any] = {"constraints": asked, "held_joints": _listed(held_joints)}
-    options |= {} if tolerance is None else {"tolerance": tolerance}
-    options = {name: x for name, x in options.items() if x is not None}
+    start, options = started(robot, q), step_options(constraints, held_joints, held_bodies, tolerance)
 
     def step(here: Array) -> tuple[Array, Array, Array]:
         found = run(STEP, robot, (here, start), parameters=parameters, threads=threads, **options)
@@ -192,6 +209,23 @@ def nearest_configuration(
     check_out("nearest_configuration", out, found.q.shape, found.q.dtype)
     out[...] = found.q
     return found._replace(q=out)
+
+
+def started(robot: Model, q: ArrayLike) -> Array:
+    """The configurations to start from, in single precision if they are given so."""
+    start = real_array("q", q, f"(…, {robot.nq})")
+    return start.astype(np.float32 if start.dtype == np.float32 else np.float64)
+
+
+def step_options(constraints: Any, held_joints: Any, held_bodies: Any, tolerance: Any) -> dict[str, Any]:
+    """The options of a step, in which bodies that are held are contacts."""
+    if isinstance(held_bodies, str) or not isinstance(held_bodies, Sequence):
+        raise OptionError(f"held_bodies must be a list of names, not {held_bodies!r:.60}")
+    asked = listed(constraints)
+    if isinstance(asked, tuple):
+        asked = (*asked, *(Contact(name, "fixed") for name in held_bodies))
+    options = {"constraints": asked, "held_joints": _listed(held_joints), "tolerance": tolerance}
+    return {name: x for name, x in options.items() if x is not None}
 
 
 def _found(robot: Model, start: Array, step: Callable[[Array], tuple[Array, Array, Array]]) -> NearestConfiguration:

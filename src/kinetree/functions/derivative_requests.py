@@ -1,0 +1,179 @@
+"""Requests for derivatives: a function, the arguments of a call, and the names of what it is differentiated by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.arguments import dtype_beside
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition
+from kinetree.compiler.differentiation import input_names
+from kinetree.compiler.requests import default_options, resolved_options
+from kinetree.compiler.specialization import Specialization
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
+from kinetree.inputs import real_array
+from kinetree.model import check_robot
+from kinetree.model.checks.parts import hint
+from kinetree.model.external_forces import ExternalForces, acting, is_force_key
+
+__all__ = ["Named", "Request"]
+
+Named = Mapping[str, ArrayLike]
+
+
+class Request:
+    """A function and the arguments of a call."""
+
+    def __init__(
+        self,
+        robot: object,
+        function: Callable[..., Any] | Definition,
+        arguments: Sequence[ArrayLike],
+        f_ext: ExternalForces | None,
+        parameters: Named | None,
+        options: Mapping[str, Any],
+        *,
+        fixed: int = 0,
+    ) -> None:
+        """The first `fixed` inputs are not differentiated by."""
+        self.robot = check_robot(robot)
+        definition = function if isinstance(function, Definition) else getattr(function, "definition", None)
+        if not isinstance(definition, Definition):
+            raise OptionError(f"{function!r:.80} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
+        self.definition = definition
+        if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence):
+            own = ", ".join(name for name, _ in definition.inputs)
+            what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
+            raise DTypeError(f"{definition.name}: arguments must be a tuple of its own ({own}), not {what}")
+        self.arguments = arguments
+        self.forces = _named(definition, "f_ext", "frames", f_ext)
+        self.parameters = _named(definition, "parameters", "parameters", parameters)
+        self.options = self._completed(function, options)
+        self.resolved = resolved_options(definition, self.robot, self.options)
+        self.names = input_names(definition, list(self.forces), list(self.parameters))
+        self.known = self.names[fixed:]
+        self.arguments = [*self.arguments, *self._left_out()]
+
+    def _left_out(self) -> Iterator[Array]:
+        """Zeros for trailing arguments that are optional and not given."""
+        first, inputs = len(self.arguments), self.definition.inputs
+        if first and all(name in self.definition.optional for name, _ in inputs[first:]):
+            for _, size in inputs[first:]:
+                yield np.zeros(self.definition.width(size, self.robot, self.resolved), dtype_beside(self.arguments[0]))
+
+    def _completed(self, function: object, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options with defaults from the function's own signature; a rollout has one step per row of tau."""
+        given = {**(default_options(function) if callable(function) else {}), **options}
+        if self.definition.is_step and "steps" not in given:
+            given["steps"] = self._steps()
+        # Kernels are looked up by the options that are on, in a fixed order.
+        return {name: given[name] for name in sorted(given) if given[name] is not False and given[name] is not None}
+
+    def _steps(self) -> int:
+        """Number of steps: one per row of tau."""
+        self._check_count()
+        name, tau = self.definition.name, real_array("tau", self.arguments[2], f"(…, T, {self.robot.nv})")
+        if tau.ndim < 2 or not tau.shape[-2]:
+            raise ShapeError(
+                f"{name}: tau has shape {tau.shape}, but {self.robot.name!r} needs (…, T, {self.robot.nv}), "
+                "one row per step and at least one"
+            )
+        return int(tau.shape[-2])
+
+    def _check_count(self) -> None:
+        own = input_names(self.definition, (), ())
+        if len(self.arguments) != len(own):
+            listed = ", ".join(own) + ("," if len(own) == 1 else "")
+            raise DTypeError(
+                f"{self.definition.name}: arguments must be its own, ({listed}), and are {len(self.arguments)} instead"
+            )
+
+    @property
+    def output(self) -> tuple[int, ...]:
+        """The shape of one sample's value."""
+        return self._specialization.output.shape
+
+    @cached_property
+    def _specialization(self) -> Specialization:
+        forces = tuple(acting(self.robot.frames, key) for key in self.forces)
+        return Specialization(self.definition, self.robot, self.resolved, forces, tuple(self.parameters))
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise if there is no such argument."""
+        for name in names:
+            if not isinstance(name, str) or name not in self.known:
+                raise NameNotFoundError(
+                    f"{self.definition.name} cannot be differentiated by {name!r:.60}: "
+                    f"{hint(str(name), self.known)} (it has {', '.join(self.known)}; external forces and parameters "
+                    "must be given in f_ext= and parameters=)"
+                )
+
+    def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
+        """The names of what the direction changes."""
+        if not isinstance(tangents, Mapping) or not tangents:
+            raise DTypeError(
+                f"{mode}: tangents must be a dict from names of arguments to arrays, such as {{{self.known[0]!r}: …}}, "
+                f"not {tangents!r:.60}"
+            )
+        self.check(tuple(tangents))
+        return tuple(tangents)
+
+    def wrt(self, names: str | Sequence[str] | None) -> tuple[str, ...]:
+        if not (names is None or isinstance(names, Sequence)):
+            raise OptionError(f"{self.definition.name}: wrt must be a name or a list of names, not {names!r:.60}")
+        found = tuple(self.known) if names is None else (names,) if isinstance(names, str) else tuple(names)
+        self.check(found)
+        if len(set(found)) != len(found) or not found:
+            raise OptionError(f"{self.definition.name}: wrt must name each argument once, and one at least: {found}")
+        return found
+
+    def weights(self, weights: ArrayLike) -> ArrayLike:
+        shape = self.output
+        given = real_array("weights", weights, f"({', '.join(('…', *map(str, shape)))})").shape
+        if shape and given[-len(shape) :] != shape:
+            expected = ", ".join(("…", *map(str, shape)))
+            raise ShapeError(f"{self.definition.name}: weights have shape {given}, but its value has ({expected})")
+        return weights
+
+    def run(self, definition: Definition, more: Sequence[ArrayLike], threads: int | None) -> Array:
+        self._check_count()
+        return run(
+            definition,
+            self.robot,
+            [*self.arguments, *more],
+            f_ext=self.forces or None,
+            parameters=self.parameters or None,
+            threads=threads,
+            **self.options,
+        )
+
+    def apart(self, names: Sequence[str], flat: Array) -> Iterator[tuple[str, Array]]:
+        """Split concatenated gradients by name."""
+        start = 0
+        for name in names:
+            shape = self._direction_shape(name)
+            end = start + math.prod(shape)
+            yield name, flat[..., start:end].reshape((*flat.shape[:-1], *shape))
+            start = end
+
+    def _direction_shape(self, name: str) -> tuple[int, ...]:
+        if dict(self.definition.inputs).get(name) == "nq":
+            return (self.robot.nv,)
+        return self._specialization.inputs[self.names.index(name)].shape
+
+
+def _named(definition: Definition, argument: str, what: str, given: Named | None) -> dict[Any, ArrayLike]:
+    if given is not None and not isinstance(given, Mapping):
+        raise DTypeError(
+            f"{definition.name}: {argument} must be a dict from names of {what} to arrays, not {type(given).__name__}"
+        )
+    for name in given or ():
+        if not (isinstance(name, str) or (argument == "f_ext" and is_force_key(name))):
+            raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
+    return dict(given or {})
