@@ -41,9 +41,8 @@ class MujocoOracle:
         self.data = mujoco.MjData(self.model)
         self.robot = robot
         assert self.model.nv == robot.nv
-        self._layout = kt.Layout(
-            robot, "mujoco", joint_order=[self.model.joint(k).name for k in range(self.model.njnt)]
-        )
+        self._layout = kt.Layout(robot, "mujoco")
+        assert list(self._layout.joint_order) == [self.model.joint(k).name for k in range(self.model.njnt)]
         assert self.model.nq == self._layout.nq
 
     def _set(self, q: Array, v: Array) -> None:

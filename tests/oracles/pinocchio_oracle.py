@@ -40,7 +40,9 @@ class PinocchioOracle:
         assert self.model.nv == robot.nv
         there = [self.model.joints[self.model.getJointId(name)] for name in robot.joints]
         assert [joint.nv for joint in there] == [joint.kind.nv for joint in robot.joints.values()]
-        self._q = kt.Layout(robot, "pinocchio", joint_order=list(self.model.names)[1:]).q_to
+        layout = kt.Layout(robot, "pinocchio")
+        assert list(layout.joint_order) == list(self.model.names)[1:]
+        self._q = layout.q_to
         self._order = [k for joint in there for k in range(joint.idx_v, joint.idx_v + joint.nv)]
 
     def _v(self, v: Array) -> Array:

@@ -5,6 +5,7 @@ It is not among the packages of the tests, as it takes 70 MB: `pip install dartp
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from kinetree.joints import JointKind
 from tests.oracles.agreement import agree, on_floats, random_states
+from tests.oracles.shuffled_urdf import shuffled_urdf
 from tests.oracles.test_layouts import COM, MOMENTS, chain, placed
 
 dart = pytest.importorskip("dartpy")
@@ -182,17 +184,30 @@ def test_parts_of_the_equation_of_motion() -> None:
     assert np.allclose(skeleton.getExternalForces(), layout.tau_to(q[0], J.T @ push), atol=1e-9)
 
 
+def own_order(skeleton: Any) -> list[str]:
+    """Its joints that have coordinates, with kinetree's name for that of a floating base."""
+    joints = [joint for joint in map(skeleton.getJoint, range(skeleton.getNumJoints())) if joint.getNumDofs()]
+    names = [joint.getName() for joint in sorted(joints, key=lambda joint: joint.getIndexInSkeleton(0))]
+    return ["root_joint" if name == "rootJoint" else name for name in names]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_order_of_joints(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "shuffled.urdf"
+    path.write_text(shuffled_urdf(seed), encoding="utf-8")
+    skeleton = dart.utils.DartLoader().parseSkeleton(str(path))
+    order = kt.Layout(kt.load(path, floating_base=True), LIBRARY).joint_order
+    assert list(order) == own_order(skeleton)
+
+
 @pytest.mark.parametrize("name", ["quadruped", "humanoid"])
 def test_dart_s_own_reading_of_a_file(name: str) -> None:
-    """By the names in its own order, as docs/layouts.md says."""
     robot = kt.load(kt.zoo.path(name), floating_base=True)
     skeleton = dart.utils.DartLoader().parseSkeleton(str(kt.zoo.path(name)))
     assert skeleton is not None
     skeleton.setGravity(np.array([0.0, 0.0, -9.81]))
-    joints = [joint for joint in map(skeleton.getJoint, range(skeleton.getNumJoints())) if joint.getNumDofs()]
-    names = [joint.getName() for joint in sorted(joints, key=lambda joint: joint.getIndexInSkeleton(0))]
-    order = ["root_joint" if name == "rootJoint" else name for name in names]
-    layout = kt.Layout(robot, LIBRARY, joint_order=order)
+    layout = kt.Layout(robot, LIBRARY)
+    assert list(layout.joint_order) == own_order(skeleton)
     q, v, qdd, _ = random_states(robot, 1)
     set_state(skeleton, layout.q_to(q)[0], layout.v_to(q, v)[0], layout.qdd_to(q, v, qdd)[0])
     skeleton.computeInverseDynamics()

@@ -5,6 +5,8 @@ It is not among the packages of the tests, as it takes 170 MB: `pip install drak
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 import kinetree as kt
 from tests.oracles.agreement import agree, random_states
 from tests.oracles.mujoco_oracle import bare_urdf
+from tests.oracles.shuffled_urdf import shuffled_urdf
 from tests.robots import load_robot, robot_path
 
 pytest.importorskip("pydrake")
@@ -120,3 +123,20 @@ def test_forces_at_points_of_bodies_in_the_worlds_axes(file: str) -> None:
             )
             drake.set(*sample)
             agree(kt.aba(robot, *sample, forces)[None], drake.accelerations()[None], "aba")
+
+
+@pytest.mark.parametrize("floating_base", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_order_of_joints(seed: int, floating_base: bool, tmp_path: Path) -> None:
+    path = tmp_path / "shuffled.urdf"
+    path.write_text(shuffled_urdf(seed), encoding="utf-8")
+    robot = kt.load(path, floating_base=floating_base)
+    plant = MultibodyPlant(0.0)
+    Parser(plant).AddModels(str(path))
+    if not floating_base:
+        plant.WeldFrames(plant.world_frame(), plant.GetBodyByName("base").body_frame())
+    plant.Finalize()
+    joints = [plant.GetJointByName("base" if name == "root_joint" else name) for name in robot.joints]
+    joints.sort(key=lambda joint: joint.position_start())
+    order = ["root_joint" if joint.name() == "base" else joint.name() for joint in joints]
+    assert list(kt.Layout(robot, "drake").joint_order) == order

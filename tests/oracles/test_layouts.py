@@ -160,11 +160,10 @@ def test_pinocchio_s_joints(kinds: list[JointKind], joints: Callable[[], list[An
     ],
 )
 def test_pinocchio_s_own_reading_of_real_robots(name: str, floating_base: bool) -> None:
-    """By the names in its model's own order, as docs/layouts.md says."""
     robot = load_robot(name, floating_base=floating_base)
     model = PinocchioOracle(robot_path(name), robot).model
     data = model.createData()
-    layout = kt.Layout(robot, "pinocchio", joint_order=list(model.names)[1:])
+    layout = kt.Layout(robot, "pinocchio")
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, _ = random_states(robot, 2)
     states = zip(layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd), strict=True)
@@ -177,7 +176,8 @@ def test_followers_have_no_coordinates_in_a_model_that_pinocchio_reads_with_mimi
     model = pin.buildModelFromUrdf(str(robot_path("panda")), mimic=True)
     own = [name for name, joint in list(zip(model.names, model.joints, strict=True))[1:] if joint.nq]
     assert len(own) == model.njoints - 2  # the world and the follower
-    layout = kt.Layout(robot, "pinocchio", joint_order=own)
+    layout = kt.Layout(robot, "pinocchio")
+    assert list(layout.joint_order) == own
     q, v, qdd, _ = random_states(robot, 1)
     forces = pin.rnea(model, model.createData(), layout.q_to(q)[0], layout.v_to(q, v)[0], layout.qdd_to(q, v, qdd)[0])
     agree(layout.tau_to(q, on_floats(kt.rnea, robot, q, v, qdd)), [forces], "rnea")
@@ -246,11 +246,10 @@ def test_mujoco_s_joints(kinds: list[JointKind], joints: list[list[str]]) -> Non
 
 @pytest.mark.parametrize("name", ["a1", "panda", "solo12", "ur5_robot"])
 def test_mujoco_s_own_reading_of_real_robots(name: str) -> None:
-    """By the names in its model's own order, as docs/layouts.md says."""
     robot = load_robot(name, floating_base=True)
     model = MujocoOracle(robot_path(name), robot).model
     data = mujoco.MjData(model)
-    layout = kt.Layout(robot, "mujoco", joint_order=[model.joint(k).name for k in range(model.njnt)])
+    layout = kt.Layout(robot, "mujoco")
     assert (layout.nq, layout.nv) == (model.nq, model.nv)
     q, v, qdd, _ = random_states(robot, 1)
     (data.qpos[:],), (data.qvel[:],), (data.qacc[:],) = layout.q_to(q), layout.v_to(q, v), layout.qdd_to(q, v, qdd)

@@ -212,6 +212,45 @@ def test_accelerations_are_the_derivatives_of_their_velocities(kind: JointKind, 
     assert np.allclose(layout.qdd_to(q, v, qdd), derivative, atol=1e-9)
 
 
+def branched() -> kt.Model:
+    """Two arms on a fixed torso, of which the file has the second's joints first, and a joint on the base."""
+    builder = kt.ModelBuilder("branched")
+    for name in ("base", "torso", "b1", "b2", "a1", "a2", "c"):
+        builder.add_body(name, kt.solids.sphere(0.1, mass=1.0))
+    revolute = kt.Revolute([0, 0, 1])
+    builder.add_joint("b upper", revolute, "torso", "b1")
+    builder.add_joint("waist", kt.Fixed(), "base", "torso")
+    builder.add_joint("a lower", revolute, "a1", "a2")
+    builder.add_joint("a upper", revolute, "torso", "a1")
+    builder.add_joint("m", revolute, "base", "c")
+    builder.add_joint("b lower", revolute, "b1", "b2")
+    builder.add_coupling("elbows", ["a lower", "b lower"], [[1.0], [1.0]], coordinates=["bend"])
+    return builder.build()
+
+
+def test_joints_come_as_each_library_reads_them_from_a_file() -> None:
+    """Depth first; the joints on one body, fixed ones included, by name or as in the file."""
+    robot = branched()
+    by_file, by_name = ("b upper", "elbows", "a upper", "m"), ("m", "a upper", "elbows", "b upper")
+    for library in LIBRARIES:
+        layout = kt.Layout(robot, library)
+        assert layout.joint_order == (by_file if library in ("mujoco", "drake") else by_name)
+        q = robot.random(0)
+        again = kt.Layout(robot, library, joint_order=layout.joint_order)
+        assert layout.q_to(q).tolist() == again.q_to(q).tolist()
+        own = [owner.name for owner in robot.owners]
+        assert kt.Layout(robot, library, joint_order=own).q_to(q).tolist() == q.tolist()
+
+
+def test_names_are_in_the_order_of_their_bytes() -> None:
+    builder = kt.ModelBuilder("star")
+    builder.add_body("base")
+    for name in ("b10", "é", "B", "b9", "b", "_"):
+        builder.add_body(f"body of {name}", kt.solids.sphere(0.1, mass=1.0))
+        builder.add_joint(name, kt.Revolute([0, 0, 1]), "base", f"body of {name}")
+    assert kt.Layout(builder.build(), "pinocchio").joint_order == ("B", "_", "b", "b10", "b9", "é")
+
+
 def test_rbdl_keeps_every_w_behind_all_other_coordinates() -> None:
     """The example of its page: TX, Spherical, TY, Spherical."""
     robot = chain(

@@ -41,7 +41,7 @@ def bench(
             f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"
         )
     states = _states(robot, samples)
-    found, absent = peers(file, robot.floating_base, states)
+    found, absent = peers(file, robot, states)
     table = _empty_table(robot, samples, found)
     for function in FUNCTIONS:
         if function == "aba" and robot.singular_joints:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.io.native.from_file import is_native
+from kinetree.layouts import Layout
+from kinetree.model import Model
 from kinetree.records import record
 
 __all__ = ["Peer", "Samples", "peers"]
@@ -26,12 +28,18 @@ FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 @record(frozen=True, slots=True)
 class Samples:
-    """N random states, (N, n) each, in kinetree's layout."""
+    """N random states, (N, n) each."""
 
     q: NDArray[np.float64]
     v: NDArray[np.float64]
     tau: NDArray[np.float64]
     frame: str
+
+    def in_layout_of(self, robot: Model, library: str) -> Samples:
+        """The same states as the library has them."""
+        layout = Layout(robot, library)
+        v, tau = layout.v_to(self.q, self.v), layout.tau_to(self.q, self.tau)
+        return Samples(layout.q_to(self.q), v, tau, self.frame)
 
 
 @record(frozen=True, slots=True)
@@ -43,8 +51,8 @@ class Peer:
     batch: dict[str, Call] = field(default_factory=dict)
 
 
-def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer], list[str]]:
-    """The peers that are installed and can read the file, and one sentence for each that cannot take part."""
+def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[str]]:
+    """The peers that are installed and can read the robot's file, and a sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
     if is_native(file.read_bytes()):
@@ -59,7 +67,7 @@ def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer]
             absent.append(f"{module} is not installed (pip install {package})")
             continue
         try:
-            found.append(make(library, file, floating_base, samples))
+            found.append(make(library, file, robot.floating_base, samples.in_layout_of(robot, module)))
         except Exception as error:  # other libraries may raise anything
             reason = str(error).strip().partition("\n")[0]
             absent.append(f"{module} cannot take this robot: {reason or type(error).__name__}")
@@ -69,18 +77,14 @@ def peers(file: Path, floating_base: bool, samples: Samples) -> tuple[list[Peer]
 def _same_size(theirs: tuple[int, int], samples: Samples) -> None:
     ours = samples.q.shape[1], samples.v.shape[1]
     if theirs != ours:
-        raise ValueError(f"it makes nq, nv = {theirs} of the file where kinetree has {ours}")
+        raise ValueError(f"it makes nq, nv = {theirs} of the file where {ours} were expected")
 
 
 def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
     model = pin.buildModelFromUrdf(str(file), *([pin.JointModelFreeFlyer()] if floating_base else []))
-    # A continuous joint is a point on the circle there: two coordinates for one angle.
-    if model.nv != samples.v.shape[1]:
-        _same_size((model.nq, model.nv), samples)
+    _same_size((model.nq, model.nv), samples)
     data = model.createData()
-    rng = np.random.default_rng(0)
-    q = samples.q if model.nq == samples.q.shape[1] else _circle_configurations(pin, model, len(samples.q), rng)
-    q0, v0, tau0 = np.array(q[0]), np.array(samples.v[0]), np.array(samples.tau[0])
+    q0, v0, tau0 = (np.array(x[0]) for x in (samples.q, samples.v, samples.tau))
     frame = model.getFrameId(samples.frame)
     peer = Peer("pinocchio")
     peer.single.update(
@@ -92,7 +96,7 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
     )
     if hasattr(pin, "ModelPool"):
         pool = pin.ModelPool(model, 1)
-        Q, V, TAU = (np.asfortranarray(np.transpose(x)) for x in (q, samples.v, samples.tau))
+        Q, V, TAU = (np.asfortranarray(np.transpose(x)) for x in (samples.q, samples.v, samples.tau))
         out = np.empty_like(V, order="F")
         peer.batch.update(
             aba=lambda: pin.abaInParallel(1, pool, Q, V, TAU, out),
@@ -101,21 +105,13 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
     return peer
 
 
-def _circle_configurations(pin: Any, model: Any, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    neutral = pin.neutral(model)
-    return np.array([pin.integrate(model, neutral, rng.uniform(-1.0, 1.0, model.nv)) for _ in range(count)])
-
-
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
     model = mujoco.MjModel.from_xml_string(_without_shapes(file, floating_base))
     _same_size((model.nq, model.nv), samples)
     # Smooth dynamics only, as in the other libraries.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     data = mujoco.MjData(model)
-    q0 = samples.q[0].copy()
-    if floating_base:
-        q0[3:7] = q0[[6, 3, 4, 5]]  # its quaternion begins with w
-    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q0, samples.v[0], samples.tau[0]
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = samples.q[0], samples.v[0], samples.tau[0]
     return Peer(
         "mujoco",
         {

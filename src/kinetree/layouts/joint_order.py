@@ -1,4 +1,4 @@
-"""The order of another library's joints, from their names."""
+"""The order of another library's joints: the one that it gives them when it reads the robot's file, or given names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,36 @@ from collections.abc import Iterable, Sequence, Set
 from kinetree.errors import DTypeError, ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.model import Coupling, Joint, Model
 
-__all__ = ["owners_in_order"]
+__all__ = ["SORTED_SIBLINGS", "owners_as_read", "owners_in_order"]
+
+SORTED_SIBLINGS = frozenset(["dart", "dart-6.16", "pinocchio", "rbdl"])
+"""The libraries that go through a body's joints by name, as the URDF parser they share does; others by the file."""
+
+
+def owners_as_read(robot: Model, library: str) -> list[Joint | Coupling]:
+    """The joints and couplings that have coordinates, in the order of this library's model of the robot's URDF.
+
+    All of them go depth first through the bodies, fixed joints included; merging bodies does not change the order. A
+    coupling comes where the first of its joints does.
+    """
+    below: dict[str, list[str]] = {}
+    child = {spec.name: spec.child for spec in robot.parts.joints}
+    for spec in robot.parts.joints:
+        below.setdefault(spec.parent, []).append(spec.name)
+    if library in SORTED_SIBLINGS:
+        for names in below.values():
+            names.sort()
+    owner_of: dict[str, Joint | Coupling] = {}
+    for owner in robot.owners:
+        owner_of.update(dict.fromkeys(owner.joints if isinstance(owner, Coupling) else (owner.name,), owner))
+    found = {owner.name: owner for owner in robot.owners[: int(robot.floating_base)]}
+    ahead = below.get(robot.root, [])[::-1]
+    while ahead:
+        name = ahead.pop()
+        if name in owner_of:
+            found.setdefault(owner_of[name].name, owner_of[name])
+        ahead += below.get(child[name], [])[::-1]
+    return list(found.values())
 
 
 def owners_in_order(robot: Model, order: Sequence[str]) -> list[Joint | Coupling]:

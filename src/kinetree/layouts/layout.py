@@ -17,7 +17,7 @@ from kinetree.errors import (
 from kinetree.inputs import real_array
 from kinetree.layouts.bases import Basis
 from kinetree.layouts.coordinates import Coordinates, Numbers
-from kinetree.layouts.joint_order import owners_in_order
+from kinetree.layouts.joint_order import owners_as_read, owners_in_order
 from kinetree.layouts.table import LIBRARIES, Written, written
 from kinetree.model import Coupling, Joint, Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
@@ -48,8 +48,10 @@ class Layout:
         robot: The robot.
         library: "pinocchio", "mujoco", "drake", "rbdl" or "dart"; "dart-6.16" for DART up to 6.16, whose free joint
             has its velocity in other axes than that of 6.17 and later.
-        joint_order: The names of all joints that have coordinates, in the order of the library's own model; by default
-            kinetree's. A coupling is listed by its name.
+        joint_order: The names of all joints that have coordinates, in the order of the library's own model; a coupling
+            is listed by its name. By default the order in which the library itself puts them when it reads the robot's
+            URDF: depth first, the joints on one body by name in Pinocchio, RBDL and DART, as in the file in MuJoCo and
+            Drake. Needed only for models that were made in another way.
 
     Methods with `_to` take kinetree's numbers and return the library's; those with `_from` take the library's,
     including q and v, and return kinetree's. Arrays are (…, n), leading axes broadcast, and float32 stays float32. The
@@ -85,7 +87,7 @@ class Layout:
             *most, last = map(repr, LIBRARIES)
             raise OptionError(f"library must be {', '.join(most)} or {last}, not {library!r:.60}")
         self.library = library
-        order = robot.owners if joint_order is None else owners_in_order(robot, joint_order)
+        order = owners_as_read(robot, library) if joint_order is None else owners_in_order(robot, joint_order)
         self.joint_order = tuple(owner.name for owner in order)
         """The order of the joints in the library."""
         ways = [_written(robot, owner, library) for owner in order]

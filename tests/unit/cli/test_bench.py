@@ -93,7 +93,7 @@ def test_peers_compute_the_same_thing(name: str) -> None:
     """The comparison is one of like with like."""
     robot = zoo.load(name)
     states = _states(robot, 3)
-    found, absent = peers(zoo.path(name), robot.floating_base, states)
+    found, absent = peers(zoo.path(name), robot, states)
     assert [peer.name for peer in found] == ["pinocchio", "mujoco"]
     assert absent == []
     q, v, tau = states.q[0], states.v[0], states.tau[0]
@@ -109,6 +109,24 @@ def test_peers_compute_the_same_thing(name: str) -> None:
         if function == "crba":
             theirs = np.triu(theirs)
         np.testing.assert_allclose(theirs, ours(), rtol=1e-9, atol=1e-9)
+
+
+def test_peers_are_at_the_same_state_whatever_their_order_of_joints(tmp_path: Path) -> None:
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="2" izz="2" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("base", "b", "a", "c"))
+    joints = "".join(
+        f'<joint name="to {name}" type="continuous"><origin xyz="0 1 0"/><parent link="{parent}"/>'
+        f'<child link="{name}"/><axis xyz="1 0 0"/></joint>'
+        for parent, name in (("base", "b"), ("base", "a"), ("b", "c"))
+    )
+    path = tmp_path / "branched.urdf"
+    path.write_text(f'<robot name="branched">{links}{joints}</robot>', encoding="utf-8")
+    robot = kt.load(path)
+    states = _states(robot, 2)
+    (pinocchio, _), _ = peers(path, robot, states)
+    layout = kt.Layout(robot, "pinocchio")
+    ours = rnea(robot, states.q[0], states.v[0], states.tau[0])
+    np.testing.assert_allclose(pinocchio.single["rnea"](), layout.tau_to(states.q[0], ours), rtol=1e-9)
 
 
 def test_contenders_take_turns() -> None:
