@@ -61,7 +61,7 @@ def _states(robot: Model, count: int) -> Samples:
 
     rng = np.random.default_rng(0)
     last = list(robot.joints.values())[-1].child
-    q = np.array([robot.random(rng) for _ in range(count)])
+    q = robot.random(rng, size=count)
     v, tau = rng.uniform(-1.0, 1.0, (2, count, robot.nv))
     return Samples(q, v, tau, last)
 

@@ -9,6 +9,7 @@ from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
 from kinetree.spatial import Inertia, Motion, Subspace, Transform, Vec3
@@ -86,6 +87,19 @@ class JointKind(ABC):
             within(rng, low, high, math.pi if unit == "rad" else 1.0)
             for low, high, unit in zip(lower, upper, self.q_units, strict=True)
         )
+
+    def random_batch(
+        self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float], count: int
+    ) -> NDArray[np.float64]:
+        """Random coordinates (count, nq): the distribution is that of `random`."""
+        batch = np.empty((count, self.nq))
+        if type(self).random is JointKind.random:
+            for k, (low, high, unit) in enumerate(zip(lower, upper, self.q_units, strict=True)):
+                batch[:, k] = rng.uniform(*ends(low, high, math.pi if unit == "rad" else 1.0), count)
+        else:
+            for row in batch:
+                row[:] = self.random(rng, lower, upper)
+        return batch
 
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         """The q reached in unit time at the constant velocity v."""
@@ -209,9 +223,14 @@ def _same(a: Any, b: Any) -> bool:
 
 def within(rng: np.random.Generator, low: float, high: float, span: float) -> float:
     """A random number between the limits; plus or minus the span replaces an infinite one."""
+    return float(rng.uniform(*ends(low, high, span)))
+
+
+def ends(low: float, high: float, span: float) -> tuple[float, float]:
+    """Where random numbers begin and end that are `within` these limits."""
     low = low if math.isfinite(low) else -span
     high = high if math.isfinite(high) else span
-    return float(rng.uniform(min(low, high), max(low, high)))
+    return min(low, high), max(low, high)
 
 
 def scaled_identity(n: int, s: float) -> Matrix:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kinetree.joints.base import JointKind, within
-from kinetree.joints.spherical import random_quaternion
+from kinetree.joints.base import JointKind, ends, within
+from kinetree.joints.spherical import random_quaternion, random_quaternions
 
 __all__ = ["PositionAndQuaternion"]
 
@@ -40,6 +41,13 @@ class PositionAndQuaternion(JointKind):
         """A position within the limits and any orientation."""
         position = [within(rng, low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
         return (*position, *random_quaternion(rng))
+
+    def random_batch(
+        self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float], count: int
+    ) -> NDArray[np.float64]:
+        bounds = [ends(low, high, 1.0) for low, high in zip(lower[:3], upper[:3], strict=True)]
+        position = [rng.uniform(*bound, count) for bound in bounds]
+        return np.column_stack([*position, random_quaternions(rng, count)])
 
     def reversed(self) -> JointKind:
         return self

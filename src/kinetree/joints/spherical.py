@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
 from kinetree.joints.base import JointKind, JointMotion, Matrix
@@ -68,6 +69,11 @@ class Spherical(JointKind):
         """Any orientation, all equally likely; limits on a quaternion's components are ignored."""
         return random_quaternion(rng)
 
+    def random_batch(
+        self, rng: np.random.Generator, lower: Sequence[float], upper: Sequence[float], count: int
+    ) -> NDArray[np.float64]:
+        return random_quaternions(rng, count)
+
     def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return list(quaternion_rates(_quaternion(q), Vec3(*v)))
 
@@ -104,6 +110,13 @@ def random_quaternion(rng: np.random.Generator) -> tuple[float, float, float, fl
     quaternion = rng.normal(size=4)
     x, y, z, w = map(float, quaternion / np.linalg.norm(quaternion))
     return x, y, z, w
+
+
+def random_quaternions(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    """Quaternions (count, 4) like that of `random_quaternion`."""
+    quaternions = rng.normal(size=(count, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    return quaternions
 
 
 def turned(q: Quaternion, w: Vec3) -> Quaternion:

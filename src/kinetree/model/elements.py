@@ -7,6 +7,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kinetree.errors import NameNotFoundError, nearest_names
 from kinetree.joints import JointKind
 from kinetree.records import record
@@ -82,6 +85,21 @@ class Body:
     is_fixed: bool
     """Whether it is merged into another body, because no joint moves it."""
     geometry: tuple[Geometry, ...] = ()
+
+    @property
+    def mass(self) -> float:
+        """Its own mass, kg; `robot.rigid_inertia(name).mass` is that of all that moves rigidly with it."""
+        return float(self.inertia.mass)
+
+    @property
+    def center_of_mass(self) -> NDArray[np.float64]:
+        """Its own centre of mass, (3,), m, in its own frame; NaN if it has no mass."""
+        return self.inertia.center_of_mass
+
+    @property
+    def rotational_inertia(self) -> NDArray[np.float64]:
+        """Its own rotational inertia, (3, 3), kg·m², about its centre of mass and in its own axes."""
+        return self.inertia.about_center_of_mass
 
 
 @record(frozen=True, slots=True)

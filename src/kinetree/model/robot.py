@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,8 +15,10 @@ from kinetree.inputs import real_array
 from kinetree.joints import Prismatic
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
+from kinetree.model.limit_arrays import LimitArrays, limit_arrays
 from kinetree.model.specs import Parts
 from kinetree.records import record
+from kinetree.spatial import Inertia
 from kinetree.tree import UnrolledTree
 
 __all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
@@ -92,6 +96,25 @@ class Robot(Hashed):
         """Total mass, kg, including a fixed base's own."""
         # Masses that are inputs are symbols in a trace.
         return sum((inertia.mass for inertia in self.tree.I), 0.0)  # type: ignore[return-value]
+
+    def rigid_inertia(self, body: str) -> Inertia:
+        """The inertia of everything that moves rigidly with a body, about its origin and in its axes.
+
+        That is the body and all that is fixed to it, directly or through others: what joints move as one, or the whole
+        fixed base. `robot.bodies[body].inertia` is the body's own.
+
+        Raises:
+            NameNotFoundError: If there is no such body.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6")
+        >>> loaded = arm.attach_body("payload", kt.solids.sphere(0.1, mass=2.0), "tool")
+        >>> hand = list(arm.joints.values())[-1].child
+        >>> round(loaded.rigid_inertia(hand).mass - loaded.bodies[hand].mass, 9)
+        2.0
+        """
+        own = self.bodies[body]
+        return own.placement.inverse.back(self.tree.I[own.slot])
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -190,18 +213,98 @@ class Robot(Hashed):
             values.extend(owner.kind.neutral() if isinstance(owner, Joint) else (0.0,) * len(owner.coordinates))
         return np.array(values, dtype=np.float64)
 
-    def random(self, rng: np.random.Generator | int | None = None) -> NDArray[np.float64]:
-        """A random configuration within the limits, shape (nq,).
+    @property
+    def lower(self) -> NDArray[np.float64]:
+        """The lower limit of each coordinate of q, (nq,), read-only; −inf where there is none.
+
+        These are the joints' own: limits of joints that follow others are ignored. Components of quaternions have none.
+        A coupling's coordinate has those that its joints' limits place on it alone; limits that bind several of its
+        coordinates together are not in the array. See docs/drives.md.
+
+        >>> import kinetree as kt, numpy as np
+        >>> robot = kt.zoo.load("arm6")
+        >>> middle = (robot.lower + robot.upper) / 2
+        >>> bool((robot.lower <= robot.random(0)).all())
+        True
+        """
+        return self._limits.lower
+
+    @property
+    def upper(self) -> NDArray[np.float64]:
+        """The upper limit of each coordinate of q, (nq,), read-only; inf where there is none: like `lower`."""
+        return self._limits.upper
+
+    @property
+    def velocity_limit(self) -> NDArray[np.float64]:
+        """The largest speed of each degree of freedom, (nv,), read-only; inf where there is none.
+
+        Of couplings, and of joints that follow others, as in `lower`.
+        """
+        return self._limits.velocity
+
+    @property
+    def effort_limit(self) -> NDArray[np.float64]:
+        """The largest force of each degree of freedom's motor, (nv,), N·m or N, read-only; inf where there is none.
+
+        Of couplings, and of joints that follow others, as in `lower`. A degree of freedom without a motor has its
+        number too: `actuated` says which have one.
+
+        >>> import kinetree as kt, numpy as np
+        >>> robot = kt.zoo.load("arm6")
+        >>> tau = np.clip(np.full(robot.nv, 1e6), -robot.effort_limit, robot.effort_limit)
+        >>> bool(np.isfinite(tau).all())
+        True
+        """
+        return self._limits.effort
+
+    @property
+    def _limits(self) -> LimitArrays:
+        if self not in _LIMITS:
+            _LIMITS[self] = limit_arrays(self.owners, self.joints, self.nq, self.nv)
+        return _LIMITS[self]
+
+    def random(
+        self, rng: np.random.Generator | int | None = None, size: int | Sequence[int] | None = None
+    ) -> NDArray[np.float64]:
+        """Random configurations within `lower` and `upper`: one of shape (nq,), or (size, nq) or (*size, nq).
 
         If a joint has no limits: an angle within half a turn, a displacement within a metre, any orientation.
-        Limits of joints that follow others are ignored.
+
+        Args:
+            rng: A seed, or a generator, which moves on; by default every call is different.
+            size: How many, or a tuple of leading axes; by default one, without such an axis.
+
+        Raises:
+            OptionError: For anything else as a seed or size.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("quadruped")
+        >>> robot.random(0).shape, robot.random(0, size=1000).shape, robot.random(0, size=(2, 3)).shape
+        ((19,), (1000, 19), (2, 3, 19))
         """
         try:
             rng = np.random.default_rng(rng)
         except (TypeError, ValueError):
             raise OptionError(f"random takes a seed (a whole number) or a generator, not {rng!r:.60}") from None
-        pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
-        return np.array(self.tree.joined(pieces, "nq"), dtype=np.float64)
+        if size is None:
+            pieces = [joint.kind.random(rng, joint.limits.lower, joint.limits.upper) for joint in self.joints.values()]
+            return self._within_couplings(np.array(self.tree.joined(pieces, "nq"), dtype=np.float64))
+        shape = _leading_axes(size)
+        count = math.prod(shape)
+        batches = [
+            joint.kind.random_batch(rng, joint.limits.lower, joint.limits.upper, count)
+            for joint in self.joints.values()
+        ]
+        columns: list[Any] = self.tree.joined([[*batch.T] for batch in batches], "nq")
+        q = np.stack(columns, axis=-1) if columns else np.empty((count, 0))
+        return self._within_couplings(q).reshape(*shape, self.nq)
+
+    def _within_couplings(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same q; what was drawn for the joints of a coupling can exceed the limits of its own coordinates."""
+        for coupling in self.couplings.values():
+            own = coupling.q_slice
+            q[..., own] = np.clip(q[..., own], self.lower[own], self.upper[own])
+        return q
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
         """Where q (…, nq) moves in unit time at the constant velocity v (…, nv), on the configuration manifold.
@@ -240,6 +343,20 @@ class Robot(Hashed):
 
 
 _ACTUATED: ByIdentity[NDArray[np.bool_]] = ByIdentity()
+_LIMITS: ByIdentity[LimitArrays] = ByIdentity()
+
+
+def _leading_axes(size: int | Sequence[int]) -> tuple[int, ...]:
+    try:
+        if isinstance(size, str | bytes):
+            raise TypeError
+        given = tuple(size) if isinstance(size, Iterable) else (size,)
+        shape = tuple(operator.index(n) for n in given)
+        if any(isinstance(n, bool | np.bool_) for n in given) or any(n < 0 for n in shape):
+            raise TypeError
+    except TypeError:
+        raise OptionError(f"size is how many, such as 1000, or a tuple of lengths, not {size!r:.60}") from None
+    return shape
 
 
 def no_motor(model: Robot, column: int) -> str:

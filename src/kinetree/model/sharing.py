@@ -121,7 +121,7 @@ def _add_coupling(
         q_places += [place[name][0] + j for j in range(n)]
         v_places += [place[name][1] + j for j in range(n)]
         k += n
-    for c, row in enumerate(_left_inverse(coupling.matrix)):
+    for c, row in enumerate(left_inverse(coupling.matrix)):
         q_back[coupling.q_start + c] = tuple((q_places[j], x) for j, x in enumerate(row) if x)
         v_back[coupling.v_start + c] = tuple((v_places[j], x) for j, x in enumerate(row) if x)
 
@@ -162,7 +162,7 @@ def _sparse(row: Sequence[float], first: int) -> Row:
     return tuple((first + k, float(x)) for k, x in enumerate(row) if x)
 
 
-def _left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+def left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
     """L with L G = 1; if a row of G is a row of the identity, L takes that coordinate itself."""
     G = np.array(matrix, dtype=np.float64)
     found: list[list[float]] = []

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
 from kinetree.records import record
@@ -47,6 +51,34 @@ class Inertia:
             self.I @ m.angular + self.h.cross(m.linear),
             m.linear * self.mass - self.h.cross(m.angular),
         )
+
+    @property
+    def center_of_mass(self) -> NDArray[np.float64]:
+        """The centre of mass (3,), m; NaN if there is no mass. Of constant inertias only.
+
+        >>> import kinetree as kt
+        >>> kt.solids.box(1.0, 2.0, 3.0, mass=6.0, placement=kt.placement([0.0, 0.5, 0.0])).center_of_mass.tolist()
+        [0.0, 0.5, 0.0]
+        """
+        mass = float(self.mass)
+        return np.array([float(x) / mass if mass else math.nan for x in self.h.components()])
+
+    @property
+    def about_center_of_mass(self) -> NDArray[np.float64]:
+        """The rotational inertia about the centre of mass (3, 3), kg·m²; about the origin if there is no mass.
+
+        >>> import kinetree as kt
+        >>> kt.solids.box(1.0, 2.0, 3.0, mass=12.0).about_center_of_mass.tolist()
+        [[13.0, 0.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 5.0]]
+        """
+        xx, yy, zz, xy, xz, yz = (float(x) for x in self.I.components())
+        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        mass = float(self.mass)
+        if not mass:
+            return about_origin
+        c = self.center_of_mass
+        about_origin -= mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return about_origin
 
     @property
     def articulated(self) -> ArticulatedInertia:
