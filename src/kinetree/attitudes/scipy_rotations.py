@@ -1,4 +1,4 @@
-"""SciPy's rotations, which are imported only here, and only if one is made."""
+"""Attitudes from SciPy's rotations and to them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.attitudes.conversion import convert
-from kinetree.errors import DTypeError, MissingPackageError, ShapeError
+from kinetree.errors import DTypeError, ShapeError
+from kinetree.spatial.scipy_rotation import scipy_rotation
 
 __all__ = ["from_scipy", "to_scipy"]
 
@@ -24,13 +25,9 @@ def to_scipy(x: ArrayLike, source: str) -> Any:
         ShapeError: For more than one leading axis, if this SciPy does not take them.
         OptionError, ShapeError, DTypeError, ConfigurationError: As `convert` does.
     """
-    try:
-        from scipy.spatial.transform import Rotation
-    except ImportError:
-        raise MissingPackageError("to_scipy needs SciPy: pip install scipy") from None
     quaternions = convert(x, source, "quaternion")
     try:
-        return Rotation.from_quat(quaternions)
+        return scipy_rotation(quaternions)
     except ValueError as error:
         if quaternions.ndim <= 2:
             raise

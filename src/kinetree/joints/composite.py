@@ -16,6 +16,7 @@ from kinetree.joints.unseen import unseen_by_trial
 from kinetree.spatial import Inertia, Motion, Subspace, Transform
 from kinetree.spatial.mirror import mirror_image_of_placement
 from kinetree.spatial.plain import plain_transform
+from kinetree.spatial.poses import pose
 
 __all__ = ["Composite", "Part"]
 
@@ -34,7 +35,7 @@ class Composite(JointKind):
     coincide there.
 
     Args:
-        parts: joint kinds, or pairs (kind, placement); a placement is a `Transform`.
+        parts: joint kinds, or pairs (kind, placement); a placement is a `Transform` or an array (4, 4).
 
     Raises:
         ModelError: no part moves, or one is not a joint kind or has an invalid placement.
@@ -199,8 +200,7 @@ def _pair(k: int, part: JointKind | Part) -> Part:
     if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], JointKind):
         raise ModelError(f"Composite: part {k} must be a joint kind, or a pair (kind, placement), not {part!r:.60}")
     kind, X = part
-    if not isinstance(X, Transform):
-        raise ModelError(f"Composite: the placement of part {k} must be a Transform, not {X!r:.60}")
+    X = pose(f"Composite: the placement of part {k}", X, ModelError)
     try:
         E = np.array(X.E.components(), dtype=np.float64).reshape(3, 3)
         r = np.array(X.r.components(), dtype=np.float64)

@@ -11,6 +11,7 @@ from kinetree.joints.wrapping import Wrapping
 from kinetree.spatial import Motion, Subspace, Transform
 from kinetree.spatial.mirror import mirror_image_of_placement
 from kinetree.spatial.plain import plain_transform
+from kinetree.spatial.poses import Pose, pose
 
 __all__ = ["Placed"]
 
@@ -24,20 +25,18 @@ class Placed(Wrapping):
     next to nothing.
 
     Raises:
-        ModelError: the arguments are not a kind of joint and Transforms.
+        ModelError: the arguments are not a kind of joint and placements: `Transform` or arrays (4, 4).
 
     >>> import kinetree as kt
     >>> kt.Placed(kt.Revolute([0, 0, 1]), kt.placement((0.0, 0.0, 0.1))).description
     'revolute about z'
     """
 
-    def __init__(self, kind: JointKind, after: Transform, before: Transform | None = None) -> None:
+    def __init__(self, kind: JointKind, after: Pose, before: Pose | None = None) -> None:
         super().__init__(kind)
-        for name, X in (("after", after), ("before", before)):
-            if not isinstance(X, Transform) and (name, X) != ("before", None):
-                raise ModelError(f"Placed: {name} must be a Transform, not {X!r:.60}")
-        self.after = plain_transform(after.plain())
-        self.before = Transform.identity() if before is None else plain_transform(before.plain())
+        self.after = plain_transform(pose("Placed: after", after, ModelError).plain())
+        before = Transform.identity() if before is None else pose("Placed: before", before, ModelError)
+        self.before = plain_transform(before.plain())
 
     def __repr__(self) -> str:
         before = "" if self.before == Transform.identity() else f", {self.before!r}"

@@ -25,6 +25,7 @@ from kinetree.model.given import (
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at, usual_motors
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.plain import plain_inertia, plain_transform
+from kinetree.spatial.poses import Pose, pose
 from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["Collector"]
@@ -102,7 +103,7 @@ class Collector:
         kind: JointKind,
         parent: str,
         child: str,
-        placement: Transform | None = None,
+        placement: Pose | None = None,
         *,
         limits: Limits | None = None,
         damping: Sequence[float] | None = None,
@@ -117,6 +118,9 @@ class Collector:
         where: object = "",
     ) -> None:
         """Add a joint whose fixed side is at `placement` in the parent; its moving side is the child's frame.
+
+        The placement is a `Transform`, such as `kt.placement` makes, or an array (4, 4), such as `kt.frame_placement`
+        returns; by default the two frames coincide.
 
         damping, friction, friction_speed, stiffness and armature take one number per degree of freedom, rest one number
         per coordinate; see `Joint` for their units. By default, a spring is at rest at the joint's neutral
@@ -154,7 +158,7 @@ class Collector:
             kind,
             parent,
             child,
-            _IDENTITY if placement is None else _plain_placement(placement),
+            _IDENTITY if placement is None else _plain_placement("joint", name, placement, where),
             Limits.none(kind) if limits is None else plain_limits(limits, name, where),
             Drive(
                 numbers("damping", damping, default.damping),
@@ -206,13 +210,13 @@ class Collector:
             motors = None
         self._couplings[name] = CouplingSpec(name, coupled, rows, shift, named, motors, where)
 
-    def add_frame(self, name: str, body: str, placement: Transform, *, where: object = "") -> None:
-        """Add a named frame to a body."""
+    def add_frame(self, name: str, body: str, placement: Pose, *, where: object = "") -> None:
+        """Add a named frame to a body, at a placement in it: a `Transform` or an array (4, 4)."""
         name = name_of("frame", name, where)
         body = body_name(f"frame {name!r}: its body", body, where)
         if name in self._frames:
             raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
-        self._frames[name] = FrameSpec(name, body, _plain_placement(placement), where)
+        self._frames[name] = FrameSpec(name, body, _plain_placement("frame", name, placement, where), where)
 
     def suspect(self, where: object, sentence: str) -> None:
         """Record something suspicious but possible; `build` warns about it."""
@@ -237,9 +241,11 @@ class Collector:
         )
 
 
-def _plain_placement(placement: Transform) -> Transform:
-    """A plain placement; anything that is not a placement is left for the checks to reject."""
-    return plain_transform(placement) if isinstance(placement, Transform) else placement
+def _plain_placement(what: str, name: str, placement: Pose, where: object) -> Transform:
+    """A plain placement; a Transform that is not one is left for the checks to reject."""
+    if not isinstance(placement, Transform):
+        placement = pose(at(where, f"{what} {name!r}: its placement"), placement, ModelError)
+    return plain_transform(placement)
 
 
 def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:

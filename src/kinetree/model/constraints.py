@@ -17,13 +17,14 @@ from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.spatial.poses import pose
 from kinetree.tree.holds import Anchor, Hold
 
 __all__ = ["Constraint", "Contact", "Loop", "holds"]
 
 _ALL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ORTHOGONAL = 1e-9
-"""Tolerance on the products of orthogonal unit directions, and on the orthogonality of a rotation."""
+"""Tolerance on the products of orthogonal unit directions."""
 
 
 @record(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float,
         if value not in words:
             raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
         return str.__str__(value)
-    rows = np.atleast_2d(_real(about, wanted, value))
+    rows = np.atleast_2d(_real(about, wanted, value).astype(np.float64))
     if rows.ndim != 2 or rows.shape[1] != 3 or not 1 <= len(rows) <= 3:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}")
     if not np.isfinite(rows).all():
@@ -203,33 +204,28 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
     if value is None:
         return None
     wanted = "at must be a place (3,), a placement by kt.placement, or a matrix (4, 4)"
+    if callable(getattr(value, "as_matrix", None)):  # SciPy's
+        return pose(f"{about}: at", value)
     array = _real(about, wanted, value.homogeneous() if isinstance(value, Transform) else value)
     if not np.isfinite(array).all():
         raise OptionError(f"{about}: at must be finite")
     if isinstance(value, Transform):
-        matrix = array.reshape(4, 4)
-    else:
-        if array.shape == (3,):
-            if directions == "fixed":
-                raise OptionError(
-                    f"{about} holds the orientation as well, so at must have one: a placement by kt.placement, or a "
-                    "matrix (4, 4), not only a place (3,)"
-                )
-            return Transform(Mat3.identity(), Vec3(*map(float, array)))
-        if array.shape != (4, 4):
-            raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
-        matrix = array
-    R = matrix[:3, :3]
-    if np.abs(R @ R.T - np.eye(3)).max() > _ORTHOGONAL or np.linalg.det(R) < 0.0:
-        raise OptionError(f"{about}: the upper left 3 by 3 of at is no rotation matrix (R Rᵀ = 1)")
-    if matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
-        raise OptionError(f"{about}: the last row of at must be 0, 0, 0, 1, not {matrix[3].tolist()}")
-    return Transform(Mat3(*(Vec3(*map(float, R[:, k])) for k in range(3))), Vec3(*map(float, matrix[:3, 3])))
+        array = array.reshape(4, 4)
+    elif array.shape == (3,):
+        if directions == "fixed":
+            raise OptionError(
+                f"{about} holds the orientation as well, so at must have one: a placement by kt.placement, or a "
+                "matrix (4, 4), not only a place (3,)"
+            )
+        return Transform(Mat3.identity(), Vec3(*map(float, array)))
+    elif array.shape != (4, 4):
+        raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
+    return pose(f"{about}: at", array)
 
 
 def _real(about: str, wanted: str, value: Any) -> Any:
     try:
-        return real_array(about, value, "").astype(np.float64)
+        return real_array(about, value, "")
     except DTypeError:
         raise OptionError(f"{about}: {wanted}, not {value!r:.60}") from None
 

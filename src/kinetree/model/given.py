@@ -12,8 +12,8 @@ from kinetree.errors import ModelError
 from kinetree.inputs import is_masked, plain
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.specs import at
-from kinetree.spatial import Transform
 from kinetree.spatial.plain import plain_transform
+from kinetree.spatial.poses import pose
 from kinetree.tree.drive import Limits
 
 __all__ = [
@@ -109,15 +109,13 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
     for word, text in (("role", shape.role), ("shape", shape.shape), ("name", shape.name), ("mesh", shape.mesh)):
         if not isinstance(text, str) and (word, text) != ("mesh", None):
             raise ModelError(at(where, f"body {body!r}: the {word} of a Geometry must be a string, not {text!r:.60}"))
-    if not isinstance(shape.placement, Transform):
-        sentence = f"body {body!r}: the placement of a Geometry must be a Transform, not {shape.placement!r:.60}"
-        raise ModelError(at(where, sentence))
+    placement = pose(at(where, f"body {body!r}: the placement of a Geometry"), shape.placement, ModelError)
     size = floats(f"body {body!r}: the size of a Geometry", shape.size, where)
     color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
     if color is not None and len(color) != 4:
         raise ModelError(at(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}"))
     return Geometry(
-        plain(shape.role), plain(shape.shape), size, plain_transform(shape.placement), plain(shape.name),
+        plain(shape.role), plain(shape.shape), size, plain_transform(placement), plain(shape.name),
         plain(shape.mesh), shape.mesh_path, color,
     )  # fmt: skip
 

@@ -11,14 +11,15 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.changes.common import (
     base_joint,
     check_clashes,
-    check_placement,
     check_robot,
     frame_names,
+    placement_of,
     prefixed,
     unused,
 )
 from kinetree.model.model import Model
 from kinetree.spatial import Transform
+from kinetree.spatial.poses import Pose
 
 __all__ = ["merge"]
 
@@ -29,7 +30,7 @@ def merge(
     robots: Sequence[Model],
     *,
     name: str,
-    placements: Sequence[Transform | None] | None = None,
+    placements: Sequence[Pose | None] | None = None,
     prefixes: Sequence[str] | None = None,
     gravity: Sequence[float] | None = None,
 ) -> Model:
@@ -41,7 +42,8 @@ def merge(
     Args:
         robots: one or more; the same one may appear several times.
         name: of the new robot.
-        placements: of each robot's world frame in the new one; by default all at the origin.
+        placements: of each robot's world frame in the new one, each a `Transform` or an array (4, 4); by default all
+            at the origin.
         prefixes: added before all names of each robot; by default none, and names must differ.
         gravity: of the new world (3,), m/s²; by default that of the robots, if they agree.
 
@@ -49,7 +51,7 @@ def merge(
         One robot with the root "world" (with underscores, if a body of that name exists).
 
     Raises:
-        ModelError: two robots share a name, gravities differ, or something is not a Model or Transform.
+        ModelError: two robots share a name, gravities differ, or something is not a Model or a placement.
         ShapeError: the number of placements or prefixes differs from that of robots.
 
     >>> import kinetree as kt
@@ -59,9 +61,7 @@ def merge(
     (12, 'world')
     """
     robots = _robots(robots)
-    places = _one_each("placements", placements, robots, None)
-    for place in places:
-        check_placement(place)
+    places = [placement_of(place) for place in _one_each("placements", placements, robots, None)]
     before = _one_each("prefixes", prefixes, robots, "")
     named = [
         (robot.name, prefixed(robot.parts, prefix), [prefix + joint for joint in base_joint(robot)])

@@ -24,7 +24,8 @@ from kinetree.model.parameters import nominal, parameter_names
 from kinetree.model.robot import Robot, vector
 from kinetree.model.text import describe
 from kinetree.records import record
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia
+from kinetree.spatial.poses import Pose
 
 __all__ = ["Model", "check_robot"]
 
@@ -208,7 +209,7 @@ class Model(Robot):
         self,
         other: Model,
         to: str,
-        placement: Transform | None = None,
+        placement: Pose | None = None,
         *,
         prefix: str = "",
         joint: JointKind | None = None,
@@ -219,7 +220,8 @@ class Model(Robot):
         Args:
             other: its root is attached, whether its base floats or not; its gravity does not count.
             to: a body or frame of this robot.
-            placement: of the joint's fixed side in `to`; by default at its origin, in its axes.
+            placement: of the joint's fixed side in `to`, a `Transform` or an array (4, 4); by default at its origin,
+                in its axes.
             prefix: put before every name of `other`: names must be different from those here.
             joint: a kind of joint between the two; by default they are fixed to each other.
             name: of that joint.
@@ -229,7 +231,7 @@ class Model(Robot):
 
         Raises:
             NameNotFoundError: if there is no body or frame `to`.
-            ModelError: for names that both robots have, or something that is not a Model, Transform or joint kind.
+            ModelError: for names that both robots have, or something that is not a Model, a placement or a joint kind.
 
         >>> import kinetree as kt
         >>> arm, tool = kt.zoo.load("arm6"), kt.zoo.load("double_pendulum")
@@ -243,7 +245,7 @@ class Model(Robot):
         name: str,
         inertia: Inertia,
         to: str,
-        placement: Transform | None = None,
+        placement: Pose | None = None,
         *,
         joint: JointKind | None = None,
     ) -> Model:
@@ -253,7 +255,8 @@ class Model(Robot):
             name: of the body.
             inertia: of the body, in its own frame.
             to: a body or frame of this robot.
-            placement: of the body's frame in `to`, or of the joint's fixed side if there is one.
+            placement: of the body's frame in `to`, or of the joint's fixed side if there is one: a `Transform` or an
+                array (4, 4); by default at its origin, in its axes.
             joint: a kind of joint between the two; by default the body is fixed.
 
         Returns:
@@ -261,7 +264,7 @@ class Model(Robot):
 
         Raises:
             NameNotFoundError: if there is no body or frame `to`.
-            ModelError: for a name that is taken, or something that is not an Inertia, Transform or joint kind.
+            ModelError: for a name that is taken, or something that is not an Inertia, a placement or a joint kind.
 
         >>> import kinetree as kt
         >>> from kinetree.spatial import Inertia, Sym3, Vec3

@@ -1,7 +1,7 @@
 """Inertias of solid bodies, from shape and mass or density, and of bodies whose inertia is already known.
 
 Each function returns an inertia in the body's own frame, ready for `ModelBuilder.add_body`; `placement` is that of the
-solid's frame in the body's. Inertias of one body are added with `+`.
+solid's frame in the body's, a `Transform` or an array (4, 4). Inertias of one body are added with `+`.
 
 >>> import kinetree as kt
 >>> link = kt.solids.cylinder(0.04, 0.3, density=2700.0) + kt.solids.sphere(

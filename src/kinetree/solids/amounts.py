@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from kinetree.errors import OptionError
-from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.spatial.poses import Pose, pose
 
 __all__ = ["LARGEST", "length", "positive", "solid"]
 
@@ -20,7 +21,7 @@ def solid(
     gyration: Sym3,
     mass: float | None,
     density: float | None,
-    placement: Transform | None,
+    placement: Pose | None,
     com: Vec3 = _CENTRED,
 ) -> Inertia:
     """The inertia of a uniform solid.
@@ -31,12 +32,8 @@ def solid(
         given = "neither" if mass is None else "both"
         raise OptionError(f"{name}: give either its mass (kg) or its density (kg/m³), not {given}")
     m = positive(name, "mass", mass) if mass is not None else positive(name, "density", density) * volume
-    if placement is not None and not isinstance(placement, Transform):
-        raise OptionError(
-            f"{name}: its placement must be a Transform, such as kinetree.placement((0, 0, 0.1)), not {placement!r:.60}"
-        )
     own = Inertia.from_com(m, com, Sym3(*(m * x for x in gyration.components())))
-    return own if placement is None else placement.back(own)
+    return own if placement is None else pose(f"{name}: its placement", placement).back(own)
 
 
 def positive(name: str, what: str, value: object) -> float:

@@ -38,7 +38,8 @@ def inertia(
         matrix: rotational inertia, kg·m²: (3, 3), or the six numbers xx, yy, zz, xy, xz, yz with the matrix's own signs
             (the products of inertia -∫ x y dm; some CAD programs print them without the minus).
         about: the point it is about: "com", or (3,) a point in the body's frame, such as (0, 0, 0) for its origin.
-        axes: (3, 3) rotation whose columns are the axes it is given in, in the body's frame; by default the body's own.
+        axes: (3, 3) rotation whose columns are the axes it is given in, in the body's frame, or a Rotation of SciPy; by
+            default the body's own.
 
     Raises:
         ShapeError: for other shapes.
@@ -110,7 +111,8 @@ def _matrix(given: ArrayLike) -> NDArray[np.float64]:
 
 
 def _rotation(given: ArrayLike) -> NDArray[np.float64]:
-    R = _array("axes", given)
+    as_matrix = getattr(given, "as_matrix", None)
+    R = _array("axes", as_matrix() if callable(as_matrix) else given)
     if R.shape != (3, 3):
         raise ShapeError(f"axes must have the shape (3, 3), an axis a column; these have {R.shape}")
     if np.abs(R.T @ R - np.eye(3)).max() > 1e-9 or np.linalg.det(R) < 0.0:

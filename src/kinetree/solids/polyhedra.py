@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import DTypeError, MissingPackageError, ModelError, OptionError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.solids.amounts import LARGEST, positive, solid
-from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.spatial.poses import Pose
 
 __all__ = ["mesh", "mesh_file"]
 
@@ -32,7 +33,7 @@ def mesh(
     *,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """The solid inside a closed mesh of triangles.
 
@@ -85,7 +86,7 @@ def mesh_file(
     scale: float = 1.0,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """The solid inside the mesh of a file (STL, OBJ, PLY, …), read by trimesh; `pip install kinetree[mesh]`.
 

@@ -6,7 +6,8 @@ import math
 
 from kinetree.solids.amounts import length as checked_length
 from kinetree.solids.amounts import solid
-from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial import Inertia, Sym3
+from kinetree.spatial.poses import Pose
 
 __all__ = ["box", "capsule", "cylinder", "ellipsoid", "sphere"]
 
@@ -18,7 +19,7 @@ def box(
     *,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """A box, given its edge lengths along x, y and z, m.
 
@@ -37,7 +38,7 @@ def box(
 
 
 def sphere(
-    radius: float, *, mass: float | None = None, density: float | None = None, placement: Transform | None = None
+    radius: float, *, mass: float | None = None, density: float | None = None, placement: Pose | None = None
 ) -> Inertia:
     """A solid ball, given its radius, m. The other arguments are those of `box`.
 
@@ -55,7 +56,7 @@ def cylinder(
     *,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """A solid cylinder about its z axis, given its radius and length, m. The other arguments are those of `box`.
 
@@ -74,7 +75,7 @@ def capsule(
     *,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """A solid cylinder about its z axis with a hemisphere at each end.
 
@@ -104,7 +105,7 @@ def ellipsoid(
     *,
     mass: float | None = None,
     density: float | None = None,
-    placement: Transform | None = None,
+    placement: Pose | None = None,
 ) -> Inertia:
     """A solid ellipsoid, given its half axes along x, y and z, m. The other arguments are those of `box`.
 

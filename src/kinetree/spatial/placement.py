@@ -8,6 +8,7 @@ from typing import Any
 
 from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import is_masked
+from kinetree.spatial.pose_matrices import rotation_matrix
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Vec3
@@ -20,6 +21,7 @@ def placement(
     *,
     rpy: Sequence[float] | None = None,
     quaternion: Sequence[float] | None = None,
+    rotation: Any = None,
 ) -> Transform:
     """The placement of a frame in another, as `ModelBuilder` takes it for a joint, a frame or a solid.
 
@@ -28,10 +30,16 @@ def placement(
         rpy: (3,) roll, pitch and yaw, rad: its axes are rotated by Rz(yaw) Ry(pitch) Rx(roll), as in URDF. Quarter
             turns are exact.
         quaternion: (4,) x, y, z, w instead, of any nonzero length.
+        rotation: a rotation matrix (3, 3) instead, whose columns are its axes, or a Rotation of SciPy.
+
+    Returns:
+        A `Transform`: `.matrix` is the pose (4, 4) as `kt.frame_placement` returns it; `.position`, `.quaternion` and
+        `.rotation` are its parts; `kt.Transform.from_matrix` makes one from an array (4, 4).
 
     Raises:
         ShapeError: for a wrong number of entries.
-        OptionError: for numbers that are not finite, a quaternion of zero length, or both `rpy` and `quaternion`.
+        OptionError: for numbers that are not finite, a quaternion of zero length, a matrix that is not a rotation, or
+            more than one of `rpy`, `quaternion` and `rotation`.
 
     >>> import kinetree as kt, math
     >>> kt.placement((0, 0, 0.3)).r.components()
@@ -41,8 +49,12 @@ def placement(
     [0.0, 1.0, 0.0]
     """
     r = Vec3(*finite_numbers("position", position, 3))
-    if rpy is not None and quaternion is not None:
-        raise OptionError("a placement takes rpy or quaternion, not both; leave one out")
+    given = [name for name, x in (("rpy", rpy), ("quaternion", quaternion), ("rotation", rotation)) if x is not None]
+    if len(given) > 1:
+        raise OptionError(f"a placement takes {' or '.join(given)}, not both; leave one out")
+    if rotation is not None:
+        columns = rotation_matrix("rotation", rotation).T
+        return Transform(Mat3(*(Vec3(*map(float, column)) for column in columns)), r)
     if rpy is not None:
         return Transform(from_rpy(*finite_numbers("rpy", rpy, 3)).T, r)
     if quaternion is not None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import overload
+import math
+from typing import Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.expr import Scalar, Symbol
 from kinetree.records import record
 from kinetree.spatial.coriolis import CoriolisInertia
 from kinetree.spatial.inertia import ArticulatedInertia, Inertia
 from kinetree.spatial.motion_force import Force, Motion
+from kinetree.spatial.pose_matrices import pose_matrix
+from kinetree.spatial.rotation_log import quaternion_from_matrix
+from kinetree.spatial.rotations import quaternion_normalize
+from kinetree.spatial.scipy_rotation import scipy_rotation
 from kinetree.spatial.turn import Turn
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
@@ -105,6 +113,77 @@ class Transform:
             w = E_T @ other.angular
             return Motion(w, E_T @ other.linear + r.cross(w))
         raise TypeError(f"a transform takes back forces, motions and inertias, not {type(other).__name__}")
+
+    __array_ufunc__: ClassVar[None] = None
+    """NumPy's operators leave `X @ array` alone, where it is not clear which of two orders is meant."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """`numpy.asarray(X)` is `X.matrix`."""
+        if copy is False:
+            raise ValueError("a Transform is no array yet, so it cannot become one without a copy")
+        return self.matrix.astype(dtype or np.float64, copy=False)
+
+    @staticmethod
+    def from_matrix(pose: ArrayLike) -> Transform:
+        """The transform of a pose, a homogeneous matrix (4, 4) as `kt.frame_placement` returns.
+
+        Raises:
+            OptionError: For an array that is not a pose; the message says what is wrong.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("arm6")
+        >>> tool = kt.frame_placement(robot, robot.neutral(), "tool")
+        >>> bool((kt.Transform.from_matrix(tool).matrix == tool).all())
+        True
+        """
+        return Transform.of_matrix(pose_matrix("pose", pose))
+
+    @staticmethod
+    def of_matrix(pose: NDArray[np.float64]) -> Transform:
+        """The transform of an array (4, 4) that is known to be a pose."""
+        x, y, z, r = (Vec3(*map(float, pose[:3, k])) for k in range(4))
+        return Transform(Mat3(x, y, z), r)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The homogeneous matrix (4, 4), which maps points of B to A: B's pose in A. Of constant transforms only."""
+        return np.array([float(x) for x in self.homogeneous()]).reshape(4, 4)
+
+    @property
+    def position(self) -> NDArray[np.float64]:
+        """The origin of B in A, (3,)."""
+        return self.matrix[:3, 3]
+
+    @property
+    def rotation(self) -> NDArray[np.float64]:
+        """The rotation matrix (3, 3), from coordinates of B to those of A: its columns are the axes of B; Eᵀ."""
+        return self.matrix[:3, :3]
+
+    @property
+    def quaternion(self) -> NDArray[np.float64]:
+        """The rotation as a unit quaternion x, y, z, w (4,), with w >= 0.
+
+        >>> import kinetree as kt
+        >>> X = kt.placement((0.1, 0.2, 0.3), quaternion=(0.0, 0.6, 0.0, 0.8))
+        >>> X.position.tolist(), X.quaternion.round(15).tolist()
+        ([0.1, 0.2, 0.3], [0.0, 0.6, 0.0, 0.8])
+        """
+        x, y, z, w = (float(x) for x in quaternion_normalize(quaternion_from_matrix(self.E.T)))
+        sign = -1.0 if w < 0.0 else 1.0
+        return np.array([x, y, z, w]) * sign
+
+    def to_scipy(self) -> Any:
+        """The rotation as a `scipy.spatial.transform.Rotation`; `kt.placement(position, rotation=…)` takes one."""
+        return scipy_rotation(self.quaternion)
+
+    def __repr__(self) -> str:
+        numbers = (*self.E.components(), *self.r.components())
+        if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
+            return f"Transform(E={self.E!r}, r={self.r!r})"
+        factored = ".factored()" if self.turns or self.before is not None else ""
+        if not factored and self.E.components() == _IDENTITY:
+            return f"placement({self.r.components()!r})" if any(self.r.components()) else "Transform.identity()"
+        return f"Transform.from_matrix({self.matrix.tolist()}){factored}"
 
     @property
     def inverse(self) -> Transform:

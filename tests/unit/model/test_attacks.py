@@ -115,8 +115,8 @@ def test_an_axis_may_be_an_array_or_made_of_numpys_numbers(name: str) -> None:
         ({"mimic": kt.Mimic("a", None)}, ["the multiplier of its mimic must be a number, not None"]),  # type: ignore[arg-type]
         ({"mimic": kt.Mimic("a", 1.0, [0])}, ["the offset of its mimic must be a number, not [0]"]),  # type: ignore[arg-type]
         ({"mimic": kt.Mimic("a", 10**400)}, ["multiplier or an offset that is not finite"]),
-        ({"placement": np.eye(4)}, ["its placement must be a Transform, not array"]),
-        ({"placement": 0}, ["its placement must be a Transform, not 0"]),
+        ({"placement": np.eye(3)}, ["its placement must be a Transform, such as", "an array (4, 4), not", "(3, 3)"]),
+        ({"placement": 0}, ["its placement must be a Transform, such as", "not 0"]),
         ({"placement": Transform(3, Vec3.zero())}, ["its placement has entries that are not numbers"]),  # type: ignore[arg-type]
         ({"rotor": 3}, ["give a Rotor(inertia, ratio)"]),
         ({"rotor": kt.Rotor(1e300, 1e300)}, ["ratio² inertia overflows"]),
@@ -181,7 +181,12 @@ def test_what_a_coupling_cannot_have_is_refused_by_its_name(changes: dict[str, A
         ("add_body", ("c", Inertia(1.0, (0, 0, 0), (1, 1, 1, 0, 0, 0))), {}, ["body 'c'", "a Vec3 as h"]),  # type: ignore[arg-type]
         ("add_body", ("c", Inertia(1.0, Vec3.zero(), 3)), {}, ["body 'c'", "a Sym3 as I"]),  # type: ignore[arg-type]
         ("add_body", ("c", 0), {}, ["body 'c': its inertia must be an Inertia, not 0"]),
-        ("add_frame", ("tip", "base", None), {}, ["frame 'tip': its placement must be a Transform, not None"]),
+        (
+            "add_frame",
+            ("tip", "base", None),
+            {},
+            ["frame 'tip': its placement must be a Transform, such as", "not None"],
+        ),
         ("note", (3,), {}, ["a note must be a sentence, a string, not 3"]),
         ("suspect", ("robot.xml:3", 3), {}, ["robot.xml:3: what is suspected must be a sentence, a string, not 3"]),
     ],

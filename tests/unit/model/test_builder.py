@@ -124,7 +124,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "a negative mass": (_with_inertia(ball(-1.0)), "body 'x' has the negative mass -1 kg"),
     "an inertia too small for its centre of mass": (_with_inertia(Inertia(1.0, Vec3(1.0, 0.0, 0.0), Sym3.scalar(0.5))), "has an inertia with the negative principal moment -0.5"),
     "a kind that is a word": (_with_joint(kind="revolute"), "its kind must be a joint kind such as Revolute"),
-    "a placement that is a list": (_with_joint(placement=[0, 0, 1]), "its placement must be a Transform, not"),
+    "a placement that is a list": (_with_joint(placement=[0, 0, 1]), "its placement must be a Transform, such as"),
     "a placement that is no rotation": (_with_joint(placement=Transform(Mat3.zero(), Vec3.zero())), "is no rotation matrix"),
     "a mirrored placement": (_with_joint(placement=Transform(Mat3(Vec3(-1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)), Vec3.zero())), "is no rotation matrix"),
     "a placement at NaN": (_with_joint(placement=shift(NAN)), "joint 'j' stands at a place that is not finite"),

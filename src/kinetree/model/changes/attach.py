@@ -17,7 +17,8 @@ from kinetree.model.changes.common import (
     unused,
 )
 from kinetree.model.robot import Robot
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia
+from kinetree.spatial.poses import Pose
 
 __all__ = ["attach", "attach_body"]
 
@@ -26,7 +27,7 @@ def attach(
     model: Robot,
     other: Robot,
     to: str,
-    placement: Transform | None,
+    placement: Pose | None,
     *,
     prefix: str,
     joint: JointKind | None,
@@ -34,7 +35,7 @@ def attach(
 ) -> Changed:
     """See `Model.attach`."""
     check_robot(other, "what is attached")
-    body, placement = place_of(model, to, placement)
+    body, place = place_of(model, to, placement)
     parts, root = prefixed(other.parts, prefix), f"{prefix}{other.root}"
     check_clashes(
         [(model.name, model.parts, base_joint(model)), (other.name, parts, [])],
@@ -51,7 +52,7 @@ def attach(
     if other.gravity != model.gravity:
         sentence += f"; its gravity {other.gravity} gave way to {model.gravity}"
     builder = opened(model.parts, sentence)
-    builder.add_joint(name, Fixed() if joint is None else joint, body, root, placement)
+    builder.add_joint(name, Fixed() if joint is None else joint, body, root, place)
     builder.add_parts(parts)
     return closed(builder, floating_base=model.floating_base)
 
@@ -61,12 +62,12 @@ def attach_body(
     name: str,
     inertia: Inertia,
     to: str,
-    placement: Transform | None,
+    placement: Pose | None,
     *,
     joint: JointKind | None,
 ) -> Changed:
     """See `Model.attach_body`."""
-    body, placement = place_of(model, to, placement)
+    body, place = place_of(model, to, placement)
     if name in model.frames:
         what = "body" if name in model.bodies else "frame"
         raise ModelError(f"{model.name!r} has a {what} named {name!r} already; give the new body another name")
@@ -78,7 +79,7 @@ def attach_body(
         f"({_described(joint)})",
     )  # fmt: skip
     builder.add_body(name, inertia)
-    builder.add_joint(between, Fixed() if joint is None else joint, body, name, placement)
+    builder.add_joint(between, Fixed() if joint is None else joint, body, name, place)
     return closed(builder, floating_base=model.floating_base)
 
 

@@ -13,13 +13,13 @@ from kinetree.model.robot import Robot
 from kinetree.model.specs import JointSpec, Parts
 from kinetree.records import record
 from kinetree.spatial import Transform
+from kinetree.spatial.poses import Pose, pose
 
 __all__ = [
     "Changed",
     "base_joint",
     "changed",
     "check_clashes",
-    "check_placement",
     "check_robot",
     "closed",
     "frame_names",
@@ -27,6 +27,7 @@ __all__ = [
     "leader_of",
     "opened",
     "place_of",
+    "placement_of",
     "prefixed",
     "unused",
     "welded",
@@ -66,13 +67,9 @@ def check_robot(thing: object, what: str) -> None:
         raise ModelError(f"{what} must be a Model, such as kinetree.load returns, not {thing!r:.60}")
 
 
-def check_placement(thing: object) -> None:
-    """Raise unless it is a placement or None."""
-    if thing is not None and not isinstance(thing, Transform):
-        raise ModelError(
-            f"a placement must be a Transform, such as Transform(Mat3.identity(), Vec3(0.0, 0.0, 0.1)), "
-            f"not {thing!r:.60}"
-        )
+def placement_of(thing: Pose | None) -> Transform:
+    """The placement that is given; the identity for None."""
+    return Transform.identity() if thing is None else pose("a placement", thing, ModelError)
 
 
 def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: str) -> None:
@@ -107,18 +104,17 @@ def leader_of(model: Robot, joint: Joint) -> Joint:
     return joint
 
 
-def place_of(model: Robot, to: str, placement: Transform | None) -> tuple[str, Transform]:
+def place_of(model: Robot, to: str, placement: Pose | None) -> tuple[str, Transform]:
     """The body that a body or frame belongs to, and a placement in `to` converted to one in that body."""
-    check_placement(placement)
+    own = placement_of(placement)
     if not isinstance(to, str) or to not in model.frames:
         raise NameNotFoundError(
             f"{model.name!r} has no body or frame {to!r:.60}: {nearest_names(str(to), model.frames)}"
         )
-    placement = placement or Transform.identity()
     if to in model.bodies:
-        return to, placement
+        return to, own
     frame = next(spec for spec in model.parts.frames if spec.name == to)
-    return frame.body, placement @ frame.placement
+    return frame.body, own @ frame.placement
 
 
 def welded(name: str, parent: str, child: str, placement: Transform, where: object = "") -> JointSpec:

@@ -233,10 +233,6 @@ def hint(name: str, known: Collection[str]) -> str:
 
 
 def _twelve(placement: Transform, part: JointSpec | FrameSpec, what: str) -> tuple[float, ...]:
-    if not isinstance(placement, Transform):
-        raise ModelError(
-            at(part.where, f"{what} {part.name!r}: its placement must be a Transform, not {placement!r:.60}")
-        )
     try:
         return tuple(map(float, (*placement.E.components(), *placement.r.components())))
     except (AttributeError, TypeError, ValueError, OverflowError):
