@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
-from kinetree.records import record
+from kinetree.records import call_text, record
 from kinetree.spatial import Mat3, Transform, Vec3
-from kinetree.spatial.poses import pose
+from kinetree.spatial.poses import Pose, pose
 from kinetree.tree.holds import Anchor, Hold
 
 __all__ = ["Constraint", "Contact", "Loop", "holds"]
+
+Directions = Literal["point", "fixed"] | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+"""What is held: the origin, the whole frame, one direction (3,), or two or three of them (k, 3)."""
 
 _ALL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ORTHOGONAL = 1e-9
 """Tolerance on the products of orthogonal unit directions."""
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Contact:
     """A frame held to the world: its origin in some directions, or the whole frame.
@@ -54,9 +59,9 @@ class Contact:
     """
 
     frame: str
-    directions: Any = "point"
-    at: Any = None
-    axes: str = "world"
+    directions: Directions = "point"
+    at: Pose | None = None
+    axes: Literal["world", "local"] = "world"
     position_gain: float = 0.0
     velocity_gain: float = 0.0
 
@@ -75,12 +80,16 @@ class Contact:
                 "leave position_gain out and damp the velocity only"
             )
 
+    def __repr__(self) -> str:
+        return call_text(self)
+
     @property
     def size(self) -> int:
         """How many rows it has."""
         return _size(self.directions)
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Loop:
     """Two frames held together: the second's origin to the first's in some directions, or the whole frames.
@@ -110,7 +119,7 @@ class Loop:
 
     frame_a: str
     frame_b: str
-    directions: Any = "point"
+    directions: Directions | Literal["distance"] = "point"
     length: float | None = None
     position_gain: float = 0.0
     velocity_gain: float = 0.0
@@ -134,6 +143,9 @@ class Loop:
             _set(self, "length", length)
         _set_gains(self, about)
 
+    def __repr__(self) -> str:
+        return call_text(self)
+
     @property
     def size(self) -> int:
         """How many rows it has."""
@@ -147,10 +159,12 @@ def holds(frames: Mapping[str, Frame], constraints: Sequence[Constraint]) -> lis
     """The constraints on these frames: those of a robot, or of another form of it."""
     found = []
     for c in constraints:
-        directions = tuple(Vec3(*d) for d in (_ALL if isinstance(c.directions, str) else c.directions))
+        units = _ALL if isinstance(c.directions, str) else cast("tuple[tuple[float, float, float], ...]", c.directions)
+        directions = tuple(Vec3(*unit) for unit in units)
         turns, gains = c.directions == "fixed", (c.position_gain, c.velocity_gain)
         if isinstance(c, Contact):
-            found.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, c.at, None, *gains))
+            at = cast("Transform | None", c.at)
+            found.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, at, None, *gains))
         else:
             a, b = frames[c.frame_a], frames[c.frame_b]
             found.append(Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, c.length, *gains))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import NameNotFoundError, nearest_names
+from kinetree.errors import NameNotFoundError, OptionError, nearest_names
 from kinetree.joints import JointKind
-from kinetree.records import record
+from kinetree.records import call_text, record
 from kinetree.spatial import Inertia, Transform, Vec3
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
@@ -45,10 +46,37 @@ class Named(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._parts)
 
+    def matching(self, pattern: str) -> Named[T]:
+        """The parts whose names match, in the same order, whatever the case of their letters; perhaps none.
+
+        `*` stands for any characters, `?` for one and `[ab]` for one of these; a pattern without any of them is looked
+        for anywhere in the name.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped")
+        >>> dog.frames.matching("front*foot")
+        frame names: ['front_left_foot', 'front_right_foot']
+        >>> len(dog.joints.matching("knee"))
+        4
+        """
+        if not isinstance(pattern, str):
+            raise OptionError(f"matching takes a pattern such as '*foot*', not {pattern!r:.60}")
+        wanted = pattern.lower()
+        if not any(sign in wanted for sign in "*?["):
+            wanted = f"*{wanted}*"
+        return Named(
+            self._what, {name: part for name, part in self._parts.items() if fnmatchcase(name.lower(), wanted)}
+        )
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What interactive shells offer after an opening bracket."""
+        return list(self._parts)
+
     def __repr__(self) -> str:
         return f"{self._what} names: {list(self._parts)}"
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Geometry:
     """A shape attached to a body, kept as a reference for viewers; nothing is loaded.
@@ -70,7 +98,11 @@ class Geometry:
     """Its path on disk, if it lies inside the given roots."""
     color: tuple[float, float, float, float] | None = None
 
+    def __repr__(self) -> str:
+        return call_text(self)
 
+
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Body:
     """A link of the file, moving by itself or fixed to another."""
@@ -85,6 +117,11 @@ class Body:
     is_fixed: bool
     """Whether it is merged into another body, because no joint moves it."""
     geometry: tuple[Geometry, ...] = ()
+
+    def __repr__(self) -> str:
+        center = ", ".join(f"{x:.6g}" for x in self.center_of_mass)
+        mass = f"{self.mass:.6g} kg, center of mass ({center}) m" if self.mass else "massless"
+        return f"<Body {self.name!r}: {mass}{', on a fixed joint' if self.is_fixed else ''}>"
 
     @property
     def mass(self) -> float:
@@ -102,6 +139,7 @@ class Body:
         return self.inertia.about_center_of_mass
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Mimic:
     """q = multiplier * q_of(joint) + offset: the joint follows, and has no coordinate of its own in q and v."""
@@ -110,7 +148,11 @@ class Mimic:
     multiplier: float = 1.0
     offset: float = 0.0
 
+    def __repr__(self) -> str:
+        return call_text(self)
 
+
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Rotor:
     """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
@@ -124,6 +166,9 @@ class Rotor:
     ratio: float
     axis: tuple[float, float, float] | None = None
 
+    def __repr__(self) -> str:
+        return call_text(self)
+
     def axis_on(self, kind: JointKind) -> Vec3:
         """Its axis on a joint of this kind."""
         axis = kind.rotor_axis if self.axis is None else Vec3(*self.axis)
@@ -131,6 +176,7 @@ class Rotor:
         return axis
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Joint(HasDrive):
     """A moving joint."""
@@ -158,6 +204,16 @@ class Joint(HasDrive):
     actuated: tuple[bool, ...] = ()
     """Whether each of its degrees of freedom has a motor; a follower's or coupled joint's has none of its own."""
 
+    def __repr__(self) -> str:
+        if self.mimic is not None:
+            place = f"{self.mimic!r}"
+        elif self.coupling is not None:
+            place = f"by coupling {self.coupling!r}"
+        else:
+            place = f"{_places(self.q_slice, self.v_slice)}{_range_of(self.kind, self.limits)}"
+        carrier = repr(self.parent) if self.parent else "the world"
+        return f"<Joint {self.name!r}: {self.kind.description}, {carrier} → {self.child!r}, {place}>"
+
     @property
     def has_coordinates(self) -> bool:
         """Whether its coordinates are in q and v; a follower's are computed from others."""
@@ -174,6 +230,7 @@ class Joint(HasDrive):
         return slice(self.v_start, self.v_start + (self.kind.nv if self.has_coordinates else 0))
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Coupling:
     """Coordinates shared by several joints: the joints' are matrix z + offset, and q contains z."""
@@ -190,6 +247,10 @@ class Coupling:
     actuated: tuple[bool, ...]
     """Whether each entry of z has a motor."""
 
+    def __repr__(self) -> str:
+        names, joints = ", ".join(self.coordinates), ", ".join(map(repr, self.joints))
+        return f"<Coupling {self.name!r}: {names} → {joints}, {_places(self.q_slice, self.v_slice)}>"
+
     @property
     def q_slice(self) -> slice:
         return slice(self.q_start, self.q_start + len(self.coordinates))
@@ -199,6 +260,7 @@ class Coupling:
         return slice(self.v_start, self.v_start + len(self.coordinates))
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Frame:
     """A named coordinate frame on a body: every body's own, and those added by name."""
@@ -209,3 +271,22 @@ class Frame:
     """The moving body it is fixed to; 0 is the root."""
     placement: Transform
     """Relative to that moving body's frame."""
+
+    def __repr__(self) -> str:
+        return f"<Frame {self.name!r}: on body {self.body!r}>"
+
+
+def _places(q: slice, v: slice) -> str:
+    """The places of coordinates in q and v."""
+    return " ".join(
+        f"{letter}[{part.start}]" if part.stop == part.start + 1 else f"{letter}[{part.start}:{part.stop}]"
+        for letter, part in (("q", q), ("v", v))
+    )
+
+
+def _range_of(kind: JointKind, limits: Limits) -> str:
+    """The limits of a joint with one coordinate, if it has any."""
+    if kind.nq != 1 or not np.isfinite((*limits.lower, *limits.upper)).any():
+        return ""
+    unit = f" {kind.q_units[0]}" if kind.q_units[0] else ""
+    return f", {limits.lower[0]:.6g} … {limits.upper[0]:.6g}{unit}"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
-from kinetree.records import record
+from kinetree.records import copyable, record
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
 __all__ = ["ArticulatedInertia", "Inertia"]
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Inertia:
     """A rigid body's inertia: mass, first moment of mass h = m c, and rotational inertia about the origin."""
@@ -27,6 +28,20 @@ class Inertia:
     @staticmethod
     def zero() -> Inertia:
         return Inertia(0.0, Vec3.zero(), Sym3.zero())
+
+    @staticmethod
+    def about_origin(mass: float, h: Sequence[float], I: Sequence[float]) -> Inertia:
+        """From plain numbers, unchecked: h (3,) = m c, and I (6,) about the origin: xx, yy, zz, xy, xz, yz."""
+        return Inertia(mass, Vec3(*h), Sym3(*I))
+
+    def __repr__(self) -> str:
+        raw = f"Inertia(mass={self.mass!r}, h={self.h!r}, I={self.I!r})"
+        if not (isinstance(self.h, Vec3) and isinstance(self.I, Sym3)):  # what a user gave, in an error message
+            return raw
+        numbers = (self.mass, *self.h.components(), *self.I.components())
+        if not all(isinstance(x, int | float) for x in numbers):
+            return raw
+        return f"Inertia.about_origin({copyable(numbers[0])}, h={copyable(numbers[1:4])}, I={copyable(numbers[4:])})"
 
     @staticmethod
     def from_com(mass: Scalar, com: Vec3, inertia: Sym3) -> Inertia:

@@ -177,9 +177,12 @@ class Transform:
         return scipy_rotation(self.quaternion)
 
     def __repr__(self) -> str:
+        raw = f"Transform(E={self.E!r}, r={self.r!r})"
+        if not (isinstance(self.E, Mat3) and isinstance(self.r, Vec3)):  # what a user gave, in an error message
+            return raw
         numbers = (*self.E.components(), *self.r.components())
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
-            return f"Transform(E={self.E!r}, r={self.r!r})"
+            return raw
         factored = ".factored()" if self.turns or self.before is not None else ""
         if not factored and self.E.components() == _IDENTITY:
             return f"placement({self.r.components()!r})" if any(self.r.components()) else "Transform.identity()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.joints import JointKind
-from kinetree.records import record
+from kinetree.records import call_text, record
 
 __all__ = ["FRICTION_SPEED", "Drive", "HasDrive", "Limits"]
 
@@ -62,6 +62,7 @@ class HasDrive:
         return self.drive.rest
 
 
+@record(frozen=True, slots=True, repr=False)
 @record(frozen=True, slots=True)
 class Limits:
     """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
@@ -70,6 +71,9 @@ class Limits:
     upper: tuple[float, ...]
     velocity: tuple[float, ...]
     effort: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return call_text(self)
 
     @staticmethod
     def none(kind: JointKind) -> Limits:

@@ -1,0 +1,40 @@
+"""Shapes of arrays are where an editor shows them: in the docstring of each public function and property."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import kinetree as kt
+
+FUNCTIONS = [name for name in kt.__all__ if inspect.isfunction(getattr(kt, name)) and name != "simulate"]
+"""`simulate` describes its arguments in prose."""
+PROPERTIES = [
+    (owner, name)
+    for owner in (kt.Model, kt.Transform, kt.Inertia)
+    for name, member in inspect.getmembers(owner, lambda member: isinstance(member, property))
+    if "NDArray" in str(inspect.signature(member.fget).return_annotation)
+]
+SHAPE = re.compile(r"\([^()]*(?:…|n|\d|,)[^()]*\)|in its shape")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_array_that_is_taken_has_its_shape_in_the_docstring(name: str) -> None:
+    function = getattr(kt, name)
+    text = inspect.getdoc(function) or ""
+    signature = inspect.signature(function)
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in signature.parameters.values():
+        assert parameter.annotation is not inspect.Parameter.empty
+        if not str(parameter.annotation).startswith("ArrayLike"):
+            continue
+        entry = re.search(rf"^ +(?:\w+, )*{parameter.name}(?:, \w+)*: ((?:.+\n?)(?:^ {{8,}}.+\n?)*)", text, re.M)
+        assert entry is not None, f"{parameter.name} is not among the arguments"
+        assert SHAPE.search(entry[1]), f"{parameter.name} has no shape: {entry[1]}"
+
+
+@pytest.mark.parametrize(("owner", "name"), PROPERTIES, ids=[f"{owner.__name__}.{name}" for owner, name in PROPERTIES])
+def test_every_property_that_is_an_array_has_its_shape_in_the_docstring(owner: type, name: str) -> None:
+    assert SHAPE.search(inspect.getdoc(getattr(owner, name)) or "")
