@@ -1,43 +1,3 @@
-"""Plain records as text that makes an equal one when it is evaluated."""
-
-from __future__ import annotations
-
-import math
-from dataclasses import MISSING, fields
-from typing import Any
-
-__all__ = ["call_text", "copyable"]
-
-
-def call_text(record: Any) -> str:
-    """The call that makes an equal record: names first, then other fields by keyword where they differ from a default.
-
-    Fields that do not count in comparisons are left out.
-    """
-    parts = []
-    by_keyword = False
-    for entry in fields(record):
-        value = getattr(record, entry.name)
-        if not entry.compare or (entry.default is not MISSING and value == entry.default):
-            by_keyword = True
-        elif isinstance(value, str) and entry.default is MISSING and not by_keyword:
-            parts.append(repr(value))
-        else:
-            by_keyword = True
-            parts.append(f"{entry.name}={copyable(value)}")
-    return f"{type(record).__qualname__}({', '.join(parts)})"
-
-
-def copyable(value: Any) -> str:
-    """A value as text that Python can evaluate, also if it is or holds a number that is not finite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float('{value}')"
-    if type(value) is tuple:
-        inside = ", ".join(map(copyable, value))
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
-    return repr(value)
-
-
 """Dataclasses that are made quickly, and whose objects are.
 
 For a frozen class with slots `dataclasses.dataclass` compiles seven functions, which takes a millisecond; kinetree has
@@ -53,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __all__ = ["record"]
 

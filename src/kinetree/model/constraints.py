@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 from kinetree.model.elements import Frame
-from kinetree.records import call_text, record
+from kinetree.record_text import call_text
+from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.spatial.poses import Pose, pose
 from kinetree.tree.holds import Anchor, Hold
@@ -32,7 +33,6 @@ _ORTHOGONAL = 1e-9
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Contact:
     """A frame held to the world: its origin in some directions, or the whole frame.
 
@@ -90,7 +90,6 @@ class Contact:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Loop:
     """Two frames held together: the second's origin to the first's in some directions, or the whole frames.
 

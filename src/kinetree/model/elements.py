@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from kinetree.errors import NameNotFoundError, OptionError, nearest_names
 from kinetree.joints import JointKind
-from kinetree.records import call_text, record
+from kinetree.record_text import call_text
+from kinetree.records import record
 from kinetree.spatial import Inertia, Transform, Vec3
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
@@ -77,7 +78,6 @@ class Named(Mapping[str, T], Generic[T]):
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Geometry:
     """A shape attached to a body, kept as a reference for viewers; nothing is loaded.
 
@@ -103,7 +103,6 @@ class Geometry:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Body:
     """A link of the file, moving by itself or fixed to another."""
 
@@ -140,7 +139,6 @@ class Body:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Mimic:
     """q = multiplier * q_of(joint) + offset: the joint follows, and has no coordinate of its own in q and v."""
 
@@ -153,7 +151,6 @@ class Mimic:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Rotor:
     """A motor's rotor on the body that carries the joint, geared to it: it spins at `ratio` times the joint's rate.
 
@@ -177,7 +174,6 @@ class Rotor:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Joint(HasDrive):
     """A moving joint."""
 
@@ -231,7 +227,6 @@ class Joint(HasDrive):
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Coupling:
     """Coordinates shared by several joints: the joints' are matrix z + offset, and q contains z."""
 
@@ -261,7 +256,6 @@ class Coupling:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Frame:
     """A named coordinate frame on a body: every body's own, and those added by name."""
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.expr import Scalar
-from kinetree.records import copyable, record
+from kinetree.record_text import copyable
+from kinetree.records import record
 from kinetree.spatial.motion_force import Force, Motion
 from kinetree.spatial.vectors import Mat3, Sym3, Vec3
 
@@ -17,7 +18,6 @@ __all__ = ["ArticulatedInertia", "Inertia"]
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Inertia:
     """A rigid body's inertia: mass, first moment of mass h = m c, and rotational inertia about the origin."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from kinetree.joints import JointKind
-from kinetree.records import call_text, record
+from kinetree.record_text import call_text
+from kinetree.records import record
 
 __all__ = ["FRICTION_SPEED", "Drive", "HasDrive", "Limits"]
 
@@ -63,7 +64,6 @@ class HasDrive:
 
 
 @record(frozen=True, slots=True, repr=False)
-@record(frozen=True, slots=True)
 class Limits:
     """Position limits per coordinate, velocity and effort limits per degree of freedom; infinite if there are none."""
 
