@@ -126,6 +126,15 @@ def test_parts_of_robots_print_as_one_line_for_people() -> None:
         assert found == expected
 
 
+def test_a_builder_says_how_much_it_holds() -> None:
+    builder = kt.ModelBuilder("arm")
+    assert repr(builder) == "<ModelBuilder 'arm': empty>"
+    builder.add_body("base")
+    assert repr(builder) == "<ModelBuilder 'arm': 1 body>"
+    again = kt.ModelBuilder.of(every_joint())
+    assert repr(again) == "<ModelBuilder 'every joint': 24 bodies, 23 joints, 1 frame, 1 coupling>"
+
+
 def test_names_can_be_searched() -> None:
     dog = kt.zoo.load("quadruped")
     feet = [f"{end}_{side}_foot" for end in ("front", "hind") for side in ("left", "right")]

@@ -56,6 +56,19 @@ class Collector:
         self.suspicions: list[tuple[object, str]] = []
         self.known: list[Parts] = []
 
+    def __repr__(self) -> str:
+        counts = [
+            f"{len(held)} {one if len(held) == 1 else many}"
+            for held, one, many in (
+                (self._links, "body", "bodies"),
+                (self._joints, "joint", "joints"),
+                (self._frames, "frame", "frames"),
+                (self._couplings, "coupling", "couplings"),
+            )
+            if held
+        ]
+        return f"<{type(self).__name__} {self.name!r}: {', '.join(counts) or 'empty'}>"
+
     def add_parts(self, parts: Parts) -> None:
         """Add all bodies, joints, frames, couplings and notes of a robot (`Model.parts`), in their order.
 
