@@ -183,6 +183,16 @@ def test_followers_have_no_coordinates_in_a_model_that_pinocchio_reads_with_mimi
     agree(layout.tau_to(q, on_floats(kt.rnea, robot, q, v, qdd)), [forces], "rnea")
 
 
+def test_its_placements_can_be_given_as_they_are() -> None:
+    place = pin.SE3.Random()
+    X = kt.Transform.from_matrix(place)
+    assert np.array_equal(X.matrix, place.homogeneous)
+    assert np.allclose(np.abs(X.quaternion @ pin.Quaternion(place.rotation).coeffs()), 1.0)
+    robot = kt.zoo.load("arm6")
+    ball = kt.solids.sphere(0.1, mass=1.0)
+    assert robot.attach_body("ball", ball, "tool", place) == robot.attach_body("ball", ball, "tool", X)
+
+
 # -- MuJoCo
 
 
