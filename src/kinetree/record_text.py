@@ -6,6 +6,8 @@ import math
 from dataclasses import MISSING, fields
 from typing import Any
 
+import numpy as np
+
 __all__ = ["call_text", "copyable"]
 
 
@@ -30,6 +32,8 @@ def call_text(record: Any) -> str:
 
 def copyable(value: Any) -> str:
     """A value as text that Python can evaluate, also if it is or holds a number that is not finite."""
+    if isinstance(value, np.number):
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     if type(value) is tuple:

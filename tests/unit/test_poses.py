@@ -175,3 +175,15 @@ def test_known_inertias_take_axes_of_scipy() -> None:
     axes = Rotation.from_euler("ZYX", [0.1, 0.2, 0.3])
     given = (1.0, (0, 0, 0), (1.0, 2.0, 2.5, 0, 0, 0))
     assert kt.solids.inertia(*given, axes=axes) == kt.solids.inertia(*given, axes=axes.as_matrix())
+
+
+def test_parameters_take_the_numbers_of_a_pose_and_say_how() -> None:
+    arm = kt.zoo.load("arm6")
+    name = "joint.elbow_pitch.placement"
+    with pytest.raises(kt.ShapeError, match=r"needs \(…, 7\); of a pose T, .* \[\*X.position, \*X.quaternion\]"):
+        kt.crba(arm, arm.neutral(), parameters={name: T})
+    H = kt.crba(arm, arm.neutral(), parameters={name: [*X.position, *X.quaternion]})
+    assert not np.allclose(H, kt.crba(arm, arm.neutral()))
+    own = arm.joints["elbow_pitch"].placement
+    same = kt.crba(arm, arm.neutral(), parameters={name: [*own.position, *own.quaternion]})
+    assert np.allclose(same, kt.crba(arm, arm.neutral()))

@@ -41,6 +41,10 @@ COPIED: dict[str, tuple[Any, str | None]] = {
     "a plain follower": (kt.Mimic("it's"), 'Mimic("it\'s")'),
     "an offset": (kt.Mimic("lead", offset=0.5), "Mimic('lead', offset=0.5)"),
     "a rotor": (kt.Rotor(1e-4, 50.0), "Rotor(inertia=0.0001, ratio=50.0)"),
+    "NumPy's numbers": (
+        kt.Mimic("lead", np.float64(2.0), np.float32(0.5)),
+        "Mimic('lead', multiplier=2.0, offset=0.5)",
+    ),
     "a rotor with an axis": (kt.Rotor(1e-4, 50.0, (1.0, 0.0, 0.0)), None),
     "a contact": (kt.Contact("foot"), "Contact('foot')"),
     "a whole frame": (

@@ -112,6 +112,7 @@ class Arguments:
         if port.shape and array.shape[-len(port.shape) :] != port.shape:
             raise ShapeError(
                 f"{self._function}: {port.name} has shape {array.shape}, but {self._robot!r} needs {shape}"
+                f"{_hint(port, array)}"
             )
         return array
 
@@ -130,6 +131,13 @@ class Arguments:
     def _check_out(self, arrays: list[Array], out: Array) -> None:
         shape = (*self.batch_shape(arrays), *self.core)
         check_out(self._function, out, shape, self._dtype)
+
+
+def _hint(port: Port, array: Array) -> str:
+    """Advice to someone who gives a pose for a position and a quaternion."""
+    if port.name.endswith(".placement") and array.shape[-2:] == (4, 4):
+        return "; of a pose T, give X = kinetree.Transform.from_matrix(T) as [*X.position, *X.quaternion]"
+    return ""
 
 
 def check_out(function: str, out: object, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
