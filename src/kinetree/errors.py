@@ -5,6 +5,7 @@
     │   └── SingularModelError            forward dynamics of a model with a massless moving subtree
     ├── ShapeError (ValueError)           an argument whose shape does not fit the robot
     ├── DTypeError (TypeError)            an argument that is not real numbers
+    ├── FrozenError (AttributeError)      an attempt to set what does not change, such as a robot's mass
     ├── NameNotFoundError (KeyError)      a body, joint or frame the robot does not have
     ├── ConfigurationError (ValueError)   a q that is not a configuration: NaN, or a quaternion of zero length
     ├── ActuationError (ValueError)       a force at a degree of freedom that has no motor
@@ -23,11 +24,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import FrozenInstanceError
 
 __all__ = [
     "ActuationError",
     "ConfigurationError",
     "DTypeError",
+    "FrozenError",
     "KinetreeError",
     "MissingPackageError",
     "ModelError",
@@ -90,6 +93,10 @@ class ShapeError(KinetreeError, ValueError):
 
 class DTypeError(KinetreeError, TypeError):
     """An argument that is not an array of real numbers."""
+
+
+class FrozenError(KinetreeError, FrozenInstanceError):
+    """An attempt to set or delete an attribute of something that does not change."""
 
 
 class NameNotFoundError(KinetreeError, KeyError):

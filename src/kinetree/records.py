@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
+
+from kinetree.errors import FrozenError
 
 __all__ = ["record"]
 
@@ -121,10 +122,17 @@ def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
 def _refusal(cls: Any, names: frozenset[str], method: str, what: str) -> Callable[..., None]:
     def refuse(self: Any, name: str, *value: Any) -> None:
         if type(self) is cls or name in names:
-            raise FrozenInstanceError(f"cannot {what} {name!r}: a {cls.__name__} does not change")
+            raise FrozenError(f"cannot {what} {name!r}: a {cls.__name__} does not change{_instead(cls, name)}")
         getattr(super(cls, self), method)(name, *value)
 
     return refuse
+
+
+def _instead(cls: Any, name: str) -> str:
+    """What a class says that one does instead: `INSTEAD`, a text for each attribute and, by "", for the others."""
+    ways: dict[str, str] = getattr(cls, "INSTEAD", {})
+    way = ways.get(name, ways.get("", ""))
+    return f"; {way}" if way else ""
 
 
 def _getstate(self: Any) -> list[Any]:

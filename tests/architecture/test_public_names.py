@@ -34,6 +34,7 @@ NAMES = [
     "ForceOn",
     "Free",
     "FreeRPY",
+    "FrozenError",
     "Helical",
     "HybridDynamics",
     "Impact",

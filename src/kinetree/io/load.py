@@ -27,6 +27,7 @@ def load(
     *,
     floating_base: bool = False,
     mimic: bool = True,
+    gravity: Sequence[float] | None = None,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
@@ -34,8 +35,9 @@ def load(
 
     `floating_base` puts a free joint under the root body; without it, the root of a URDF file is fixed to the world,
     and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of
-    their own in q and v; with `mimic` False they move independently. `package_roots` are the folders in which meshes
-    may be looked up, see `load_urdf`. `kinds` are the joint classes in a text form that are not kinetree's own.
+    their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the place of that of
+    the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes may be looked up,
+    see `load_urdf`. `kinds` are the joint classes in a text form that are not kinetree's own.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
@@ -49,14 +51,25 @@ def load(
             f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
         )
     with collector_paused():
-        data = read_bytes(path)
-        if is_native(data):
-            return read_native(
-                data, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots, kinds=kinds
-            )
-        document = read_document(path, SHAPES, data)
-        root = document.root
-        if root.tag != "robot":
-            unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
-            root.fail(_OTHER_FORMATS.get(root.tag, unknown))
-        return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)
+        robot = _read(path, floating_base, mimic, package_roots, kinds)
+        return robot if gravity is None else robot.with_gravity(gravity)
+
+
+def _read(
+    path: Path,
+    floating_base: bool,
+    mimic: bool,
+    package_roots: Sequence[str | os.PathLike[str]],
+    kinds: Sequence[type[JointKind]],
+) -> Model:
+    data = read_bytes(path)
+    if is_native(data):
+        return read_native(
+            data, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots, kinds=kinds
+        )
+    document = read_document(path, SHAPES, data)
+    root = document.root
+    if root.tag != "robot":
+        unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
+        root.fail(_OTHER_FORMATS.get(root.tag, unknown))
+    return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)

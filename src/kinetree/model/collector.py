@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -14,6 +13,7 @@ from kinetree.model.given import (
     body_name,
     flags,
     floats,
+    gravity_of,
     name_of,
     names,
     plain_limits,
@@ -41,10 +41,7 @@ class Collector:
 
     def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
         self.name = name_of("robot", name, "")
-        numbers = floats("gravity", gravity, "")
-        if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-            raise ModelError(f"gravity must be three finite numbers, not {numbers}")
-        self.gravity = (numbers[0], numbers[1], numbers[2])
+        self.gravity = gravity_of(gravity)
         if not isinstance(source, str):
             raise ModelError(f"source must be a string, where the robot comes from, not {source!r:.60}")
         self.source = str.__str__(source)

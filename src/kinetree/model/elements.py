@@ -6,21 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import NameNotFoundError, OptionError, nearest_names
+from kinetree.errors import FrozenError, NameNotFoundError, OptionError, nearest_names
 from kinetree.joints import JointKind
 from kinetree.record_text import call_text
 from kinetree.records import record
 from kinetree.spatial import Inertia, Transform, Vec3
 from kinetree.tree.drive import Drive, HasDrive, Limits
 
-__all__ = ["Body", "Coupling", "Frame", "Geometry", "Joint", "Mimic", "Named", "Rotor"]
+__all__ = ["CHANGED", "Body", "Coupling", "Frame", "Geometry", "Joint", "Mimic", "Named", "Rotor"]
 
 T = TypeVar("T")
+
+CHANGED = (
+    "make another: robot.lock, attach_body, with_gravity, scaled, kt.ModelBuilder.of(robot) (docs/changing_models.md)"
+)
+"""What takes the place of changing a robot."""
 
 
 class Named(Mapping[str, T], Generic[T]):
@@ -37,6 +42,12 @@ class Named(Mapping[str, T], Generic[T]):
             raise NameNotFoundError(
                 f"this robot has no {self._what} {name!r}: {nearest_names(str(name), self._parts)}"
             ) from None
+
+    def __setitem__(self, name: str, part: object) -> None:
+        raise FrozenError(f"cannot set {self._what} {name!r}: a robot does not change; {CHANGED}")
+
+    def __delitem__(self, name: str) -> None:
+        raise FrozenError(f"cannot delete {self._what} {name!r}: a robot does not change; {CHANGED}")
 
     def __contains__(self, name: object) -> bool:
         return name in self._parts
@@ -105,6 +116,14 @@ class Geometry:
 @record(frozen=True, slots=True, repr=False)
 class Body:
     """A link of the file, moving by itself or fixed to another."""
+
+    INSTEAD: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("mass", "inertia", "center_of_mass"),
+            "give parameters={'body.NAME.mass': …} with a call, or use kt.with_inertial_parameters",
+        ),
+        "": CHANGED,
+    }
 
     name: str
     inertia: Inertia
@@ -177,6 +196,8 @@ class Rotor:
 class Joint(HasDrive):
     """A moving joint."""
 
+    INSTEAD: ClassVar[Mapping[str, str]] = {"": CHANGED}
+
     name: str
     kind: JointKind
     slot: int
@@ -230,6 +251,8 @@ class Joint(HasDrive):
 class Coupling:
     """Coordinates shared by several joints: the joints' are matrix z + offset, and q contains z."""
 
+    INSTEAD: ClassVar[Mapping[str, str]] = {"": CHANGED}
+
     name: str
     joints: tuple[str, ...]
     matrix: tuple[tuple[float, ...], ...]
@@ -258,6 +281,8 @@ class Coupling:
 @record(frozen=True, slots=True, repr=False)
 class Frame:
     """A named coordinate frame on a body: every body's own, and those added by name."""
+
+    INSTEAD: ClassVar[Mapping[str, str]] = {"": CHANGED}
 
     name: str
     body: str

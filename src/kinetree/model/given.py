@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
 from numbers import Real
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "body_name",
     "flags",
     "floats",
+    "gravity_of",
     "name_of",
     "names",
     "plain_limits",
@@ -53,6 +55,14 @@ def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ..
         return tuple(map(float, given))
     except (TypeError, ValueError, OverflowError):
         raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
+
+
+def gravity_of(given: Sequence[float]) -> tuple[float, float, float]:
+    """An acceleration of free fall, m/s²."""
+    numbers = floats("gravity", given, "")
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        raise ModelError(f"gravity must be three finite numbers, such as (0, 0, -9.81), not {numbers!r:.60}")
+    return numbers[0], numbers[1], numbers[2]
 
 
 def flags(what: str, given: bool | Sequence[bool], count: int, where: object) -> tuple[bool, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from kinetree.model import changes, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
 from kinetree.model.changes import Changed
+from kinetree.model.elements import CHANGED
 from kinetree.model.equality import are_equal, hash_of, without_places
 from kinetree.model.interning import key_of, restored
 from kinetree.model.parameters import nominal, parameter_names
@@ -33,6 +34,19 @@ __all__ = ["Model", "check_robot"]
 @record(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Model(Robot):
     """A robot. Made by `kinetree.load`, `kinetree.zoo` or a `ModelBuilder`; never changed afterwards."""
+
+    INSTEAD: ClassVar[Mapping[str, str]] = {
+        "gravity": "make another with robot.with_gravity((x, y, z)), or give parameters={'gravity': …} with a call",
+        "mass": "make another with robot.scaled(1.0, mass=…), or give parameters={'body.NAME.mass': …} with a call",
+        "floating_base": "load it again with floating_base=True or False, or use robot.rerooted",
+        "actuated": "make another with robot.with_actuation({joint: True or False})",
+        **dict.fromkeys(
+            ("lower", "upper", "effort_limit", "velocity_limit", "limits"),
+            "change its file, or its parts: kt.ModelBuilder.of(parts).build(), with parts from robot.parts",
+        ),
+        "": CHANGED,
+    }
+    """What takes the place of setting an attribute."""
 
     @classmethod
     def of(cls, change: Changed) -> Model:
@@ -204,6 +218,24 @@ class Model(Robot):
         [True, False]
         """
         return Model.of(changes.with_actuation(self, motors))
+
+    def with_gravity(self, gravity: Sequence[float]) -> Model:
+        """The robot under another acceleration of free fall.
+
+        Args:
+            gravity: (3,), m/s², in the world's axes: (0, 0, -1.62) on the moon, (0, 0, 0) without weight.
+
+        Raises:
+            ModelError: unless it is three finite numbers.
+
+        To vary it from sample to sample without another robot, give `parameters={"gravity": …}` with a call.
+
+        >>> import kinetree as kt
+        >>> moon = kt.zoo.load("double_pendulum").with_gravity((0, 0, -1.62))
+        >>> moon.gravity
+        (0.0, 0.0, -1.62)
+        """
+        return Model.of(changes.with_gravity(self, gravity))
 
     def attach(
         self,

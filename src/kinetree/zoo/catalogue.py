@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kinetree.errors import NameNotFoundError, nearest_names
@@ -32,18 +33,19 @@ def path(name: str) -> Path:
     return known[name]
 
 
-def load(name: str, *, floating_base: bool | None = None) -> Model:
+def load(name: str, *, floating_base: bool | None = None, gravity: Sequence[float] | None = None) -> Model:
     """Load a robot of the zoo.
 
     With `floating_base` None, the robot has its natural base: the quadruped, the humanoid and the ragdoll float, the
-    others are fixed. An unknown name raises `NameNotFoundError`.
+    others are fixed. `gravity` (3,), m/s², is (0, 0, -9.81) by default. An unknown name raises `NameNotFoundError`.
 
     >>> import kinetree as kt
     >>> kt.zoo.load("double_pendulum").nq
     2
     """
     file = path(name)
-    return load_file(file, floating_base=name in _FLOATING if floating_base is None else floating_base)
+    floats = name in _FLOATING if floating_base is None else floating_base
+    return load_file(file, floating_base=floats, gravity=gravity)
 
 
 def _files() -> dict[str, Path]:

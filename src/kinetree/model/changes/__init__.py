@@ -3,6 +3,7 @@
 from kinetree.model.changes.actuation import with_actuation
 from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
+from kinetree.model.changes.gravity import with_gravity
 from kinetree.model.changes.lock import lock
 from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
 from kinetree.model.changes.principal_axes import in_principal_axes
@@ -24,4 +25,5 @@ __all__ = [
     "rerooted",
     "scaled",
     "with_actuation",
+    "with_gravity",
 ]
