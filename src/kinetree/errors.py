@@ -17,7 +17,8 @@
     └── MissingPackageError (ImportError) an optional package that is not installed
 
 Each also derives from the built-in error in parentheses, so `except ValueError` keeps working. `ModelWarning`, a
-UserWarning, marks input that is suspicious but possible; it is loaded as written.
+UserWarning, marks input that is suspicious but possible; it is loaded as written. `SimulationWarning`, a UserWarning
+too, marks a motion that is computed as asked, but hardly meant.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ __all__ = [
     "SaveError",
     "ShapeError",
     "SimulationError",
+    "SimulationWarning",
     "SingularModelError",
     "StiffFrictionError",
     "TrajectoryFileError",
@@ -141,6 +143,10 @@ class MissingPackageError(KinetreeError, ImportError):
 
 class ModelWarning(UserWarning):
     """Something in a robot file that is suspicious but possible; it is loaded as written."""
+
+
+class SimulationWarning(UserWarning):
+    """A motion through a joint's stop, far down, or from far outside the limits; it is computed as asked."""
 
 
 def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:

@@ -68,6 +68,7 @@ NAMES = [
     "ShapeError",
     "SimulationError",
     "SimulationInterrupted",
+    "SimulationWarning",
     "SingularModelError",
     "Spherical",
     "StiffFrictionError",

@@ -33,6 +33,7 @@ from kinetree.algorithms.constrained_dynamics import (
     constraint_errors,
     impact,
     operational_space_inertia,
+    projected_state,
 )
 from kinetree.algorithms.constrained_inverse_dynamics import (
     DividedForces,
@@ -170,6 +171,7 @@ __all__ = [
     "placements",
     "potential_energy",
     "potential_energy_regressor",
+    "projected_state",
     "relative_jacobian",
     "relative_motion",
     "relative_velocity",

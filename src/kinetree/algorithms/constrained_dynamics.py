@@ -34,6 +34,7 @@ __all__ = [
     "constraint_errors",
     "impact",
     "operational_space_inertia",
+    "projected_state",
 ]
 
 Pieces = Sequence[Sequence[Scalar]]
@@ -108,6 +109,32 @@ def impact(
     impulses, total = _solved(tree, rows, halves, Y, missing, rule, halves.nothing())
     v = tree.numbers(qd[1:], "nv")
     return Constrained([a + b for a, b in zip(v, halves.rest(total), strict=True)], impulses)
+
+
+def projected_state(
+    tree: Tree, holds: Sequence[Hold], q: Pieces, qd: Pieces, rule: ConstraintRule
+) -> tuple[Sequence[Sequence[Scalar]], Sequence[Sequence[Scalar]]]:
+    """q and v near a state, from slot 1 on, with the error removed to second order and J v = 0 to first.
+
+    Both changes, -M⁻¹ Jᵀ Λ error and -M⁻¹ Jᵀ Λ J v, are the smallest as the inertias measure them. Rows may depend on
+    each other.
+
+    Source: Hairer and Wanner, *Solving Ordinary Differential Equations II* (1996), section VII.2, projections.
+    """
+    rows = _rows(tree, holds, q, qd, rule)
+    halves, Y = _halves(tree, rows, q, rule)
+    solver = _decomposed(tree, rows, halves, Y, rule)
+    motions = list(zip(holds, rows.motions, strict=True))
+    errors = [x for hold, motion in motions for x in constraint_error(hold, motion)]
+    away, change = (
+        tree.split(halves.rest(halves.unrooted(solver.solve([-x for x in off])[1])), "nv")
+        for off in (errors, [x for _, motion in motions for x in motion.velocity])
+    )
+    q_next, v_next = tree.pieces(2)
+    for i, _ in tree.outward:
+        q_next[i] = tree.joint[i].integrate(q[i], away[i])
+        v_next[i] = [a + b for a, b in zip(qd[i], change[i], strict=True)]
+    return q_next[1:], v_next[1:]
 
 
 def operational_space_inertia(tree: Tree, holds: Sequence[Hold], q: Pieces, rule: ConstraintRule) -> list[Scalar]:

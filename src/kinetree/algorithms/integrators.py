@@ -7,6 +7,9 @@ Sources: semi-implicit Euler, with the new velocity first; and the fourth-order 
 Owren, "Commutator-free Lie group methods", Future Generation Computer Systems 19 (2003), with displacements applied on
 the right because v is in the bodies' own axes. Where displacements commute, this is the classical Runge-Kutta formula.
 A step ends in coordinates far from their singularities (`JointKind.rechart`).
+
+Under constraints each stage has the acceleration that they allow, and a step ends with a projection onto the states
+that satisfy them (`projected_state`), which leaves the order as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained_dynamics
 from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.momentum import mechanical_power
@@ -21,6 +25,7 @@ from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import Tree
+from kinetree.tree.holds import Hold
 
 __all__ = ["INTEGRATORS", "Integrator", "Stage", "stage_acceleration", "stage_powers", "step"]
 
@@ -88,11 +93,17 @@ def stage_acceleration(
     f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
+    holds: Sequence[Hold] = (),
+    rule: ConstraintRule | None = None,
 ) -> Any:
-    """The acceleration of a stage."""
+    """The acceleration of a stage, under constraints if there is a rule for them."""
     acting = driven(tree, q, v, tau, passive, limits)
     if integrator.brakes_at_the_end:
         tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    if rule is not None:
+        nothing = [0.0] * sum(len(hold.directions) + 3 * hold.turns for hold in holds)
+        found = constrained_dynamics(tree, holds, q, v, acting, f_ext and f_ext(q), nothing, rule)
+        return tree.split(found.motion, "nv")
     return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext and f_ext(q)))
 
 

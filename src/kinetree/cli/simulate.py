@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import time
+import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -192,7 +193,6 @@ def _run(
     robot: Model, choice: IntegratorChoice, quiet: bool, interruption: Interruption, **settings: object
 ) -> Trajectory:
     from kinetree.errors import StiffFrictionError
-    from kinetree.sim import simulate as run
 
     with progress_bar("simulating", quiet=quiet) as show:
 
@@ -206,16 +206,29 @@ def _run(
 
         interruption.keep()
         if choice is not IntegratorChoice.auto:
-            return run(robot, integrator=choice.value, progress=progress, **settings)  # type: ignore[arg-type]
+            return _warned(robot, integrator=choice.value, progress=progress, **settings)
         try:
-            return run(robot, integrator="rk4", progress=progress, **settings)  # type: ignore[arg-type]
+            return _warned(robot, integrator="rk4", progress=progress, **settings)
         except StiffFrictionError as error:
             if not quiet:
                 reason = str(error).partition(";")[0]
                 error_console().print(
                     f"note: took the integrator semi_implicit_euler: {reason}", markup=False, soft_wrap=True
                 )
-            return run(robot, integrator="semi_implicit_euler", progress=progress, **settings)  # type: ignore[arg-type]
+            return _warned(robot, integrator="semi_implicit_euler", progress=progress, **settings)
+
+
+def _warned(robot: Model, **settings: Any) -> Trajectory:
+    """Simulate, and print each warning about the motion on a line of its own."""
+    from kinetree.errors import SimulationWarning
+    from kinetree.sim import simulate as run
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SimulationWarning)
+        trajectory = run(robot, **settings)
+    for warning in caught:
+        error_console().print(f"warning: {warning.message}", style="yellow", markup=False, soft_wrap=True)
+    return trajectory
 
 
 def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:

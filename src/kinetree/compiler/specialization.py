@@ -253,7 +253,7 @@ class Specialization:
         if rolled:
             model: Form = RolledModel(source or self._rolled(robot), recorder, knowledge)
         elif self.definition.is_step:
-            model = robot
+            model = replace(robot, tree=RecordedTree.of(robot.tree, recorder)) if self._is_dense() else robot
         else:
             robot = aligned(robot)
             model = replace(robot, tree=RecordedTree.of(robot.tree, recorder))

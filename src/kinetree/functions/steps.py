@@ -6,23 +6,31 @@ These are not public: `kinetree.sim` calls them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
+from kinetree.functions.constraint_options import HELD, row_count
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model
+from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
-from kinetree.spatial import Force
+from kinetree.spatial import Force, Mat3, Transform, Vec3
+from kinetree.tree.holds import Hold
 
-__all__ = ["evaluation", "stage_state", "steps"]
+__all__ = ["PLACE", "HeldStep", "evaluation", "held_step", "stage_state", "steps"]
+
+PLACE = 12
+"""Numbers of a contact's place: the columns of its rotation matrix, and its position."""
+_RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
 _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
@@ -41,11 +49,12 @@ def _steps(
     limits: bool,
     f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
+    held: Sequence[Hold] = (),
 ) -> tuple[Slots, Slots, list[Scalar]]:
-    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
+    tree, method, rule = model.tree, algorithms.INTEGRATORS[integrator], _RULE if held else None
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
-        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits)
+        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits, held, rule)
         return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits)
 
     def state(past: Sequence[Any]) -> tuple[Slots, Slots]:
@@ -56,7 +65,29 @@ def _steps(
         x + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
         for x, series in zip(exchanged, zip(*powers, strict=True), strict=True)
     ]
+    if rule is not None:
+        return (*algorithms.projected_state(tree, held, q, v, rule), energies)
     return q[1:], v[1:], energies
+
+
+def _held_steps(
+    model: Form, q: Slots, v: Slots, exchanged: Sequence[Scalar], tau: Slots, *rest: Any,
+    constraints: Sequence[Constraint], **options: Any,
+) -> tuple[Slots, Slots, list[Scalar]]:  # fmt: skip
+    *places, dt = rest
+    return _steps(model, q, v, exchanged, tau, dt, held=_held(model, constraints, *places), **options)
+
+
+def _held(model: Form, constraints: Sequence[Constraint], places: Sequence[Scalar] = ()) -> list[Hold]:
+    """The constraints, each contact at its place: the rotation by columns and the position, 12 numbers."""
+    found, first = [], 0
+    for hold in holds(model.frames, constraints):
+        at = hold.at
+        if hold.carrier is None:
+            a, b, c, r = (Vec3(*places[k : k + 3]) for k in range(first, first + PLACE, 3))
+            at, first = Transform(Mat3(a, b, c), r), first + PLACE
+        found.append(replace(hold, at=at))
+    return found
 
 
 def _evaluation(
@@ -70,11 +101,28 @@ def _evaluation(
     passive: Sequence[str],
     limits: bool,
     f_ext: Mapping[int, Force],
+    held: Sequence[Hold] = (),
 ) -> list[Scalar]:
     tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
-    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits)
+    rule = _RULE if held else None
+    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
     powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits)
     return [*tree.numbers(a[1:], "nv"), *powers]
+
+
+def _held_evaluation(
+    model: Form, q: Slots, v: Slots, tau: Slots, dt: Sequence[Scalar], *places: Sequence[Scalar],
+    constraints: Sequence[Constraint], **options: Any,
+) -> list[Scalar]:  # fmt: skip
+    return _evaluation(model, q, v, tau, dt, held=_held(model, constraints, *places), **options)
+
+
+def _projection(
+    model: Form, q: Slots, v: Slots, *places: Sequence[Scalar], constraints: Sequence[Constraint]
+) -> list[Scalar]:
+    held = _held(model, constraints, *places)
+    q_next, v_next = algorithms.projected_state(model.tree, held, q, v, _RULE)
+    return model.tree.stacked((q_next, "nq"), (v_next, "nv"))
 
 
 STEPS = Definition(
@@ -156,6 +204,53 @@ def evaluation(
     """What one stage of a step of dt (…, 1) evaluates: [acceleration, power that enters, loss] (…, nv + 2)."""
     switches = switched_on(robot, passive, limits)
     return run(EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
+
+
+def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
+    return algorithms.are_many(row_count(options["constraints"]), model.nv)
+
+
+class HeldStep(NamedTuple):
+    """The functions of a step under constraints: like `steps` and `evaluation`, and the projection at the end."""
+
+    steps: Callable[..., Array]
+    evaluation: Callable[..., Array]
+    projection: Callable[..., Array]
+
+
+@cache
+def held_step(contacts: int) -> HeldStep:
+    """The functions for constraints of which so many are contacts.
+
+    If there are any, their places (…, T, 12 contacts) or (…, 12 contacts) follow tau, or dt, or v.
+    """
+    places = (("places", PLACE * contacts),) if contacts else ()
+    options = {**_OPTIONS, **HELD}
+    written_out = Strategy(loops=False, is_dense=_has_many_rows)
+    return HeldStep(
+        _function(
+            replace(STEPS, inputs=(*STEPS.inputs, *places), compute=_held_steps, options=options, strategy=written_out)
+        ),
+        _function(
+            replace(
+                EVALUATION, inputs=(*EVALUATION.inputs, *places), compute=_held_evaluation, options=options,
+                strategy=written_out,
+            )
+        ),
+        _function(
+            Definition(
+                "simulate", (_Q, _V, *places), _state_size, _projection, HELD, divides_by_inertia=True, regroups=True,
+                strategy=written_out,
+            )
+        ),
+    )  # fmt: skip
+
+
+def _function(definition: Definition) -> Callable[..., Array]:
+    def function(robot: Model, *arguments: ArrayLike, **options: Any) -> Array:
+        return run(definition, robot, arguments, **options)
+
+    return defined_by(definition)(function)
 
 
 @cache

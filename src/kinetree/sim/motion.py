@@ -1,8 +1,9 @@
-"""The motion of one simulation, advanced by whole steps: many at once, or stage by stage for a controller."""
+"""The motion of one simulation, or of a batch, advanced by whole steps: many at once, or stage by stage."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,123 +11,216 @@ from numpy.typing import NDArray
 
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.steps import evaluation, stage_state, steps
+from kinetree.functions.steps import HeldStep, evaluation, held_step, stage_state, steps
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.sim.held import HeldFrames
 from kinetree.sim.record import Record
 from kinetree.sim.torques import Torque
 
-__all__ = ["Controlled", "Held", "Motion"]
+__all__ = ["Held", "Motion", "Parts", "Sampled", "Setting", "Staged"]
 
 Array = NDArray[np.float64]
+Parts = int | NDArray[np.intp]
+"""Into how many parts each step is divided, of all samples or of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all steps of a motion have in common."""
+
+    robot: Model
+    dt: float
+    integrator: str
+    passive: Sequence[str]
+    limits: bool
+    shape: tuple[int, ...]
+    """Leading axes of a batch; () for one motion."""
+    forces: Mapping[ForceKey, Array]
+    """External forces (…, steps, 6)."""
+    parameters: Mapping[str, Array]
+    held: HeldFrames | None
+
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall (…, 3)."""
+        return self.parameters.get("gravity", np.array(self.robot.gravity, dtype=np.float64))
+
+    @property
+    def under_constraints(self) -> HeldStep | None:
+        """The functions of a step under constraints, if there are any."""
+        return None if self.held is None else held_step(self.held.contacts)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the functions of a step."""
+        constraints = {} if self.held is None else {"constraints": self.held.constraints}
+        return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints}
 
 
 class Motion(Protocol):
     """What `simulate` asks for. Row k of the record is the state before step k."""
 
-    most: int
-    """How many steps may be taken at once."""
+    def most(self, step: int) -> int:
+        """How many steps may be taken at once from a step on."""
 
     def torque(self, step: int, row: Array) -> Array:
-        """The torques at the beginning of a step, (nv,)."""
+        """The torques at the beginning of a step, (…, nv)."""
 
-    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
         """Take steps from row `step` on, each divided into equal parts: fill in the rows and torques they give."""
 
 
-class Held:
-    """A motion under torques known in advance, constant over each step: one call of a kernel for many steps."""
+class _Stepper:
+    """Steps under known torques: one call of a kernel for many of them."""
 
-    most = 100_000
-
-    def __init__(
-        self,
-        robot: Model,
-        tau: Array,
-        forces: Mapping[ForceKey, Array],
-        dt: float,
-        integrator: str,
-        passive: Sequence[str],
-        *,
-        limits: bool,
-    ):
-        """`tau`: (steps, nv); each of `forces`: (steps, 6)."""
-        self._tau = tau
-        self._forces = [*forces.values()]
-        self._until = _ends_of_runs(self._forces, len(tau))
-        self._dt = dt
+    def __init__(self, setting: Setting, count: int) -> None:
+        """`count`: how many steps the whole motion has."""
+        robot, shape = setting.robot, setting.shape
+        self._dt, self._shape = setting.dt, shape
         self._split = (robot.nq, robot.nq + robot.nv)
+        self._forces = [*setting.forces.values()]
+        self._until = _ends_of_runs(self._forces, count)
+        self._places = [] if setting.held is None or not setting.held.contacts else [setting.held.places]
+        cores = [robot.parameter(name).shape for name in setting.parameters]
+        self._parameters = [
+            np.broadcast_to(x, (*shape, *core)) for x, core in zip(setting.parameters.values(), cores, strict=True)
+        ]
+        held = setting.under_constraints
         self._steps = compile_function(
-            robot, steps, f_ext=[*forces], integrator=integrator, passive=passive, limits=limits
+            robot, steps if held is None else held.steps, f_ext=[*setting.forces],
+            parameters=[*setting.parameters], **setting.options,
+        )  # fmt: skip
+
+    def advance(self, record: Record, step: int, tau: Array, parts: Parts) -> None:
+        """Take a step per row of tau (…, count, nv)."""
+        end = step + tau.shape[-2]
+        record.tau[..., step:end, :] = tau
+        while step < end:
+            run = min(end, int(self._until[np.searchsorted(self._until, step, side="right")])) - step
+            self._with_constant_forces(record.rows, step, tau[..., :run, :], parts)
+            step, tau = step + run, tau[..., run:, :]
+
+    def _with_constant_forces(self, rows: Array, step: int, tau: Array, parts: Parts) -> None:
+        forces = [x[..., step, :] for x in self._forces]
+        start, after = rows[..., step, :], rows[..., step + 1 : step + 1 + tau.shape[-2], :]
+        if isinstance(parts, int):
+            self._divided(start, after, tau, parts, forces, self._places, self._parameters)
+            return
+        whole = np.broadcast_to(tau, (*self._shape, *tau.shape[-2:]))
+        forces, places = (
+            [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in xs] for xs in (forces, self._places)
         )
+        for number in np.unique(parts):
+            some = parts == number
+            into = np.empty((int(some.sum()), *after.shape[-2:]))
+            others = ([x[some] for x in xs] for xs in (forces, places, self._parameters))
+            self._divided(start[some], into, whole[some], int(number), *others)
+            after[some] = into
+
+    def _divided(
+        self,
+        start: Array,
+        after: Array,
+        tau: Array,
+        parts: int,
+        forces: Sequence[Array],
+        places: Sequence[Array],
+        parameters: Sequence[Array],
+    ) -> None:
+        """Fill in the rows after the start."""
+        state, h = np.split(start, self._split, axis=-1), np.array(self._dt / parts)
+        if parts > 1:
+            tau = np.repeat(tau, parts, axis=-2)
+        fixed = [np.broadcast_to(x[..., None, :], (*x.shape[:-1], tau.shape[-2], x.shape[-1])) for x in places]
+        if parts == 1:
+            self._steps(*state, tau, *fixed, h, *forces, *parameters, out=after)
+        else:
+            found = self._steps(*state, tau, *fixed, h, *forces, *parameters)
+            after[...] = found[..., parts - 1 :: parts, :]
+
+
+class Held:
+    """A motion under torques known in advance, constant over each step."""
+
+    def __init__(self, setting: Setting, tau: Array) -> None:
+        """`tau`: (…, steps, nv)."""
+        self._tau = tau
+        self._stepper = _Stepper(setting, tau.shape[-2])
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 100_000
 
     def torque(self, step: int, row: Array) -> Array:  # noqa: ARG002
         # The last row is asked for once more, for the end of the last step.
-        torque: Array = self._tau[min(step, len(self._tau) - 1)]
+        torque: Array = self._tau[..., min(step, self._tau.shape[-2] - 1), :]
         return torque
 
-    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
-        end = step + count
-        while step < end:
-            run = min(end, int(self._until[np.searchsorted(self._until, step, side="right")])) - step
-            self._with_constant_forces(record, step, run, parts)
-            step += run
-
-    def _with_constant_forces(self, record: Record, step: int, count: int, parts: int) -> None:
-        tau, h = self._tau[step : step + count], np.array(self._dt / parts)
-        forces = [rows[step] for rows in self._forces]
-        record.tau[step : step + count] = tau
-        start, after = np.split(record.rows[step], self._split), record.rows[step + 1 : step + count + 1]
-        if parts == 1:
-            self._steps(*start, tau, h, *forces, out=after)
-        else:
-            after[:] = self._steps(*start, np.repeat(tau, parts, axis=0), h, *forces)[parts - 1 :: parts]
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        self._stepper.advance(record, step, self._tau[..., step : step + count, :], parts)
 
 
-def _ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:
-    """The steps, and the end, at which a run of steps with the same forces ends."""
-    changes = [np.any(rows[1:] != rows[:-1], axis=1) for rows in forces]
-    return np.append(np.flatnonzero(np.any(changes, axis=0)) + 1 if forces else [], steps).astype(np.intp)
+class Sampled:
+    """A motion under torques that a function of time and state gives at regular times, constant between them."""
+
+    def __init__(self, setting: Setting, torque: Torque, period: int, count: int) -> None:
+        """`period`: how many steps from one sample to the next; `count`: how many the whole motion has."""
+        self._torque, self._period, self._count = torque, period, count
+        self._dt, self._split = setting.dt, (setting.robot.nq, setting.robot.nq + setting.robot.nv)
+        self._stepper = _Stepper(setting, count)
+        self._held: Array = np.zeros(setting.robot.nv)
+
+    def most(self, step: int) -> int:
+        return self._period - step % self._period
+
+    def torque(self, step: int, row: Array) -> Array:
+        if step % self._period == 0 and step < self._count:
+            q, v, _ = np.split(row, self._split, axis=-1)
+            self._held = self._torque(step * self._dt, q, v)
+        return self._held
+
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        tau = np.broadcast_to(self._held[..., None, :], (*self._held.shape[:-1], count, self._held.shape[-1]))
+        self._stepper.advance(record, step, tau, parts)
 
 
-class Controlled:
-    """A motion under torques that are a function of time and state, called at every stage."""
+class Staged:
+    """A single motion under torques that are a function of time and state, called at every stage of the integrator."""
 
-    most = 1
-
-    def __init__(
-        self,
-        robot: Model,
-        torque: Torque,
-        forces: Mapping[ForceKey, Array],
-        dt: float,
-        integrator: str,
-        passive: Sequence[str],
-        *,
-        limits: bool,
-    ):
-        """Each of `forces`: (steps, 6)."""
+    def __init__(self, setting: Setting, torque: Torque) -> None:
+        robot, held, options = setting.robot, setting.under_constraints, setting.options
         self._torque = torque
-        self._forces = [*forces.values()]
+        self._forces = [*setting.forces.values()]
+        self._parameters = [*setting.parameters.values()]
+        self._places = [] if setting.held is None or not setting.held.contacts else [setting.held.places]
         self._now: tuple[int, Any] = (-1, None)
-        self._dt = dt
+        self._dt = setting.dt
         self._nq, self._nv = robot.nq, robot.nv
-        self._integrator = INTEGRATORS[integrator]
+        self._integrator = INTEGRATORS[setting.integrator]
         self._weights = np.array(self._integrator.weights)
         self._evaluate = compile_function(
-            robot, evaluation, f_ext=[*forces], integrator=integrator, passive=passive, limits=limits
-        )
+            robot, evaluation if held is None else held.evaluation, f_ext=[*setting.forces],
+            parameters=[*setting.parameters], **options,
+        )  # fmt: skip
         self._states = [
-            compile_function(robot, stage_state(k + 1), integrator=integrator) for k in range(self._integrator.stages)
+            compile_function(robot, stage_state(k + 1), integrator=setting.integrator)
+            for k in range(self._integrator.stages)
         ]
+        self._project = held and compile_function(
+            robot, held.projection, parameters=[*setting.parameters], constraints=options["constraints"]
+        )
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 1
 
     def torque(self, step: int, row: Array) -> Array:
         tau = self._torque(step * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
         self._now = step, tau
         return tau
 
-    def advance(self, record: Record, step: int, count: int, parts: int) -> None:
-        assert count == self.most
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        assert count == 1
+        assert isinstance(parts, int)
         row = record.rows[step]
         for part in range(parts):
             row = self._part(row, step, part, parts)
@@ -142,10 +236,12 @@ class Controlled:
         q, v, exchanged = np.split(row, (self._nq, self._nq + nv))
         for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
             tau = self._torque_at(step, part, k, step * self._dt + (part + time) * length, q, v)
-            found = self._evaluate(q, v, tau, h, *forces)
+            found = self._evaluate(q, v, tau, h, *self._places, *forces, *self._parameters)
             powers[k] = found[nv:]
             past += (q, v, found[:nv])
             q, v = np.split(state(h, *past), (self._nq,))
+        if self._project is not None:
+            q, v = np.split(self._project(q, v, *self._places, *self._parameters), (self._nq,))
         return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
 
     def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:
@@ -153,3 +249,11 @@ class Controlled:
         if known == step and part == stage == 0:
             return tau  # type: ignore[no-any-return]
         return self._torque(t, q, v)
+
+
+def _ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:
+    """The steps, and the end, at which a run of steps with the same forces ends."""
+    changes = [
+        np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=(*range(rows.ndim - 2), rows.ndim - 1)) for rows in forces
+    ]
+    return np.append(np.flatnonzero(np.any(changes, axis=0)) + 1 if forces else [], steps).astype(np.intp)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import MissingPackageError
+from kinetree.errors import MissingPackageError, ShapeError
 from kinetree.files import file_path, write_file
 from kinetree.sim.trajectory import Trajectory
 
@@ -38,7 +38,8 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
     before stays as it was.
 
-    Raises `MissingPackageError` if matplotlib is not installed, and `SaveError` if the file cannot be written.
+    Raises `ShapeError` for a batch of motions, of which one can be drawn, `plot(motions[0], …)`;
+    `MissingPackageError` if matplotlib is not installed, and `SaveError` if the file cannot be written.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -46,6 +47,12 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     except ImportError:
         raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
     target = file_path("plot", path, ".png")
+    if trajectory.shape:
+        first = ", ".join("0" for _ in trajectory.shape)
+        raise ShapeError(
+            f"this trajectory is a batch {trajectory.shape} of motions, and a picture shows one of them: "
+            f"plot(motions[{first}], …)"
+        )
 
     panels = _coordinate_panels(trajectory)
     turns = _quaternions(trajectory)

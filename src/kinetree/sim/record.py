@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,11 +18,14 @@ Array = NDArray[np.float64]
 
 
 class Record:
-    """One row [q, v, work, loss] per moment, and the torques."""
+    """One row [q, v, work, loss] per moment, and the torques, of one motion or of each of a batch."""
 
-    def __init__(self, robot: Model, steps: int) -> None:
-        self.rows = np.zeros((steps + 1, robot.nq + robot.nv + 2))
-        self.tau = np.empty((steps + 1, robot.nv))
+    def __init__(self, robot: Model, shape: tuple[int, ...], steps: int, parameters: Mapping[str, Array]) -> None:
+        self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
+        self.tau = np.empty((*shape, steps + 1, robot.nv))
+        # One value of a parameter for all rows of a motion.
+        cores = {name: robot.parameter(name).ndim for name in parameters}
+        self._parameters = {name: np.expand_dims(x, x.ndim - cores[name]) for name, x in parameters.items()}
         self.done = 0
         """How many rows are complete."""
         self.substeps = 1
@@ -28,8 +33,9 @@ class Record:
 
     def trajectory(self, integrator: str, dt: float, *, springs: bool, limits: bool) -> Trajectory:
         """The rows that are complete."""
-        robot, rows, tau = self._robot, self.rows[: self.done], self.tau[: self.done]
-        q, v, exchanged = (part.copy() for part in np.split(rows, (robot.nq, robot.nq + robot.nv), axis=1))
+        robot, rows, tau = self._robot, self.rows[..., : self.done, :], self.tau[..., : self.done, :]
+        q, v, exchanged = (part.copy() for part in np.split(rows, (robot.nq, robot.nq + robot.nv), axis=-1))
+        given = self._parameters or None
         return Trajectory(
             robot=robot.name,
             integrator=integrator,
@@ -39,10 +45,10 @@ class Record:
             q=q,
             v=v,
             tau=limited_forces(robot, tau, v) if limits else tau,
-            kinetic=kinetic_energy(robot, q, v),
-            potential=potential_energy(robot, q, passive=springs),
-            work=exchanged[:, 0].copy(),
-            dissipated=exchanged[:, 1].copy(),
+            kinetic=kinetic_energy(robot, q, v, parameters=given),
+            potential=potential_energy(robot, q, passive=springs, parameters=given),
+            work=exchanged[..., 0].copy(),
+            dissipated=exchanged[..., 1].copy(),
             q_names=tuple(robot.q_names),
             q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
             q_units=coordinate_units(robot),

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from numbers import Real
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import OptionError, SimulationError
+from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
+from kinetree.functions.constraint_options import Constraints, first_sample
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
-from kinetree.model.external_forces import ExternalForces
-from kinetree.sim.motion import Controlled, Held, Motion
+from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.sim.held import held_frames
+from kinetree.sim.motion import Held, Motion, Parts, Sampled, Setting, Staged
 from kinetree.sim.record import Record
+from kinetree.sim.remarks import remarks
 from kinetree.sim.stiffness import Stiffness, spring_stiffness
-from kinetree.sim.torques import Controller, checked_controller, force_rows, torque_rows, vector
+from kinetree.sim.torques import Controller, checked_controller, force_rows, parameter_values, state, torque_rows
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
 __all__ = ["MAX_STEPS", "simulate", "step_count"]
@@ -42,23 +47,41 @@ def simulate(
     v: ArrayLike | None = None,
     tau: ArrayLike | Controller | None = None,
     f_ext: ExternalForces | None = None,
+    constraints: Constraints | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
+    control_dt: float | Literal["stages"] | None = None,
     integrator: str = "rk4",
     passive: Passive = True,
     limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectory:
-    """The motion of a robot under gravity, joint torques, joint friction and springs.
+    """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
-    q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. tau (N·m or N) is None, constant
-    (nv,), one row per step (steps, nv) held over that step, or a function (t, q, v) -> (nv,) that is called at every
-    stage of the integrator; without such a function, many steps run in one call of a kernel. The motion ends at the
-    first whole number of steps `dt` that reaches `duration` (both in s). Where there is no motor (`robot.actuated`), as
-    at a floating base, tau must be zero: what pushes from outside is `f_ext`.
+    q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. The motion ends at the first whole
+    number of steps `dt` that reaches `duration` (both in s). Arrays of results have one row per step and one for the
+    start: q is (steps + 1, nq).
+
+    tau (N·m or N) is None, constant (nv,), one row per step (steps, nv) held over that step, or a controller: a
+    function (t, q, v) -> (nv,) that is called once per step, in the order of time, and whose result is held until the
+    next call. With `control_dt`, a multiple of dt in s, it is called that often; control_dt="stages" calls it at every
+    stage of the integrator, some of them at times and states that the motion does not pass through: for torques that
+    are a smooth function of the state, not for a controller that remembers. Where there is no motor
+    (`robot.actuated`), as at a floating base, tau must be zero: what pushes from outside is `f_ext`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
     per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
+
+    `constraints` is a list of `kt.Contact` and `kt.Loop` that hold during the whole motion, as for
+    `constrained_dynamics`; a contact without `at=` stays where it is at the start. Each step ends with a projection
+    onto the states that satisfy them, so with "rk4" they stay closed to rounding, and gains are not needed. The start
+    must satisfy them to 1e-6: `kt.nearest_configuration` and `kt.nearest_velocity` find one that does.
+
+    A batch: q (…, nq), v (…, nv), tau (…, steps, nv), f_ext (…, steps, 6) and parameters may have leading axes, which
+    broadcast (a single row per motion is (…, 1, nv)). Results have them first: q is (…, steps + 1, nq); a controller
+    gets q (…, nq) and returns (…, nv); `motion[k]` is the trajectory of one of the motions, to plot for example. Each
+    is the same as alone.
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "semi_implicit_euler"
     (order one, with friction taken implicitly: steady however stiff friction is); the steps are those of `rollout`.
@@ -67,13 +90,16 @@ def simulate(
 
     `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
     "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
-    beyond its velocity limit. Position limits are not enforced: a joint swings through its stops. See docs/drives.md.
-    `progress(done, steps)` is called now and then.
+    beyond its velocity limit. Position limits are not enforced: a joint swings through its stops, and a
+    `SimulationWarning` says which, when and how far. Another warns about a base that falls more than 10 m, and about a
+    start far outside a joint's limits. See docs/drives.md. `parameters` are values that override some of the robot's
+    parameters, as for `aba`. `progress(done, steps)` is called now and then.
 
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
-    dynamics, and `SimulationError` when the motion ceases to be finite. Ctrl-C raises `SimulationInterrupted`, a
-    `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the first step is not done yet.
+    dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not.
+    Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the
+    first step is not done yet.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -89,29 +115,84 @@ def simulate(
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
     integrator_option(robot, integrator)
-    q = robot.neutral() if q is None else vector(robot, "q", q, robot.q_names)
-    robot.check_configuration(q)
-    v = np.zeros(robot.nv) if v is None else vector(robot, "v", v, robot.v_names)
     integrator, dt = str.__str__(integrator), float(dt)
-    forces = force_rows(robot, f_ext, steps)
+    period = control_period(tau, control_dt, dt)
+    q = robot.neutral() if q is None else state(robot, "q", q, robot.q_names)
+    robot.check_configuration(q)
+    v = np.zeros(robot.nv) if v is None else state(robot, "v", v, robot.v_names)
+    forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
+    rows = None if callable(tau) else torque_rows(robot, tau, steps)
+    shape = _batch_shape(robot, q, v, rows, forces, given)
+    if math.prod(shape) * steps > MAX_STEPS:
+        raise OptionError(
+            f"{math.prod(shape):,} motions of {steps:,} steps are more than {MAX_STEPS:,} steps in all, which is the "
+            "most that are taken at once, because a trajectory holds every step"
+        )
+    q, v = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v))
+    held = held_frames(robot, constraints, q, v, given)
+    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held)
     motion: Motion
-    if callable(tau):
-        motion = Controlled(robot, checked_controller(robot, tau), forces, dt, integrator, acting, limits=limits)
+    if rows is not None:
+        motion = Held(setting, rows)
     else:
-        motion = Held(robot, torque_rows(robot, tau, steps), forces, dt, integrator, acting, limits=limits)
-    record = Record(robot, steps)
-    record.rows[0] = np.concatenate((q, v, np.zeros(2)))
-    stiffness = Stiffness(robot, acting, integrator)
+        torque = checked_controller(robot, tau, shape)  # type: ignore[arg-type]
+        if period is None and shape:
+            raise OptionError(
+                f"control_dt='stages' is for one motion, and this is a batch {shape}: leave it out, or simulate the "
+                "motions one by one"
+            )
+        motion = Staged(setting, torque) if period is None else Sampled(setting, torque, period, steps)
+    record = Record(robot, shape, steps, given)
+    record.rows[..., 0, :] = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
+    stiffness = Stiffness(robot, acting, integrator, given)
     springs = bool(spring_stiffness(robot, acting).any())
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             _run(robot, motion, stiffness, record, dt, progress)
-        return record.trajectory(integrator, dt, springs=springs, limits=limits)
+        trajectory = record.trajectory(integrator, dt, springs=springs, limits=limits)
     except KeyboardInterrupt as stop:
         if record.done < 2:
             raise
         trajectory = record.trajectory(integrator, dt, springs=springs, limits=limits)
         raise SimulationInterrupted(trajectory, steps) from stop
+    for remark in remarks(robot, trajectory, setting.gravity):
+        warnings.warn(remark, SimulationWarning, stacklevel=2)
+    return trajectory
+
+
+def _batch_shape(
+    robot: Model,
+    q: Array,
+    v: Array,
+    tau: Array | None,
+    forces: Mapping[ForceKey, Array],
+    parameters: Mapping[str, Array],
+) -> tuple[int, ...]:
+    """The leading axes of all arguments together."""
+    shapes = {"q": q.shape[:-1], "v": v.shape[:-1], "tau": () if tau is None else tau.shape[:-2]}
+    shapes |= {f"f_ext[{key!r:.80}]": rows.shape[:-2] for key, rows in forces.items()}
+    shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(f"simulate: the leading axes of the arguments do not broadcast: {listed}") from None
+
+
+def control_period(tau: object, control_dt: object, dt: float) -> int | None:
+    """How many steps lie between calls of a controller; None if it is called at every stage."""
+    if control_dt is None:
+        return 1
+    if not callable(tau):
+        raise OptionError("control_dt says how often tau is called, so it needs a function tau(t, q, v); leave it out")
+    if isinstance(control_dt, str) and control_dt == "stages":
+        return None
+    if isinstance(control_dt, bool) or not isinstance(control_dt, Real) or not 0.0 < float(control_dt) < math.inf:
+        raise OptionError(f"control_dt must be a positive number of seconds or 'stages', not {control_dt!r:.60}")
+    period = round(float(control_dt) / dt)
+    if period < 1 or abs(period * dt - float(control_dt)) > 1e-9 * float(control_dt):
+        raise OptionError(f"control_dt must be a multiple of dt ({dt:g} s), and is {float(control_dt):g} s")
+    return period
 
 
 def _run(
@@ -123,22 +204,23 @@ def _run(
     progress: Callable[[int, int], None] | None,
 ) -> None:
     """Fill the record, in blocks of steps."""
-    rows, steps = record.rows, len(record.rows) - 1
+    rows, steps = record.rows, record.rows.shape[-2] - 1
     look = max(1, int(_STIFFNESS_PERIOD / dt)) if not stiffness.is_zero else steps
-    k, block, parts = 0, 1, 1
+    k, block = 0, 1
+    parts: Parts = 1
     while True:
-        record.tau[k] = motion.torque(k, rows[k])
+        record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
         record.done = k + 1
         if k == steps:
             return
         if k % look == 0 and not stiffness.is_zero:
-            parts = stiffness.substeps(rows[k, : robot.nq], dt)
-            record.substeps = max(record.substeps, parts)
-        count = min(block, look - k % look, steps - k, motion.most)
+            parts = stiffness.substeps(rows[..., k, : robot.nq], dt)
+            record.substeps = max(record.substeps, int(np.max(parts)))
+        count = min(block, look - k % look, steps - k, motion.most(k))
         begin = time.perf_counter()
         motion.advance(record, k, count, parts)
         seconds = time.perf_counter() - begin
-        _check_finite(robot, rows[k + 1 : k + count + 1], k, dt)
+        _check_finite(robot, rows[..., k + 1 : k + count + 1, :], k, dt)
         k += count
         record.done = k
         block = max(1, min(2 * block, int(count * SECONDS_PER_BLOCK / seconds)))
@@ -168,15 +250,18 @@ def step_count(duration: float, dt: float) -> int:
 def _check_finite(robot: Model, rows: Array, step: int, dt: float) -> None:
     """Raise if one of the rows after a step is not finite."""
     nq, nv = robot.nq, robot.nv
-    finite = np.isfinite(rows[:, : nq + nv])
+    finite = np.isfinite(rows[..., : nq + nv])
     if finite.all():
         return
-    first = int(np.argmin(finite.all(axis=1)))
-    bad, names = ~finite[first, nq:], robot.v_names
+    wrong = np.asarray(~finite.all(axis=-1))
+    first = int(np.argmax(wrong.reshape((-1, wrong.shape[-1])).any(axis=0)))
+    sample, where = first_sample(np.asarray(wrong[..., first]))
+    row = ~finite[(*sample, first)]
+    bad, names = row[nq:], robot.v_names
     if not bad.any():
-        bad, names = ~finite[first, :nq], robot.q_names
+        bad, names = row[:nq], robot.q_names
     raise SimulationError(
-        f"the motion of {robot.name!r} is no longer finite at t = {(step + first + 1) * dt:g} s "
+        f"the motion of {robot.name!r}{where} is no longer finite at t = {(step + first + 1) * dt:g} s "
         f"({names[int(np.argmax(bad))]!r} first): it grew beyond all bounds; try a "
         f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
     )

@@ -8,48 +8,64 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ActuationError, ConfigurationError, DTypeError, ShapeError
+from kinetree.errors import ActuationError, ConfigurationError, DTypeError, ShapeError, SimulationError
 from kinetree.inputs import real_array
 from kinetree.model import Model, no_motor
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
 
-__all__ = ["Controller", "Torque", "checked_controller", "force_rows", "torque_rows", "vector"]
+__all__ = [
+    "Controller",
+    "Torque",
+    "checked_controller",
+    "force_rows",
+    "parameter_values",
+    "state",
+    "torque_rows",
+]
 
 Array = NDArray[np.float64]
 
 Controller = Callable[[float, Array, Array], ArrayLike]
-"""(t, q, v) -> torques (nv,)."""
+"""(t, q, v) -> torques (…, nv)."""
 
 Torque = Callable[[float, Array, Array], Array]
 """The same, checked."""
 
 
 def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
-    """Torques that are known in advance, one row per step (steps, nv)."""
+    """Torques that are known in advance, one row per step (…, steps, nv)."""
     shape = (steps, robot.nv)
     if tau is None:
         return np.broadcast_to(np.zeros(robot.nv), shape)
-    values = _real("tau", tau, f"({robot.nv},) or ({steps}, {robot.nv})")
+    values = _real("tau", tau, f"({robot.nv},) or (…, {steps}, {robot.nv})")
     if values.ndim == 1:
-        constant = vector(robot, "tau", values, robot.v_names)
+        constant = _vector(robot, "tau", values, robot.v_names)
         robot.check_actuation(constant)
         return np.broadcast_to(constant, shape)
-    if values.shape != shape:
+    if not _fits(values, shape):
         raise ShapeError(
             f"tau has shape {values.shape}, but {robot.name!r} with {steps} steps needs ({robot.nv},) for constant "
-            f"torques or ({steps}, {robot.nv}) for one row per step"
+            f"torques or ({steps}, {robot.nv}) for one row per step; a batch has (…, {steps}, {robot.nv}), or "
+            f"(…, 1, {robot.nv}) for torques that are constant"
         )
     if not np.isfinite(values).all():
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        *sample, row, column = (int(k) for k in np.argwhere(~np.isfinite(values))[0])
+        place = ", ".join(map(str, (*sample, row, column)))
         raise ConfigurationError(
-            f"tau[{row}, {column}] ({robot.v_names[column]}) is {values[row, column]}: it must be finite"
+            f"tau[{place}] ({robot.v_names[column]}) is {values[(*sample, row, column)]}: it must be finite"
         )
     robot.check_actuation(values)
-    return values
+    return np.broadcast_to(values, (*values.shape[:-2], *shape))
+
+
+def _fits(values: Array, shape: tuple[int, ...]) -> bool:
+    """Whether values have one row per step, or in a batch one row for all of them."""
+    rows = values.shape[-2:]
+    return rows == shape or (values.ndim > 2 and rows == (1, shape[-1]))
 
 
 def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[ForceKey, Array]:
-    """External forces, one row per step (steps, 6) each."""
+    """External forces, one row per step (…, steps, 6) each."""
     if f_ext is None:
         return {}
     if not isinstance(f_ext, Mapping):
@@ -61,19 +77,54 @@ def force_rows(robot: Model, f_ext: ExternalForces | None, steps: int) -> dict[F
     for key, given in f_ext.items():
         acting(robot.frames, key)  # raises if there is no such frame
         name = f"f_ext[{key!r:.80}]"
-        values = _real(name, given, f"(6,) or ({steps}, 6)")
-        if values.shape not in ((6,), (steps, 6)):
+        values = _real(name, given, f"(6,) or (…, {steps}, 6)")
+        if values.shape != (6,) and (values.ndim < 2 or not _fits(values, (steps, 6))):
             raise ShapeError(
                 f"{name} has shape {values.shape}, but a motion of {steps} steps needs (6,) for a constant force or "
-                f"({steps}, 6) for one row per step"
+                f"({steps}, 6) for one row per step; a batch has (…, {steps}, 6), or (…, 1, 6) for a constant force"
             )
         if not np.isfinite(values).all():
             raise ConfigurationError(f"{name} must be finite everywhere")
-        rows[key] = np.broadcast_to(values, (steps, 6))
+        rows[key] = np.broadcast_to(values, (*values.shape[:-2], steps, 6))
     return rows
 
 
-def vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
+def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -> dict[str, Array]:
+    """Values of the robot's parameters (…, *shape of one sample)."""
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise DTypeError(
+            "simulate: parameters must be a dict from names such as 'body.hand.mass' to arrays, "
+            f"not {type(parameters).__name__}"
+        )
+    found = {}
+    for name, given in parameters.items():
+        core = robot.parameter(name).shape  # raises if there is no such parameter
+        shape = f"({', '.join(('…', *map(str, core)))})"
+        values = _real(name, given, shape)
+        if values.shape[values.ndim - len(core) :] != core:
+            raise ShapeError(f"simulate: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")
+        if not np.isfinite(values).all():
+            raise ConfigurationError(f"{name} must be finite everywhere")
+        found[name] = values
+    return found
+
+
+def state(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
+    """x as a new array (…, n) of finite numbers, or an error that says what is wrong."""
+    n = len(coordinates)
+    values = _real(name, x, f"(…, {n})")
+    if values.shape[-1:] != (n,):
+        raise ShapeError(f"{name} has shape {values.shape}, but {robot.name!r} needs ({n},), or (…, {n}) for a batch")
+    if values.ndim == 1:
+        return _vector(robot, name, values, coordinates)
+    if not np.isfinite(values).all():
+        raise ConfigurationError(f"{name} must be finite everywhere")
+    return values
+
+
+def _vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
     """x as a new array with one finite number per coordinate, or an error that says what is wrong."""
     n = len(coordinates)
     values = _real(name, x, f"({n},)")
@@ -89,25 +140,33 @@ def _real(name: str, x: ArrayLike, shape: str) -> Array:
     return real_array(name, x, shape).astype(np.float64)
 
 
-def checked_controller(robot: Model, controller: Controller) -> Torque:
+def checked_controller(robot: Model, controller: Controller, shape: tuple[int, ...]) -> Torque:
     """A user's function, whose results are checked and which cannot change the motion's state."""
     nv, idle = robot.nv, np.flatnonzero(~robot.actuated)
+    wanted = "(" + ", ".join(map(str, (*shape, nv))) + ("," if not shape else "") + ")"
 
     def torque(t: float, q: Array, v: Array) -> Array:
         # Read-only views, so that a controller that writes into its arguments does not change the motion.
         seen = q.view(), v.view()
         for array in seen:
             array.flags.writeable = False
-        values = _real("what tau(t, q, v) returns", controller(t, *seen), f"({nv},)")
-        if values.shape != (nv,):
+        values = _real("what tau(t, q, v) returns", controller(t, *seen), wanted)
+        if values.shape not in ((nv,), (*shape, nv)):
             raise ShapeError(
-                f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs ({nv},)"
+                f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs {wanted}"
             )
-        if idle.size and np.count_nonzero(values[idle]):  # quicker than any()
-            column = int(idle[np.flatnonzero(values[idle])[0]])
+        if not np.isfinite(values).all() and np.isfinite(q).all() and np.isfinite(v).all():
+            place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
+            raise SimulationError(
+                f"the controller tau(t, q, v) returned {values[place]} at t = {t:g} s, as entry "
+                f"{', '.join(map(str, place))} ({robot.v_names[place[-1]]}); the state that it was given is finite, "
+                f"up to {max(np.abs(q).max(), np.abs(v).max()):.3g}"
+            )
+        if idle.size and np.count_nonzero(values[..., idle]):  # quicker than any()
+            place = tuple(int(k) for k in np.argwhere(values * ~robot.actuated)[0])
             raise ActuationError(
-                f"tau(t, q, v) returned {values[column]:g} as entry {column} at t = {t:g} s, but "
-                f"{no_motor(robot, column)}"
+                f"tau(t, q, v) returned {values[place]:g} as entry {', '.join(map(str, place))} at t = {t:g} s, but "
+                f"{no_motor(robot, place[-1])}"
             )
         return values
 

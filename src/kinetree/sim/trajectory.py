@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import ShapeError
 from kinetree.files import file_path
 from kinetree.model import Joint, Model
 from kinetree.records import record
-from kinetree.sim.trajectory_file import read_fields, write_fields
+from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_fields
 
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
@@ -21,7 +23,10 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """A motion, sampled at T moments: the initial state and the state after each step."""
+    """A motion, sampled at T moments: the initial state and the state after each step. Or a batch of them.
+
+    In a batch arrays have its axes first, (…, T, n); `motions[k]` is the trajectory of one of them.
+    """
 
     robot: str
     """The robot's name."""
@@ -33,20 +38,20 @@ class Trajectory:
     time: Array
     """(T,), s."""
     q: Array
-    """(T, nq)."""
+    """(…, T, nq)."""
     v: Array
-    """(T, nv)."""
+    """(…, T, nv)."""
     tau: Array
-    """(T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked for, and
-    without friction and springs; N·m or N."""
+    """(…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked for,
+    and without friction and springs; N·m or N."""
     kinetic: Array
-    """(T,), J."""
+    """(…, T), J."""
     potential: Array
-    """(T,), J, of gravity and springs; gravity's is zero where the centre of mass is at the world's origin."""
+    """(…, T), J, of gravity and springs; gravity's is zero where the centre of mass is at the world's origin."""
     work: Array
-    """(T,), done by the torques and external forces since the beginning, J."""
+    """(…, T), done by the torques and external forces since the beginning, J."""
     dissipated: Array
-    """(T,), lost to friction since the beginning, J."""
+    """(…, T), lost to friction since the beginning, J."""
     q_names: tuple[str, ...]
     """One name per coordinate."""
     q_joints: tuple[str, ...]
@@ -57,18 +62,43 @@ class Trajectory:
     """One name per degree of freedom."""
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of a batch; () for one motion."""
+        return self.q.shape[:-2]
+
+    def __getitem__(self, index: Any) -> Trajectory:
+        """One of a batch of motions, or a smaller batch.
+
+        >>> import kinetree as kt
+        >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
+        >>> motions.shape, motions[1].q.shape
+        ((2,), (11, 2))
+
+        Raises:
+            ShapeError: this is one motion, or the batch has fewer axes.
+            IndexError: the batch is smaller.
+        """
+        given = index if isinstance(index, tuple) else (index,)
+        if len(given) > len(self.shape):
+            what = f"a batch {self.shape}" if self.shape else "one motion, not a batch"
+            raise ShapeError(f"this trajectory is {what}; its arrays are in fields such as q, {self.q.shape}")
+        return replace(self, **{name: getattr(self, name)[given] for name in PER_MOTION})
+
+    @property
     def total(self) -> Array:
-        """Kinetic and potential energy, (T,), J."""
+        """Kinetic and potential energy, (…, T), J."""
         return self.kinetic + self.potential
 
     @property
     def balance_error(self) -> Array:
-        """What the integrator created, (T,), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
+        """What the integrator created, (…, T), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
         total = self.total
-        return total - float(total[0]) - self.work + self.dissipated
+        return total - total[..., :1] - self.work + self.dissipated
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.
+
+        A batch is written as one file, with its axes first.
 
         The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
 

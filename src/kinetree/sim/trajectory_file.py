@@ -13,7 +13,7 @@ from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason, write_file
 from kinetree.sim.array_files import ArrayFileError, Header, is_excessive, opened_archive
 
-__all__ = ["read_fields", "write_fields"]
+__all__ = ["PER_MOTION", "read_fields", "write_fields"]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -24,6 +24,8 @@ _NUMBERS = {
 _TEXTS = {"robot": (), "integrator": (), "q_names": (_Q,), "q_joints": (_Q,), "q_units": (_Q,), "v_names": (_V,)}
 _COUNTS = {"substeps": ()}
 _SHAPES: dict[str, tuple[str, ...]] = {**_NUMBERS, **_TEXTS, **_COUNTS}
+PER_MOTION = ("q", "v", "tau", "kinetic", "potential", "work", "dissipated")
+"""Fields that have the axes of a batch before their own."""
 _FINITE = ("time", "q", "v", "dt")
 
 
@@ -64,6 +66,7 @@ def read_fields(path: Path, names: Sequence[str]) -> dict[str, Any]:
 def _check_headers(headers: Mapping[str, Header]) -> None:
     """Types, and shapes that fit together."""
     sizes: dict[str, tuple[int, str]] = {}
+    batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
         if name in _NUMBERS and (kind, header.dtype.itemsize) != ("f", 8):
@@ -73,8 +76,10 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
         # Before there were text fields without entries, those were written as numbers.
         if name in _TEXTS and kind != "U" and shape != (0,):
             raise ArrayFileError(f"{name!r} is of type {header.dtype}, not text")
+        if name in PER_MOTION and shape[: len(batch)] == batch:
+            shape = shape[len(batch) :]
         if len(shape) != len(_SHAPES[name]):
-            raise ArrayFileError(f"{name!r} has the shape {shape}, but {len(_SHAPES[name])} axes are expected")
+            raise ArrayFileError(f"{name!r} has the shape {header.shape}, but {len(_SHAPES[name])} axes are expected")
         for size, axis in zip(shape, _SHAPES[name], strict=True):
             expected, first = sizes.setdefault(axis, (size, name))
             if size != expected:
@@ -102,7 +107,8 @@ def _check_values(path: Path, values: Mapping[str, Any]) -> None:
     for name in _FINITE:
         bad = np.argwhere(~np.isfinite(np.atleast_1d(values[name])))
         if len(bad):
-            refuse(f"{name!r} holds a number that is not finite (row {int(bad[0][0])})")
+            row = int(bad[0][-len(_SHAPES[name]) or 0])
+            refuse(f"{name!r} holds a number that is not finite (row {row})")
     late = np.diff(values["time"]) <= 0.0
     if late.any():
         refuse(f"'time' does not increase from row {int(np.argmax(late))} to the next")

@@ -9,6 +9,8 @@ import pytest
 
 import kinetree as kt
 
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+
 DOG = kt.zoo.load("quadruped")
 POLE = kt.zoo.load("cart_pole").with_actuation({"hinge": False})
 OUTSIDE = "give 0 there, and forces from outside as f_ext, by frame name, kt.WrenchOn or kt.ForceOn"

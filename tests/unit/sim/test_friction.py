@@ -18,6 +18,8 @@ from kinetree.sim.stiffness import Fastest, steepest_friction
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.tree.drive import FRICTION_SPEED
 
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
+
 BOTH = ("damping", "friction")
 
 

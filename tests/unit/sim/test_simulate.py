@@ -80,7 +80,7 @@ def test_torque_samples_are_held_over_their_steps(integrator: str) -> None:
     np.testing.assert_array_equal(motion.tau[:, 0], [2.0, 0.0, -4.0, -4.0])
 
 
-def test_a_controller_is_called_with_time_and_state() -> None:
+def test_a_controller_is_called_with_time_and_state_at_every_stage_on_request() -> None:
     seen: list[float] = []
 
     def spring(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -88,7 +88,7 @@ def test_a_controller_is_called_with_time_and_state() -> None:
         assert v.shape == (1,)
         return -8.0 * q
 
-    motion = simulate(cart(), q=[1.0], tau=spring, duration=2.0, dt=5e-3)
+    motion = simulate(cart(), q=[1.0], tau=spring, duration=2.0, dt=5e-3, control_dt="stages")
     np.testing.assert_allclose(motion.q[:, 0], np.cos(2.0 * motion.time), atol=1e-8)
     assert {0.0, 0.0025, 0.005} <= set(seen)
 
@@ -126,11 +126,13 @@ def test_progress_is_told_after_every_block_of_steps(pendulum: Model, monkeypatc
     assert told == [1, 3, 7, 10]  # each twice as long as the last
 
 
+@pytest.mark.parametrize("control_dt", [None, "stages"])
 @pytest.mark.parametrize("limits", [False, True])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", ["cart_pole", "arm6", "quadruped"])
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
 def test_known_torques_a_controller_and_a_rollout_give_the_same_motion(
-    name: str, integrator: Any, limits: bool
+    name: str, integrator: Any, limits: bool, control_dt: Any
 ) -> None:
     """Up to rounding: each is compiled by itself."""
     robot = zoo.load(name)
@@ -139,18 +141,19 @@ def test_known_torques_a_controller_and_a_rollout_give_the_same_motion(
     tau = 80.0 * rng.normal(size=(steps, robot.nv)) * robot.actuated
     settings: dict[str, Any] = {"duration": dt * steps, "dt": dt, "integrator": integrator, "limits": limits}
 
+    per_step = 4 if integrator == "rk4" and control_dt == "stages" else 1
     calls = 0
 
     def controller(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
         nonlocal calls
         calls += 1
-        row = (calls - 1) // (4 if integrator == "rk4" else 1)
+        row = (calls - 1) // per_step
         return tau[min(row, steps - 1)]
 
     held = simulate(robot, q=q, v=v, tau=tau, **settings)
-    called = simulate(robot, q=q, v=v, tau=controller, **settings)
+    called = simulate(robot, q=q, v=v, tau=controller, control_dt=control_dt, **settings)
     assert held.substeps == called.substeps == 1
-    assert calls == steps * (4 if integrator == "rk4" else 1) + 1
+    assert calls == steps * per_step + (control_dt == "stages")  # there once more at the end
     for field in ("q", "v", "tau", "kinetic", "potential", "work", "dissipated"):
         expected = getattr(held, field)
         scale = max(1.0, np.abs(expected).max())
@@ -206,9 +209,12 @@ def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> Non
     ("settings", "error", "message"),
     [
         ({"q": [1.0]}, ShapeError, r"q has shape \(1,\), but 'double_pendulum' needs \(2,\)"),
-        ({"q": [[1.0, 2.0]]}, ShapeError, r"q has shape \(1, 2\)"),
+        ({"q": [[1.0]]}, ShapeError, r"q has shape \(1, 1\), but 'double_pendulum' needs \(2,\), or \(…, 2\)"),
+        ({"q": [[1.0, np.nan]]}, ConfigurationError, "q must be finite everywhere"),
+        ({"q": np.zeros((3, 2)), "v": np.zeros((4, 2))}, ShapeError, r"do not broadcast: q \(3,\), v \(4,\)"),
+        ({"q": np.zeros((3000, 2)), "duration": 5.0}, OptionError, "3,000 motions of 5,000 steps are more than"),
         ({"q": [np.nan, 0.0]}, ConfigurationError, r"q\[0\] \(shoulder\) is nan: it must be finite"),
-        ({"q": "1,2"}, DTypeError, "q must be an array of real numbers of shape .2,."),
+        ({"q": "1,2"}, DTypeError, "q must be an array of real numbers of shape .…, 2."),
         ({"v": [0.0, np.inf]}, ConfigurationError, r"v\[1\] \(elbow\) is inf"),
         ({"v": [0.0, 1j]}, DTypeError, "v must be an array of real numbers"),
         ({"tau": [1.0, 2.0, 3.0]}, ShapeError, r"tau has shape \(3,\), but"),
@@ -238,14 +244,64 @@ def test_a_zero_quaternion_is_refused() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
-def test_a_motion_without_bounds_stops_with_its_time(integrator: str) -> None:
+@pytest.mark.parametrize("control_dt", [None, "stages"])
+def test_a_motion_without_bounds_stops_with_its_time(integrator: str, control_dt: Any) -> None:
     def feedback(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
-        return 1e6 * v
+        return np.clip(1e30 * v, -1e308, 1e308)
 
     with pytest.raises(
-        SimulationError, match=r"'cart' is no longer finite at t = .* s \('slider' first\).*smaller step than 0.01"
+        SimulationError, match=r"'cart' is no longer finite at t = .* s \('slider' first\).*smaller step than 10"
     ):
-        simulate(cart(), v=[1.0], tau=feedback, dt=1e-2, integrator=integrator)
+        simulate(cart(), v=[1.0], tau=feedback, duration=400.0, dt=10.0, control_dt=control_dt, integrator=integrator)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("control_dt", [None, "stages"])
+def test_a_controller_that_returns_nan_is_named_with_its_time(integrator: str, control_dt: Any) -> None:
+    def controller(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        return np.array([0.0, np.nan if t > 0.0295 else 1.0])
+
+    message = r"the controller tau\(t, q, v\) returned nan at t = 0.0(295|3)\d* s, as entry 1 \(elbow\); the state"
+    with pytest.raises(SimulationError, match=message):
+        simulate(
+            zoo.load("double_pendulum"), tau=controller, duration=0.1, control_dt=control_dt, integrator=integrator
+        )
+
+
+def test_a_controller_is_called_once_per_step_in_the_order_of_time_and_held() -> None:
+    """So that it may remember: here it counts."""
+    times: list[float] = []
+
+    def counting(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        times.append(t)
+        return np.array([float(len(times))])
+
+    motion = simulate(cart(), tau=counting, duration=0.5, dt=0.1)
+    np.testing.assert_allclose(times, [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-15)
+    np.testing.assert_array_equal(motion.tau[:, 0], [1.0, 2.0, 3.0, 4.0, 5.0, 5.0])
+    np.testing.assert_allclose(motion.v[:, 0], [0.0, 0.05, 0.15, 0.3, 0.5, 0.75], atol=1e-14)
+    times.clear()
+    motion = simulate(cart(), tau=counting, duration=0.5, dt=0.1, control_dt=0.2)
+    np.testing.assert_allclose(times, [0.0, 0.2, 0.4], atol=1e-15)
+    np.testing.assert_array_equal(motion.tau[:, 0], [1.0, 1.0, 2.0, 2.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("control_dt", "message"),
+    [
+        (0.0015, r"control_dt must be a multiple of dt \(0.001 s\), and is 0.0015 s"),
+        (0.0001, "control_dt must be a multiple of dt"),
+        (-1.0, "control_dt must be a positive number of seconds or 'stages', not -1.0"),
+        (np.nan, "control_dt must be a positive number of seconds or 'stages', not nan"),
+        (True, "control_dt must be a positive number of seconds or 'stages', not True"),
+        ("stage", "control_dt must be a positive number of seconds or 'stages', not 'stage'"),
+    ],
+)
+def test_times_that_are_no_control_period_are_refused(control_dt: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        simulate(cart(), tau=lambda _t, _q, v: -v, control_dt=control_dt)
+    with pytest.raises(OptionError, match="control_dt says how often tau is called, so it needs a function"):
+        simulate(cart(), tau=[1.0], control_dt=0.01)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])

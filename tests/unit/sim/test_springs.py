@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,10 +79,11 @@ def test_the_parts_of_a_divided_step_have_their_own_time(integrator: str) -> Non
     def tau(t: float, q: Array, v: Array) -> Array:
         return 100.0 * np.sin(200.0 * t) - 3.0 * q - 0.1 * v
 
-    motion = simulate(robot, tau=tau, duration=0.2, dt=0.02, integrator=integrator)
+    settings: dict[str, Any] = {"tau": tau, "duration": 0.2, "control_dt": "stages", "integrator": integrator}
+    motion = simulate(robot, dt=0.02, **settings)
     parts = motion.substeps
     assert parts > 1
-    fine = simulate(robot, tau=tau, duration=0.2, dt=0.02 / parts, integrator=integrator)
+    fine = simulate(robot, dt=0.02 / parts, **settings)
     assert fine.substeps == 1
     for name in ("q", "v", "work", "dissipated"):
         np.testing.assert_allclose(getattr(motion, name), getattr(fine, name)[::parts], rtol=0, atol=1e-11)

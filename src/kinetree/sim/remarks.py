@@ -1,0 +1,126 @@
+"""Sentences about a motion that is computed as asked, but hardly meant: through stops, far down, in degrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.functions.constraint_options import first_sample
+from kinetree.model import Joint, Model
+from kinetree.sim.trajectory import Trajectory
+
+__all__ = ["remarks"]
+
+Array = NDArray[np.float64]
+
+_DEEP = 10.0
+"""m that a base may fall."""
+_MOST = 5
+"""Stops that have a sentence of their own."""
+_FAR = {"rad": 0.5, "m": 0.05}
+"""Beyond a limit by more than this, and by more than the limits are apart, a start is far outside."""
+_THROUGH = {"rad": 1e-3, "m": 1e-4}
+"""Beyond a limit by more than this, and than at the start, a joint has gone through its stop."""
+
+
+class _Limited(NamedTuple):
+    """A coordinate that has limits."""
+
+    column: int
+    unit: str
+    lower: float
+    upper: float
+
+    @property
+    def far(self) -> float:
+        """How far beyond a limit is far outside."""
+        apart = self.upper - self.lower
+        return max(_FAR[self.unit], apart if math.isfinite(apart) else 0.0)
+
+    def beyond(self, q: Array) -> Array:
+        """By how much a coordinate is outside, negative inside."""
+        return np.asarray(np.maximum(self.lower - q, q - self.upper))
+
+    def limit(self, value: float) -> str:
+        """The limit that is exceeded, in words."""
+        name, limit = ("upper", self.upper) if value > self.upper else ("lower", self.lower)
+        return f"its {name} limit of {limit:g} {self.unit}"
+
+
+def remarks(robot: Model, motion: Trajectory, gravity: Array) -> list[str]:
+    """One sentence about each thing that a user will want to know; `gravity`: (…, 3)."""
+    through: list[str] = []
+    said: list[str] = []
+    for limited in _limited(robot, motion):
+        q = motion.q[..., limited.column]
+        start = q[..., 0]
+        first = limited.beyond(start)
+        far = np.asarray(first > limited.far)
+        if far.any():
+            said.append(_far(motion, limited, start, far))
+        allowed = np.maximum(first, 0.0) + _THROUGH[limited.unit]
+        outside = (limited.beyond(q) > allowed[..., None]) & ~far[..., None]
+        if outside.any():
+            through.append(_through(motion, limited, q, outside))
+    if len(through) > _MOST:
+        through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
+    return [*said, *through, *_falls(robot, motion, gravity)]
+
+
+def _limited(robot: Model, motion: Trajectory) -> Iterator[_Limited]:
+    for owner in robot.owners:
+        if isinstance(owner, Joint):
+            columns = range(robot.nq)[owner.q_slice]
+            for k, lower, upper in zip(columns, owner.limits.lower, owner.limits.upper, strict=True):
+                unit = motion.q_units[k]
+                if unit and (math.isfinite(lower) or math.isfinite(upper)):
+                    yield _Limited(k, unit, lower, upper)
+
+
+def _far(motion: Trajectory, limited: _Limited, start: Array, far: NDArray[np.bool_]) -> str:
+    sample, where = first_sample(far)
+    value, unit = float(start[sample]), limited.unit
+    hint = ""
+    if unit == "rad" and abs(value) > 2.0 * math.pi:
+        hint = f"; angles are in radians: {value:g} degrees are {math.radians(value):.4g} rad"
+    return (
+        f"{motion.q_names[limited.column]!r} starts at {value:g} {unit}{where}, far beyond {limited.limit(value)}{hint}"
+    )
+
+
+def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[np.bool_]) -> str:
+    sample, where = first_sample(np.asarray(outside.any(axis=-1)))
+    row, own = int(np.argmax(outside[sample])), q[sample]
+    value, farthest = float(own[row]), int(np.argmax(limited.beyond(own)))
+    return (
+        f"{motion.q_names[limited.column]!r}{where} went through its stop at t = {motion.time[row]:g} s: "
+        f"{value:.4g} {limited.unit}, beyond {limited.limit(value)}, and as far as {own[farthest]:.4g} {limited.unit} "
+        f"at t = {motion.time[farthest]:g} s; position limits are not enforced"
+    )
+
+
+def _falls(robot: Model, motion: Trajectory, gravity: Array) -> Iterator[str]:
+    for joint in robot.joints.values():
+        columns = (
+            [k for k in range(robot.nq)[joint.q_slice] if motion.q_units[k] == "m"] if joint.has_coordinates else []
+        )
+        strength = np.linalg.norm(gravity, axis=-1)
+        if joint.parent != robot.root or joint.kind.nv != 6 or len(columns) != 3 or not np.all(strength > 0.0):
+            continue
+        axes = np.array([row.components() for row in (joint.placement.E.x, joint.placement.E.y, joint.placement.E.z)])
+        down = (axes @ (gravity / strength[..., None])[..., None])[..., 0]
+        moved = motion.q[..., columns] - motion.q[..., :1, columns]
+        fallen = (moved * down[..., None, :]).sum(axis=-1)
+        deep = fallen > _DEEP
+        if deep.any():
+            sample, where = first_sample(np.asarray(deep.any(axis=-1)))
+            row, most = int(np.argmax(deep[sample])), int(np.argmax(fallen[sample]))
+            yield (
+                f"the base{where}, on {joint.name!r}, has fallen by {fallen[sample][row]:.4g} m at "
+                f"t = {motion.time[row]:g} s, and by {fallen[sample][most]:.4g} m at t = {motion.time[most]:g} s: "
+                "there is no ground; hold its feet with constraints, or load it with a fixed base"
+            )
