@@ -17,6 +17,7 @@ from kinetree.functions.steps import PLACE
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.spatial import Transform
+from kinetree.spatial.poses import pose
 
 __all__ = ["HeldFrames", "held_frames"]
 
@@ -82,6 +83,6 @@ def _place(robot: Model, contact: Contact, q: Array, parameters: Mapping[str, Ar
     matrix = (
         frame_placement(robot, q, contact.frame, parameters=parameters)
         if contact.at is None
-        else np.array(contact.at.homogeneous(), dtype=np.float64).reshape(4, 4)
+        else pose("at", contact.at).matrix
     )
     return np.swapaxes(matrix[..., :3, :], -1, -2).reshape((*matrix.shape[:-2], PLACE))
