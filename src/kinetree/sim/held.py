@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from kinetree.functions.kinematics import frame_placement
 from kinetree.functions.steps import PLACE
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Contact
+from kinetree.records import record
 from kinetree.spatial import Transform
 from kinetree.spatial.poses import pose
 
@@ -26,7 +27,7 @@ _MET = 1e-6
 """The largest error of a start, m or rad, and of its velocity relative to 1 + |v|."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HeldFrames:
     """Constraints whose contacts are at places that are inputs, so that another start compiles nothing."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ from kinetree.compiler.calls import compile_function
 from kinetree.functions.steps import HeldStep, evaluation, held_step, stage_state, steps
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.records import record
 from kinetree.sim.held import HeldFrames
 from kinetree.sim.record import Record
 from kinetree.sim.torques import Torque
@@ -25,7 +25,7 @@ Parts = int | NDArray[np.intp]
 """Into how many parts each step is divided, of all samples or of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Setting:
     """What all steps of a motion have in common."""
 

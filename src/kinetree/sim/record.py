@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from kinetree.sim.trajectory import Trajectory, coordinate_units
 __all__ = ["Record"]
 
 Array = NDArray[np.float64]
+Accelerations = Callable[[Array, Array, Array], Array]
+"""q̈ (…, T, nv) from q, v and tau."""
 
 
 class Record:
@@ -31,7 +33,9 @@ class Record:
         self.substeps = 1
         self._robot = robot
 
-    def trajectory(self, integrator: str, dt: float, *, springs: bool, limits: bool) -> Trajectory:
+    def trajectory(
+        self, integrator: str, dt: float, accelerations: Accelerations, *, springs: bool, limits: bool
+    ) -> Trajectory:
         """The rows that are complete."""
         robot, rows, tau = self._robot, self.rows[..., : self.done, :], self.tau[..., : self.done, :]
         q, v, exchanged = (part.copy() for part in np.split(rows, (robot.nq, robot.nq + robot.nv), axis=-1))
@@ -44,6 +48,7 @@ class Record:
             time=np.arange(self.done, dtype=np.float64) * dt,
             q=q,
             v=v,
+            qdd=accelerations(q, v, tau),
             tau=limited_forces(robot, tau, v) if limits else tau,
             kinetic=kinetic_energy(robot, q, v, parameters=given),
             potential=potential_energy(robot, q, passive=springs, parameters=given),

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from numbers import Real
 from typing import Literal
 
@@ -18,6 +19,7 @@ from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.sim.accelerations import accelerations
 from kinetree.sim.held import held_frames
 from kinetree.sim.motion import Held, Motion, Parts, Sampled, Setting, Staged
 from kinetree.sim.record import Record
@@ -142,18 +144,18 @@ def simulate(
                 "motions one by one"
             )
         motion = Staged(setting, torque) if period is None else Sampled(setting, torque, period, steps)
-    record = Record(robot, shape, steps, given)
+    record, found = Record(robot, shape, steps, given), partial(accelerations, setting)
     record.rows[..., 0, :] = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
     stiffness = Stiffness(robot, acting, integrator, given)
     springs = bool(spring_stiffness(robot, acting).any())
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             _run(robot, motion, stiffness, record, dt, progress)
-        trajectory = record.trajectory(integrator, dt, springs=springs, limits=limits)
+        trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
     except KeyboardInterrupt as stop:
         if record.done < 2:
             raise
-        trajectory = record.trajectory(integrator, dt, springs=springs, limits=limits)
+        trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
         raise SimulationInterrupted(trajectory, steps) from stop
     for remark in remarks(robot, trajectory, setting.gravity):
         warnings.warn(remark, SimulationWarning, stacklevel=2)

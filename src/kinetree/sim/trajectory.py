@@ -21,45 +21,62 @@ __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 Array = NDArray[np.float64]
 
 
-@record(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False, repr=False)
 class Trajectory:
     """A motion, sampled at T moments: the initial state and the state after each step. Or a batch of them.
 
     In a batch arrays have its axes first, (…, T, n); `motions[k]` is the trajectory of one of them.
+
+    Attributes:
+        robot: the robot's name.
+        integrator: its name.
+        dt: the length of a step, s.
+        substeps: the most parts that a step was divided into because friction or springs are stiff; 1: none was.
+        time: (T,), s.
+        q: configurations (…, T, nq).
+        v: velocities (…, T, nv).
+        qdd: accelerations (…, T, nv), of the state at each moment under the torques and forces that act from then on.
+        tau: (…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked
+            for, and without friction and springs; N·m or N.
+        kinetic: kinetic energy (…, T), J.
+        potential: potential energy (…, T), J, of gravity and springs; gravity's is zero where the centre of mass is at
+            the world's origin.
+        work: done by the torques and external forces since the beginning (…, T), J.
+        dissipated: lost to friction since the beginning (…, T), J.
+        q_names: one name per coordinate.
+        q_joints: the joint that each coordinate belongs to.
+        q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
+        v_names: one name per degree of freedom.
+
+    >>> import kinetree as kt
+    >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
+    <Trajectory of 'double_pendulum': 1 s in steps of 0.001 s, rk4; q (1001, 2), v (1001, 2)>
     """
 
     robot: str
-    """The robot's name."""
     integrator: str
     dt: float
-    """s."""
     substeps: int
-    """The most parts that a step was divided into because friction or springs are stiff; 1: none was."""
     time: Array
-    """(T,), s."""
     q: Array
-    """(…, T, nq)."""
     v: Array
-    """(…, T, nv)."""
+    qdd: Array
     tau: Array
-    """(…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked for,
-    and without friction and springs; N·m or N."""
     kinetic: Array
-    """(…, T), J."""
     potential: Array
-    """(…, T), J, of gravity and springs; gravity's is zero where the centre of mass is at the world's origin."""
     work: Array
-    """(…, T), done by the torques and external forces since the beginning, J."""
     dissipated: Array
-    """(…, T), lost to friction since the beginning, J."""
     q_names: tuple[str, ...]
-    """One name per coordinate."""
     q_joints: tuple[str, ...]
-    """The joint that each coordinate belongs to."""
     q_units: tuple[str, ...]
-    """One unit per coordinate: "rad", "m", or "" for the parts of a quaternion."""
     v_names: tuple[str, ...]
-    """One name per degree of freedom."""
+
+    def __repr__(self) -> str:
+        batch = f"{self.shape} motions, " if self.shape else ""
+        return (
+            f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in steps of {self.dt:g} s, {self.integrator}; "
+            f"q {self.q.shape}, v {self.v.shape}>"
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:

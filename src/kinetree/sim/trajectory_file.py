@@ -18,13 +18,13 @@ __all__ = ["PER_MOTION", "read_fields", "write_fields"]
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
 _NUMBERS = {
-    "time": (_ROWS,), "q": (_ROWS, _Q), "v": (_ROWS, _V), "tau": (_ROWS, _V),
+    "time": (_ROWS,), "q": (_ROWS, _Q), "v": (_ROWS, _V), "qdd": (_ROWS, _V), "tau": (_ROWS, _V),
     "kinetic": (_ROWS,), "potential": (_ROWS,), "work": (_ROWS,), "dissipated": (_ROWS,), "dt": (),
 }  # fmt: skip
 _TEXTS = {"robot": (), "integrator": (), "q_names": (_Q,), "q_joints": (_Q,), "q_units": (_Q,), "v_names": (_V,)}
 _COUNTS = {"substeps": ()}
 _SHAPES: dict[str, tuple[str, ...]] = {**_NUMBERS, **_TEXTS, **_COUNTS}
-PER_MOTION = ("q", "v", "tau", "kinetic", "potential", "work", "dissipated")
+PER_MOTION = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
 """Fields that have the axes of a batch before their own."""
 _FINITE = ("time", "q", "v", "dt")
 

@@ -1,0 +1,33 @@
+"""The accelerations of a simulated motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.functions.constrained import constrained_dynamics
+from kinetree.functions.dynamics import aba
+from kinetree.sim.motion import Setting
+
+__all__ = ["accelerations"]
+
+Array = NDArray[np.float64]
+
+
+def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
+    """q̈ at each moment (…, T, nv), under the torques and external forces that act from then on."""
+    robot = setting.robot
+    if not robot.nv:
+        return np.zeros_like(v)
+    moments = np.arange(q.shape[-2])
+    forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
+    cores = {name: robot.parameter(name).ndim for name in setting.parameters}
+    given = {name: np.expand_dims(x, x.ndim - cores[name]) for name, x in setting.parameters.items()}
+    acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
+    if setting.held is None:
+        return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)
+    # The states satisfy the constraints, so there is nothing that gains would correct.
+    held = [replace(c, position_gain=0.0, velocity_gain=0.0) for c in setting.held.constraints]
+    return constrained_dynamics(robot, q, v, tau, held, f_ext, passive=acting, limits=limits, parameters=parameters).qdd
