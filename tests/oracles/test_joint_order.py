@@ -75,6 +75,24 @@ def test_orders_of_shuffled_trees_with_fixed_joints(seed: int, tmp_path: Path) -
     assert ordered(afloat, "pinocchio") == pinocchio_order(path, pin.JointModelFreeFlyer())
 
 
+def test_mujoco_goes_through_its_own_format_in_the_same_way() -> None:
+    """Depth first in the order of the elements: the order of a URDF with the same bodies and joints in that order."""
+    parents = {"b": "base", "z": "b", "a": "base", "y": "b", "c": "a"}
+    builder = kt.ModelBuilder("tree")
+    builder.add_body("base")
+    for name, parent in parents.items():
+        builder.add_body(name, kt.solids.sphere(0.1, mass=1.0))
+        builder.add_joint(f"to {name}", kt.Revolute([0, 0, 1]), parent, name)
+    elements = {name: ET.Element("body", name=name) for name in parents}
+    world = ET.Element("worldbody")
+    for name, parent in parents.items():
+        ET.SubElement(elements[name], "joint", name=f"to {name}")
+        ET.SubElement(elements[name], "geom", size="0.1")
+        elements.get(parent, world).append(elements[name])
+    mjcf = f"<mujoco>{ET.tostring(world, encoding='unicode')}</mujoco>"
+    assert ordered(builder.build(), "mujoco") == mujoco_order(mjcf) == [f"to {name}" for name in "bzyac"]
+
+
 def test_a_reduced_model_keeps_the_order_of_what_remains() -> None:
     robot = load_robot("talos_reduced", floating_base=True)
     model = pin.buildModelFromUrdf(str(robot_path("talos_reduced")), pin.JointModelFreeFlyer())
