@@ -5,16 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ShapeError
+from kinetree.errors import OptionError, ShapeError
 from kinetree.files import file_path
+from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.records import record
+from kinetree.sim.resampling import Moments
+from kinetree.sim.table import table
 from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_fields
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
@@ -111,6 +117,80 @@ class Trajectory:
         """What the integrator created, (…, T), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
         total = self.total
         return total - total[..., :1] - self.work + self.dissipated
+
+    def resampled(self, times: ArrayLike) -> Trajectory:
+        """The motion at other moments of it.
+
+        Coordinates of joints whose rate is their velocity (hinges, sliders) are on the cubics that also have these
+        velocities, other coordinates, velocities, accelerations and energies on straight lines; quaternions have length
+        1. Torques are those that were held at the moment.
+
+        Args:
+            times: (K,), s, increasing, within the motion.
+
+        Returns:
+            A trajectory of these K moments. Its `dt` is still the step that was integrated with.
+
+        Raises:
+            OptionError: the times do not increase, or some are outside the motion.
+            DTypeError, ShapeError: they are not a row of numbers.
+
+        >>> import kinetree as kt, numpy as np
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
+        >>> film = motion.resampled(np.linspace(0.0, 1.0, 25))
+        >>> film.q.shape
+        (25, 2)
+        """
+        wanted = self._checked(real_array("times", times, "(K,)").astype(np.float64))
+        at = Moments(self.time, wanted)
+        return replace(
+            self,
+            time=wanted,
+            q=at.configurations(self.q, self.v, self.q_names, self.v_names),
+            v=at.linear(self.v),
+            qdd=at.linear(self.qdd),
+            tau=at.held(self.tau),
+            kinetic=at.linear(self.kinetic[..., None])[..., 0],
+            potential=at.linear(self.potential[..., None])[..., 0],
+            work=at.linear(self.work[..., None])[..., 0],
+            dissipated=at.linear(self.dissipated[..., None])[..., 0],
+        )
+
+    def _checked(self, times: Array) -> Array:
+        if times.ndim != 1 or not times.size:
+            raise ShapeError(f"resampled: times must be a row of moments (K,), and has shape {times.shape}")
+        start, end = self.time[0], self.time[-1]
+        slack = 1e-9 * self.dt  # the last moment is a whole number of steps, rounded
+        if not (times >= start - slack).all() or not (times <= end + slack).all():
+            raise OptionError(f"resampled: times must be within the motion, {start:g} to {end:g} s, and are not all")
+        if (np.diff(times) <= 0.0).any():
+            raise OptionError("resampled: times must increase")
+        return np.clip(times, start, end)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A pandas table: a row per moment, indexed by time; a batch has the number of the motion before it.
+
+        Columns are "q.NAME", "v.NAME", "qdd.NAME" and "tau.NAME" for each coordinate or degree of freedom, and
+        "kinetic", "potential", "work" and "dissipated"; units as in this class.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+
+        >>> import kinetree as kt
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
+        >>> table = motion.to_dataframe()
+        >>> table.shape
+        (1001, 12)
+        """
+        scalars = ("kinetic", "potential", "work", "dissipated")
+        vectors = (("q", self.q_names), ("v", self.v_names), ("qdd", self.v_names), ("tau", self.v_names))
+        return table(
+            self.time,
+            [
+                *((field, names, getattr(self, field)) for field, names in vectors),
+                *((field, [""], getattr(self, field)[..., None]) for field in scalars),
+            ],
+        )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.

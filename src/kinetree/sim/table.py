@@ -1,0 +1,38 @@
+"""A motion as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import MissingPackageError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["table"]
+
+Array = NDArray[np.float64]
+
+
+def table(time: Array, columns: Sequence[tuple[str, Sequence[str], Array]]) -> pandas.DataFrame:
+    """A row per moment and a column per number; `columns` are (field, names, (…, T, names)).
+
+    The index is the time; in a batch it begins with a level for each of its axes.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise MissingPackageError("to_dataframe needs pandas: pip install kinetree[pandas]") from None
+    names = [f"{field}.{name}" if name else field for field, own, _ in columns for name in own]
+    numbers = np.concatenate([values for _, _, values in columns], axis=-1)
+    shape = numbers.shape[:-2]
+    index: pandas.Index[float] | pandas.MultiIndex = pandas.Index(time, name="time")
+    if shape:
+        levels = [range(n) for n in shape]
+        axes = ["motion"] if len(shape) == 1 else [f"motion_{k}" for k in range(len(shape))]
+        index = pandas.MultiIndex.from_product([*levels, time], names=[*axes, "time"])
+    return pandas.DataFrame(numbers.reshape((-1, numbers.shape[-1])), index=index, columns=names)
