@@ -23,7 +23,7 @@ _MOST = 5
 """Stops that have a sentence of their own."""
 _FAR = {"rad": 0.5, "m": 0.05}
 """Beyond a limit by more than this, and by more than the limits are apart, a start is far outside."""
-_THROUGH = {"rad": 1e-3, "m": 1e-4}
+_THROUGH = {"rad": 1e-2, "m": 1e-3}
 """Beyond a limit by more than this, and than at the start, a joint has gone through its stop."""
 
 

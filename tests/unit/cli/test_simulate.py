@@ -56,6 +56,28 @@ def test_a_file_is_read_with_a_fixed_base_unless_told(kinetree: Command) -> None
     assert load("quadruped").q.shape[1] == 12
 
 
+def test_warnings_about_the_motion_are_a_line_each_of_standard_error(kinetree: Command) -> None:
+    result = kinetree(
+        "simulate",
+        "arm6",
+        "--q",
+        "shoulder_pitch=90,elbow_pitch=2.5",
+        "--v",
+        "elbow_pitch=20",
+        "--duration",
+        "0.5",
+        "--quiet",
+    )
+    assert result.code == 0
+    first, *others = result.err.splitlines()
+    assert first.startswith(
+        "warning: 'shoulder_pitch' starts at 90 rad, far beyond its upper limit of 2.2 rad; angles are"
+    )
+    assert others
+    assert all(line.startswith("warning: '") and "went through its stop at t = " in line for line in others)
+    assert result.out == ""
+
+
 def test_options_reach_the_simulation(kinetree: Command) -> None:
     result = kinetree(
         "simulate", "double_pendulum", "--q", "-0.5,0.25", "--v", "elbow=2", "--tau", "shoulder=-3e-1",

@@ -1,0 +1,106 @@
+"""Warnings about motions that are computed as asked, but hardly meant."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+import kinetree as kt
+
+
+def stops(lower: float, upper: float) -> kt.Limits:
+    return kt.Limits((lower,), (upper,), velocity=(np.inf,), effort=(np.inf,))
+
+
+def slider(lower: float = -1.0, upper: float = 2.0) -> kt.Model:
+    """1 kg on a rail with stops, and a wheel without any."""
+    builder = kt.ModelBuilder("slider")
+    for name in ("rail", "cart", "wheel"):
+        builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=0.5))
+    builder.add_joint("track", kt.Prismatic([1, 0, 0]), "rail", "cart", limits=stops(lower, upper))
+    builder.add_joint("axle", kt.Continuous([1, 0, 0]), "cart", "wheel")
+    return builder.build()
+
+
+def crank(lower: float = -1.0, upper: float = 1.0) -> kt.Model:
+    builder = kt.ModelBuilder("crank")
+    for name in ("ground", "arm"):
+        builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    builder.add_joint("pin", kt.Revolute([0, 0, 1]), "ground", "arm", limits=stops(lower, upper))
+    return builder.build()
+
+
+def said(robot: kt.Model, **settings: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kt.simulate(robot, **settings)
+    assert all(warning.category is kt.SimulationWarning for warning in caught)
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_joint_through_its_stop_is_named_with_time_and_value() -> None:
+    (sentence,) = said(slider(), v=[10.0, 50.0], duration=0.5, dt=0.01)
+    assert sentence == (
+        "'track' went through its stop at t = 0.21 s: 2.1 m, beyond its upper limit of 2 m, and as far as 5 m at "
+        "t = 0.5 s; position limits are not enforced"
+    )
+    (sentence,) = said(slider(), v=[-10.0, 0.0], duration=0.5, dt=0.01)
+    assert "-1.1 m, beyond its lower limit of -1 m, and as far as -5 m at t = 0.5 s" in sentence
+
+
+def test_what_stays_inside_or_turns_freely_is_not_mentioned() -> None:
+    assert said(slider(), v=[3.0, 500.0], duration=0.5) == []
+    assert said(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.5) == []
+
+
+def test_only_what_leaves_further_counts_for_a_start_that_is_a_little_outside() -> None:
+    assert said(slider(), q=[2.03, 0.0], v=[-1.0, 0.0], duration=0.1) == []
+    (sentence,) = said(slider(), q=[2.03, 0.0], v=[2.0, 0.0], duration=0.1)
+    assert "'track' went through its stop at t = 0.001 s: 2.032 m" in sentence
+
+
+def test_many_joints_through_their_stops_are_counted() -> None:
+    robot = kt.zoo.load("humanoid")
+    found = said(robot, v=np.r_[np.zeros(6), np.full(robot.nv - 6, 50.0)], duration=0.1, passive=False)
+    assert len(found) == 6
+    assert found[-1].endswith("more joints went through their stops")
+
+
+def test_a_start_in_degrees_is_recognised() -> None:
+    (sentence,) = said(crank(), q=[90.0], duration=0.01)
+    assert sentence == (
+        "'pin' starts at 90 rad, far beyond its upper limit of 1 rad; angles are in radians: 90 degrees are 1.571 rad"
+    )
+    (sentence,) = said(crank(-6.28, 6.28), q=[-45.0], duration=0.01)
+    assert "far beyond its lower limit of -6.28 rad; angles are in radians: -45 degrees are -0.7854 rad" in sentence
+    (sentence,) = said(slider(), q=[20.0, 0.0], duration=0.01)
+    assert sentence == "'track' starts at 20 m, far beyond its upper limit of 2 m"
+    assert said(crank(0.1, 1.0), q=[0.0], duration=0.01) == []  # neutral, just outside
+
+
+def test_a_base_that_falls_is_named_with_time_and_depth() -> None:
+    robot = kt.ModelBuilder("stone")
+    robot.add_body("world")
+    robot.add_body("stone", kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    robot.add_joint("free", kt.FloatingBase(), "world", "stone", kt.placement((0.0, 0.0, 0.0), rpy=(1.0, 0.5, 0.2)))
+    stone = robot.build()
+    (sentence,) = said(stone, duration=2.1, dt=0.01)
+    assert sentence == (
+        f"the base, on 'free', has fallen by {9.81 / 2 * 1.43**2:.4g} m at t = 1.43 s, and by "
+        f"{9.81 / 2 * 2.1**2:.4g} m at t = 2.1 s: there is no ground; hold its feet with constraints, or load it with "
+        "a fixed base"
+    )
+    assert said(stone, duration=1.0) == []
+    assert said(stone, duration=2.1, dt=0.01, parameters={"gravity": np.zeros(3)}, v=[9.0] * 6) == []
+    sideways = {"gravity": np.array([0.0, 9.81, 0.0])}
+    assert "fallen by 10.03 m" in said(stone, duration=2.1, dt=0.01, parameters=sideways)[0]
+
+
+def test_the_first_motion_of_a_batch_is_named() -> None:
+    (sentence,) = said(slider(), v=[[1.0, 0.0], [10.0, 0.0], [20.0, 0.0]], duration=0.5, dt=0.01)
+    assert sentence.startswith("'track' of sample (1,) went through its stop at t = 0.21 s: 2.1 m")
+    (sentence,) = said(crank(), q=[[0.1], [90.0]], duration=0.01)
+    assert sentence.startswith("'pin' starts at 90 rad of sample (1,), far beyond")
