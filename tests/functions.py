@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 
-__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "on", "options_of", "samples", "widths"]
+__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "numbers_of", "on", "options_of", "samples", "widths"]
 
 Function = Callable[..., Any]
 
@@ -63,6 +63,11 @@ def samples(robot: kt.Model, function: Function, count: int, rng: np.random.Gene
         np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, width))
         for (_, size), width in zip(function.definition.inputs, widths(robot, function), strict=True)  # type: ignore[attr-defined]
     ]
+
+
+def numbers_of(function: Function, options: dict[str, Any]) -> list[NDArray[np.float64]]:
+    """The numbers of options, which a program takes after its own arguments."""
+    return [x.ravel() for x in function.definition.arrays_of_numbers(options)]  # type: ignore[attr-defined]
 
 
 def widths(robot: kt.Model, function: Function) -> list[int]:

@@ -10,6 +10,9 @@ import numpy as np
 
 __all__ = ["call_text", "copyable"]
 
+_MOST = 24
+"""Numbers of an array that are written out."""
+
 
 def call_text(record: Any) -> str:
     """The call that makes an equal record: names first, then other fields by keyword where they differ from a default.
@@ -20,7 +23,8 @@ def call_text(record: Any) -> str:
     by_keyword = False
     for entry in fields(record):
         value = getattr(record, entry.name)
-        if not entry.compare or (entry.default is not MISSING and value == entry.default):
+        is_array = isinstance(value, np.ndarray)
+        if not entry.compare or (entry.default is not MISSING and not is_array and value == entry.default):
             by_keyword = True
         elif isinstance(value, str) and entry.default is MISSING and not by_keyword:
             parts.append(repr(value))
@@ -36,6 +40,8 @@ def copyable(value: Any) -> str:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
+    if isinstance(value, np.ndarray):
+        return repr(value.tolist()) if value.size <= _MOST else f"<array of shape {value.shape}>"
     if type(value) is tuple:
         inside = ", ".join(map(copyable, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"

@@ -51,7 +51,8 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
     kernel = compiled_late(robot, function, **options_of(robot, function))
     batch = functions.samples(robot, function, 6, np.random.default_rng(4))
     sample = [x[5] for x in batch]
-    (interpreted,) = interpret(kernel.program, *sample)
+    numbers = functions.numbers_of(function, options_of(robot, function))
+    (interpreted,) = interpret(kernel.__self__.program, *sample, *numbers)
     scale = max(1.0, float(np.abs(interpreted).max()))
     if name not in GROUPS:
         np.testing.assert_allclose(kernel(*batch)[5].ravel(), interpreted, rtol=0, atol=1e-12 * scale)

@@ -74,7 +74,6 @@ WRONG: dict[str, tuple[Any, list[str]]] = {
     "rounded": (T.round(4), ["is not orthogonal", "if it has been rounded, U, _, V = numpy.linalg.svd(R)"]),
     "NaN": (np.where(np.eye(4, k=3), np.nan, T), ["must be finite"]),
     "a rotation matrix": (T[:3, :3], ["must be", "(3, 3)"]),
-    "a batch": (np.stack([T, T]), ["not an array of shape (2, 4, 4)"]),
     "words": ("here", ["must be", "not 'here'"]),
     "a number": (3.0, ["must be"]),
     "complex numbers": (1j * T, ["must be", "not array"]),
@@ -88,6 +87,13 @@ def test_what_is_wrong_with_an_array_is_told(take: Callable[[Any], Any], value: 
         take(value)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(set(TAKERS) - {"Contact"}))
+def test_one_pose_is_wanted_but_for_contacts(name: str) -> None:
+    with pytest.raises(kt.KinetreeError, match=r"not an array of shape \(2, 4, 4\)"):
+        TAKERS[name](np.stack([T, T]))
+    assert TAKERS["Contact"](np.stack([T, T])).at.shape == (2, 4, 4)
 
 
 def test_the_message_names_the_part_and_the_way_out() -> None:

@@ -22,7 +22,7 @@ from kinetree.algorithms.constraint_rows import held_rows
 from kinetree.algorithms.dependent_rows import decomposed
 from kinetree.algorithms.drives import undriven
 from kinetree.algorithms.rnea import rnea
-from kinetree.expr import Scalar, less
+from kinetree.expr import Scalar, less, sqrt
 from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import Tree
@@ -37,9 +37,9 @@ Pieces = Sequence[Sequence[Scalar]]
 class ForceDivision:
     """How forces are divided where the accelerations leave a choice."""
 
-    torques: Sequence[float] | None
+    torques: Sequence[Scalar] | None
     """Weights of the squares of drive forces, one per degree of freedom; None if they do not count."""
-    forces: Sequence[float]
+    forces: Sequence[Scalar]
     """Weights of the squares of constraint forces, positive."""
     together: bool
     """Whether the sum of both is smallest, or that of drive forces first and of constraint forces among those."""
@@ -70,16 +70,16 @@ def constrained_inverse_dynamics(
     """τ and λ at given accelerations; `undriven_dofs` are the degrees of freedom without a drive, by number."""
     n = tree.numbers(undriven(tree, q, qd, rnea(tree, q, qd, qdd, f_ext), passive), "forces")
     J = held_rows(tree, holds, q, qd, 0.0).J
-    units = [w**-0.5 for w in division.forces]
+    units = [1.0 / sqrt(w) for w in division.forces]
     scaled = [[x * unit for x in row] for row, unit in zip(J, units, strict=True)]
     u = [*undriven_dofs]
     driven = [k for k in range(len(n)) if k not in u]
     free = _Kernel(tree, [[row[k] for row in scaled] for k in u], len(J), division.tolerance)
     forces = free.solution([n[k] for k in u])
     if division.torques is not None:
-        weights = division.torques
-        rows = [[weights[k] ** 0.5 * row[k] for row in scaled] for k in driven]
-        left = [weights[k] ** 0.5 * (n[k] - _dot(scaled, k, forces)) for k in driven]
+        roots = [sqrt(w) for w in division.torques]
+        rows = [[roots[k] * row[k] for row in scaled] for k in driven]
+        left = [roots[k] * (n[k] - _dot(scaled, k, forces)) for k in driven]
         if division.together:
             rows += [[float(r == s) for s in range(len(J))] for r in range(len(J))]
             left += [0.0] * len(J)

@@ -129,10 +129,11 @@ def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> H
         acceleration = [moving.rows(a.angular, u_rate)[0] + (r_rate.dot(u) - rate * rate) * per_distance]
     else:  # rates of components along the axes of E, which rotate
         acceleration = moving.rows(a.angular - spin.cross(v.angular), u_rate - spin.cross(u))
-    wanted: list[Scalar] = [-hold.velocity_gain * x for x in velocity] if hold.velocity_gain else [0.0] * len(velocity)
-    if hold.position_gain:
+    damping, stiffness = hold.velocity_gain, hold.position_gain
+    wanted: list[Scalar] = [0.0] * len(velocity) if damping is None else [-damping * x for x in velocity]
+    if stiffness is not None:
         off = constraint_error(hold, moving)
-        wanted = [a - hold.position_gain * x for a, x in zip(wanted, off, strict=True)]
+        wanted = [a - stiffness * x for a, x in zip(wanted, off, strict=True)]
     return HeldMotion(tuple(sides), p, E, directions, hold.turns, velocity, acceleration, wanted)
 
 
@@ -155,7 +156,7 @@ def constraint_error(hold: Hold, motion: HeldMotion) -> list[Scalar]:
     if carriers:
         origin, R = carriers[0].X.r, carriers[0].X.E.times(held.X.E.T)
     elif hold.at is None:
-        return [0.0] * (len(hold.directions) + 3 * hold.turns)
+        return [0.0] * hold.size
     elif hold.axes == "local":
         origin, R = hold.at.r, hold.at.E.times(held.X.E.T)
     else:

@@ -101,7 +101,7 @@ def stage_acceleration(
     if integrator.brakes_at_the_end:
         tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
     if rule is not None:
-        nothing = [0.0] * sum(len(hold.directions) + 3 * hold.turns for hold in holds)
+        nothing = [0.0] * sum(hold.size for hold in holds)
         found = constrained_dynamics(tree, holds, q, v, acting, f_ext and f_ext(q), nothing, rule)
         return tree.split(found.motion, "nv")
     return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext and f_ext(q)))

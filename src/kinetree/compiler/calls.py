@@ -14,6 +14,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.requests import default_options, resolved_options
+from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
 from kinetree.model import Model, check_robot
@@ -37,11 +38,16 @@ def compile_function(
 ) -> Callable[..., Any]:
     """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
 
-    It takes the public function's arrays, then those of f_ext, then those of parameters, all by position, and `out=`
-    and `threads=`. One sample in ordinary arrays of the dtype takes well under a microsecond beside the arithmetic;
-    everything else works as in the public function. Code for batches is compiled with the first batch. Its `__self__`
-    is a `CompiledFunction`, whose `program` can be read. It can be pickled; the robot goes with it, and where it is
-    unpickled it is compiled, or taken from the disk.
+    It takes the public function's arrays, then the numbers of constraints (see below), then those of f_ext, then those
+    of parameters, all by position, and `out=` and `threads=`. One sample in ordinary arrays of the dtype takes well
+    under a microsecond beside the arithmetic; everything else works as in the public function. Code for batches is
+    compiled with the first batch. Its `__self__` is a `CompiledFunction`, whose `program` can be read. It can be
+    pickled; the robot goes with it, and where it is unpickled it is compiled, or taken from the disk.
+
+    Numbers of constraints are arguments: one (…, 3) or (…, 4, 4) for each place `at=`, in the order of the list, then
+    (…, n) for the lengths of all rods, then (…, n) for the gains, of each constraint the position gain and then the
+    velocity gain, if it has them. Only those that the function needs: a Jacobian none, errors no gains. They may be
+    left out, all together; those of the given constraints are then used, and so it is with weights.
 
     Args:
         robot: the robot.
@@ -77,16 +83,21 @@ def compile_function(
     known = {**default_options(function), **options}
     asked = {name: known[name] for name in (*definition.options, *options) if name in known}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
-    compiled.asked = (_compiled_again, function, name, forces, given, unroll, asked)
-    return compiled.prepare()
+    request = (function, name, forces, given, unroll, asked)
+    compiled.asked = (_compiled_again, *request)
+    numbers = definition.arrays_of_numbers(asked)
+    return WithNumbers(compiled, numbers, (_call_again, *request)) if numbers else compiled.prepare()
 
 
 def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
     """Compile the function that a pickle describes."""
-    function, dtype, f_ext, parameters, unroll, options = request
-    call = compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
-    compiled: CompiledFunction = call.__self__  # type: ignore[attr-defined]
+    compiled: CompiledFunction = _call_again(robot, *request).__self__  # type: ignore[attr-defined]
     return compiled
+
+
+def _call_again(robot: Model, *request: Any) -> Callable[..., Any]:
+    function, dtype, f_ext, parameters, unroll, options = request
+    return compile_function(robot, function, dtype=dtype, f_ext=f_ext, parameters=parameters, unroll=unroll, **options)
 
 
 def _forces(f_ext: Any) -> tuple[ForceKey, ...]:
@@ -125,11 +136,16 @@ def run(
     *,
     f_ext: ExternalForces | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
+    numbers: Sequence[Array] = (),
     out: Array | None = None,
     threads: int | None = None,
     **options: Any,
 ) -> Array:
-    """Call a definition on arrays, compiling it first if this robot has not seen it."""
+    """Call a definition on arrays, compiling it first if this robot has not seen it.
+
+    `numbers` are those of the options, from which they have been taken out (`OptionNumbers`); their dtype does not
+    count.
+    """
     result: Array
     first = arguments[0]
     is_double = type(first) is np.ndarray and first.dtype is _F64
@@ -138,6 +154,7 @@ def run(
         if plain is not None:
             result = plain.call(*arguments, out=out)
             return result
+    typed, arguments = [*arguments], [*arguments, *numbers]
     forces: tuple[ForceKey, ...] = ()
     if f_ext is not None:
         if not isinstance(f_ext, Mapping):
@@ -145,7 +162,8 @@ def run(
                 f"{definition.name}: f_ext must be a dict from frame names to arrays (…, 6), not {type(f_ext).__name__}"
             )
         forces = tuple(f_ext)
-        arguments = [*arguments, *f_ext.values()]
+        typed += f_ext.values()
+        arguments += f_ext.values()
     given: tuple[str, ...] = ()
     if parameters is not None:
         if not isinstance(parameters, Mapping):
@@ -154,10 +172,11 @@ def run(
                 f"not {type(parameters).__name__}"
             )
         given = tuple(parameters)
-        arguments = [*arguments, *parameters.values()]
+        typed += parameters.values()
+        arguments += parameters.values()
     dtype = "float64"
     if not is_double:
-        dtypes = [getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float)]
+        dtypes = [getattr(x, "dtype", None) for x in typed if not isinstance(x, int | float)]
         dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
     compiled = _compiled(definition, robot, options, forces, given, dtype)
     if threads is not None:

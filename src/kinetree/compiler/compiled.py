@@ -23,7 +23,8 @@ from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
 from kinetree.compiler.specialization import Specialization
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
-from kinetree.expr import Program, interpret
+from kinetree.expr import Port, Program, interpret
+from kinetree.model import Model
 from kinetree.model.fingerprint import digest, fingerprint
 
 __all__ = ["CompiledFunction", "compiling"]
@@ -95,6 +96,26 @@ class CompiledFunction:
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
         return f"<{self.definition.name}({ports}) compiled for {self._specialization.model.name!r}, {self.dtype}>"
+
+    @property
+    def model(self) -> Model:
+        """The robot, or its equal."""
+        return self._specialization.model
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays a call takes."""
+        return len(self._arguments.ports)
+
+    @property
+    def ports_of_numbers(self) -> Sequence[Port]:
+        """The arguments that are numbers of its options."""
+        return self._specialization.numbers
+
+    @property
+    def arrays_after_numbers(self) -> int:
+        """How many arrays follow the numbers of its options."""
+        return len(self._specialization.forces) + len(self._specialization.parameters)
 
     @property
     def __self__(self) -> CompiledFunction:

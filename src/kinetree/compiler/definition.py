@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from kinetree.expr import Scalar
+from kinetree.expr import Port, Scalar
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.tree import UnrolledTree
 
-__all__ = ["Array", "Definition", "Derivative", "Slots", "Strategy", "defined_by"]
+__all__ = ["Array", "Definition", "Derivative", "OptionNumbers", "Slots", "Strategy", "defined_by"]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
@@ -32,6 +32,22 @@ class Derivative:
     """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
     along: tuple[str, ...] = ()
     """For "hvp": the inputs that the direction changes."""
+
+
+class OptionNumbers(Protocol):
+    """The numbers in an option's value, which are inputs of a kernel: only the rest is compiled for.
+
+    What is resolved from the option is that rest. It is the same for all values that differ in numbers alone.
+    """
+
+    def ports(self, model: Model, options: Mapping[str, Any]) -> Sequence[Port]:
+        """An input for each of them, from resolved options."""
+
+    def arrays(self, value: Any) -> Sequence[Array]:
+        """The numbers of a value that was found valid, one array per port; leading axes are those of batches."""
+
+    def filled(self, value: Any, numbers: Sequence[Sequence[Scalar]]) -> Any:
+        """The resolved value with these numbers, as compute takes it."""
 
 
 @record(frozen=True, slots=True)
@@ -84,6 +100,8 @@ class Definition:
     """How the value of each option is checked and resolved; it becomes part of the kernel."""
     in_single: Mapping[str, Hashable] = field(default_factory=dict)
     """Defaults of options in float32, where they differ from those in float64."""
+    numbers: Mapping[str, OptionNumbers] = field(default_factory=dict)
+    """The options whose values have numbers that are inputs of the kernel; these follow the definition's own."""
     sizes: Mapping[str, Callable[[Mapping[str, Any]], int]] = field(default_factory=dict)
     """Sizes that depend on the options, by name."""
     optional: tuple[str, ...] = ()
@@ -113,6 +131,15 @@ class Definition:
     def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
         """The number of scalars of an input of this size."""
         return self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size)
+
+    def ports_of_numbers(self, model: Model, options: Mapping[str, Any]) -> list[Port]:
+        """The inputs for the numbers of resolved options."""
+        return [port for numbers in self.numbers.values() for port in numbers.ports(model, options)]
+
+    def arrays_of_numbers(self, options: Mapping[str, Any]) -> list[Array]:
+        """The numbers of options that were found valid, one array per port of `ports_of_numbers`."""
+        given = ((numbers, options.get(name)) for name, numbers in self.numbers.items())
+        return [array for numbers, value in given if value is not None for array in numbers.arrays(value)]
 
     def shape(self, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
         """The shape of one sample's result."""

@@ -3,7 +3,7 @@
 A configuration is displaced, not its numbers: where q goes in, a direction is a v (nv), and the derivatives of q's
 numbers along it are the joints' `rates`. All else is differentiated number by number. Names of inputs are those of the
 definition, "f_ext.FRAME" for an external force (with its `WrenchOn` or `ForceOn` in place of FRAME), and the
-parameters' own.
+parameters' own. Numbers of options have names such as "constraints.0.at".
 """
 
 from __future__ import annotations
@@ -82,10 +82,12 @@ def derived(of: Definition, mode: Any, wrt: tuple[str, ...], along: tuple[str, .
     return replace(of, name=f"{mode} of {of.name}", derivative=Derivative(of, mode, wrt, along), strategy=strategy)
 
 
-def input_names(definition: Definition, forces: Sequence[ForceKey], parameters: Sequence[str]) -> list[str]:
+def input_names(
+    definition: Definition, numbers: Sequence[Port], forces: Sequence[ForceKey], parameters: Sequence[str]
+) -> list[str]:
     """The names that a function can be differentiated by."""
     own = [name for name, _ in definition.inputs] + ["dt"] * definition.is_step
-    return [*own, *(f"f_ext.{key}" for key in forces), *parameters]
+    return [*own, *(port.name for port in numbers), *(f"f_ext.{key}" for key in forces), *parameters]
 
 
 @record(frozen=True, eq=False)
@@ -100,7 +102,8 @@ class DerivedSpecialization(Specialization):
 
     @cached_property
     def _names(self) -> list[str]:
-        return input_names(self._base.definition, [force.key for force in self.forces], self.parameters)
+        forces = [force.key for force in self.forces]
+        return input_names(self._base.definition, self.numbers, forces, self.parameters)
 
     @property
     def _derivative(self) -> Derivative:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinetree.compiler.definition import Definition
+import numpy as np
+
+from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.requests import resolved_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import OptionError, ShapeError
+from kinetree.expr import Port
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey, acting
 
@@ -30,7 +33,8 @@ def on_numbers(
 
     A number is a float, or an array with one entry per sample: algorithms work on both alike. Everything is flat: each
     argument, each wrench [f; n] of `f_ext` by its frame, each parameter's value. Last arguments that are optional may
-    be left out. Rollouts, which repeat their algorithm in time, are not for this function.
+    be left out; the numbers of options are in their values. Rollouts, which repeat their algorithm in time, are not for
+    this function.
 
     Raises:
         OptionError, NameNotFoundError: as for `kinetree.compile`.
@@ -55,4 +59,13 @@ def on_numbers(
             "not differentiate others, for which the compiled function is another one"
         )
     specialization = Specialization(definition, model, resolved, acts, tuple(given))
-    return list(specialization.one_sample(*sample, *forces.values(), *given.values()))
+    pairs = zip(definition.arrays_of_numbers(options), specialization.numbers, strict=True)
+    numbers = [_by_entry(array, port) for array, port in pairs]
+    return list(specialization.one_sample(*sample, *numbers, *forces.values(), *given.values()))
+
+
+def _by_entry(array: Array, port: Port) -> list[Any]:
+    """The numbers of a port, each a float, or an array with one entry per sample."""
+    leading = array.ndim - len(port.shape)
+    entries = array.reshape((*array.shape[:leading], port.size))
+    return list(np.moveaxis(entries, -1, 0)) if leading else entries.tolist()

@@ -71,15 +71,20 @@ class Specialization:
         return self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll
 
     @cached_property
+    def numbers(self) -> list[Port]:
+        """The inputs for the numbers of the options."""
+        return self.definition.ports_of_numbers(self.model, self.options)
+
+    @cached_property
     def inputs(self) -> tuple[Port, ...]:
-        """The definition's own, then external forces, then parameters."""
+        """The definition's own, then the numbers of options, then external forces, then parameters."""
         definition = self.definition
         own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
         if self.definition.is_step:
             own[definition.state :] = [Port(p.name, (self.steps, *p.shape)) for p in own[definition.state :]]
             own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{force.key!r}]", (6,)) for force in self.forces]
-        return (*own, *forces, *parameter_ports(self.model, self.parameters))
+        return (*own, *self.numbers, *forces, *parameter_ports(self.model, self.parameters))
 
     @cached_property
     def output(self) -> Port:
@@ -115,7 +120,7 @@ class Specialization:
         """The inputs that hold quaternions, by number, and the slices of them."""
         of_q = [self.model.quaternions if size == "nq" else {} for _, size in self.definition.inputs]
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
-        none: list[dict[str, slice]] = [{}] * (len(self.forces) + self._own - len(of_q))
+        none: list[dict[str, slice]] = [{}] * (len(self.numbers) + len(self.forces) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
 
     def check(self) -> None:
@@ -123,10 +128,11 @@ class Specialization:
         definition, forces, parameters = self.definition, self.forces, self.parameters
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
-        arrays = self._own + len(forces) + len(parameters) + 1
+        arrays = self._own + len(self.numbers) + len(forces) + len(parameters) + 1
         if arrays > MOST_ARRAYS:
+            targets = f"{len(self.numbers)} arrays of numbers of constraints, " if self.numbers else ""
             raise OptionError(
-                f"{definition.name}: {len(forces)} external forces and {len(parameters)} parameters are "
+                f"{definition.name}: {targets}{len(forces)} external forces and {len(parameters)} parameters are "
                 f"{arrays - MOST_ARRAYS} more than one function can take; name fewer, or make a robot with those "
                 "numbers"
             )
@@ -219,12 +225,17 @@ class Specialization:
 
     def one_sample(self, *flat: Sequence[Any], form: Callable[[Model], Model] = _as_it_is) -> Sequence[Any]:
         """The result's numbers, body by body, from those of each input: symbols of a trace, or plain numbers."""
-        first = self._own + len(self.forces)
-        wrenches, values = flat[self._own : first], flat[first:]
+        numbers, wrenches, values = self._after_own(flat[self._own :])
         model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
         arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
-        numbers: Sequence[Any] = self._computed(model, arguments, wrenches)
-        return numbers
+        result: Sequence[Any] = self._computed(model, arguments, numbers, wrenches)
+        return result
+
+    def _after_own(self, flat: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """What follows the definition's own inputs: numbers of options, external forces, parameters."""
+        first = len(self.numbers)
+        last = first + len(self.forces)
+        return flat[:first], flat[first:last], flat[last:]
 
     def _recorded(self, *, rolled: bool) -> Program:
         """A program with loops: over bodies if `rolled`, over time for a step, or in its linear algebra."""
@@ -248,7 +259,7 @@ class Specialization:
     def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
         """One trace with loops."""
         flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
-        wrenches, values = flat[: len(self.forces)], flat[len(self.forces) :]
+        numbers, wrenches, values = self._after_own(flat)
         robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
         if rolled:
             model: Form = RolledModel(source or self._rolled(robot), recorder, knowledge)
@@ -261,21 +272,26 @@ class Specialization:
             steps = Steps(recorder, model.tree, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
             for arguments, dt in steps:
-                steps.state = self._computed(model, [*arguments, dt], wrenches, **stages)
+                steps.state = self._computed(model, [*arguments, dt], numbers, wrenches, **stages)
             return
         arguments = [
             _pieces(model.tree, memory, size)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
-        results = self._computed(model, arguments, wrenches)
+        results = self._computed(model, arguments, numbers, wrenches)
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
 
     def _computed(
-        self, model: Form, arguments: Sequence[Any], wrenches: Sequence[Sequence[Scalar]], **more: Any
+        self,
+        model: Form,
+        arguments: Sequence[Any],
+        numbers: Sequence[Sequence[Scalar]],
+        wrenches: Sequence[Sequence[Scalar]],
+        **more: Any,
     ) -> Any:
         """Run the definition's algorithm on a form of the robot."""
-        options = self._options(model)
+        options = self._options(model, numbers)
         if self.definition.takes_forces:
             forces = partial(self._external_forces, model, wrenches)
             options["f_ext"] = forces if self.definition.is_step else forces(arguments[self._first_q])
@@ -297,13 +313,18 @@ class Specialization:
         """The external force on each moving body at q, in the body's own coordinates."""
         return model.tree.of_some(forces_on_bodies(model, self.forces, wrenches, q), Force.zero())
 
-    def _options(self, model: Form) -> dict[str, Any]:
-        """The options for a form of this model: frames are its own."""
-        return {
+    def _options(self, model: Form, numbers: Sequence[Sequence[Scalar]]) -> dict[str, Any]:
+        """The options for a form of this model: frames are its own, and numbers are in place."""
+        options: dict[str, Any] = {
             name: model.frames[value.name] if isinstance(value, Frame) else value
             for name, value in self.options.items()
             if name != "steps" or not self.definition.is_step
         }
+        for name, kind in self.definition.numbers.items():
+            count = len(kind.ports(self.model, self.options))
+            options[name] = kind.filled(options[name], numbers[:count])
+            numbers = numbers[count:]
+        return options
 
 
 def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:

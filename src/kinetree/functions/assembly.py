@@ -16,12 +16,15 @@ from kinetree.compiler.forms.form import Form
 from kinetree.errors import ConfigurationError, OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import (
-    HELD,
+    ERRORS,
     IN_SINGLE,
+    ROWS,
     RULE,
     Constraints,
+    apart,
     check_on_impossible,
     first_sample,
+    held,
     listed,
     row_count,
 )
@@ -122,20 +125,20 @@ def _is_dense(model: Model, options: Mapping[str, Any]) -> bool:
     return algorithms.are_many(row_count(options["constraints"]), model.nv)
 
 
-_OPTIONS = {**HELD, "held_joints": _held_option, "tolerance": RULE["tolerance"]}
+_OPTIONS = {"held_joints": _held_option, "tolerance": RULE["tolerance"]}
 _DENSE = Strategy(loops=False, is_dense=_is_dense)
 STEP = Definition(
-    "nearest_configuration", (("q", "nq"), ("start", "nq")), _step_shape, _step, _OPTIONS,
-    in_single=IN_SINGLE, strategy=_DENSE,
+    "nearest_configuration", (("q", "nq"), ("start", "nq")), _step_shape, _step, held(ERRORS) | _OPTIONS,
+    numbers={"constraints": ERRORS}, in_single=IN_SINGLE, strategy=_DENSE,
 )  # fmt: skip
 RESIDUAL = Definition(
     "nearest_configuration", (("solution", "nq"), ("multipliers", "rows"), ("q", "nq")), _residual_shape, _residual,
-    {name: _OPTIONS[name] for name in ("constraints", "held_joints")},
+    held(ERRORS) | {"held_joints": _held_option}, numbers={"constraints": ERRORS},
     sizes={"rows": lambda options: row_count(options["constraints"])}, strategy=Strategy(loops=False),
 )  # fmt: skip
 """Numbers that are zero at the result of `nearest_configuration`, which they define as an implicit function."""
 NEAREST_VELOCITY = Definition(
-    "nearest_velocity", (("q", "nq"), ("v", "nv")), ("nv",), _velocity, _OPTIONS,
+    "nearest_velocity", (("q", "nq"), ("v", "nv")), ("nv",), _velocity, held(ROWS) | _OPTIONS,
     in_single=IN_SINGLE, strategy=_DENSE,
 )  # fmt: skip
 
@@ -157,7 +160,8 @@ def nearest_configuration(
 
     It is the smallest displacement in the coordinates of v, to first order; several steps are taken from q, each sample
     until it has arrived, by itself. Far from q there may be several configurations, or none that the steps reach.
-    `kt.jvp`, `kt.vjp` and `kt.jacobian` give the derivatives of the resulting q by the start and by parameters.
+    `kt.jvp`, `kt.vjp` and `kt.jacobian` give the derivatives of the resulting q by the start, by parameters, and by
+    where frames are held ("constraints.0.at").
 
     Args:
         robot: the robot.
@@ -195,9 +199,10 @@ def nearest_configuration(
     check_robot(robot)
     check_on_impossible(on_impossible)
     start, options = started(robot, q), step_options(constraints, held_joints, held_bodies, tolerance)
+    options["constraints"], numbers = apart(options.get("constraints"), ERRORS)
 
     def step(here: Array) -> tuple[Array, Array, Array]:
-        found = run(STEP, robot, (here, start), parameters=parameters, threads=threads, **options)
+        found = run(STEP, robot, (here, start), parameters=parameters, numbers=numbers, threads=threads, **options)
         from_start, from_here, errors = np.split(found, (robot.nv, 2 * robot.nv), axis=-1)
         return from_start, from_here, np.abs(errors).max(axis=-1)
 
@@ -311,6 +316,6 @@ def nearest_velocity(
     options: dict[str, Any] = {"held_joints": _listed(held_joints)} if held_joints else {}
     options |= {} if tolerance is None else {"tolerance": tolerance}
     return run(
-        NEAREST_VELOCITY, robot, (q, v), constraints=listed(constraints), parameters=parameters, out=out,
+        NEAREST_VELOCITY, robot, (q, v), constraints=apart(constraints, ROWS)[0], parameters=parameters, out=out,
         threads=threads, **options,
     )  # fmt: skip

@@ -15,13 +15,16 @@ from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import (
-    HELD,
+    ERRORS,
     IN_SINGLE,
+    ROWS,
     RULE,
+    STABILISED,
     Constraints,
     acceleration_or_zeros,
+    apart,
     frame_or_constraints_option,
-    listed,
+    held,
     restitution_of_rows,
     row_count,
 )
@@ -152,25 +155,31 @@ def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
     return looks and algorithms.are_many(row_count(options["constraints"]), model.nv)
 
 
+def _rule(method: str, damping: float, tolerance: float | None) -> dict[str, Any]:
+    """The options that say how rows are treated; kernels are looked up by those that are given."""
+    return {"method": method, "damping": damping} | ({} if tolerance is None else {"tolerance": tolerance})
+
+
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
 _DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
-    **HELD, **RULE, "passive": passive_option, "limits": limits_option,
+    **held(STABILISED), **RULE, "passive": passive_option, "limits": limits_option,
 }  # fmt: skip
+_STABILISED = {"constraints": STABILISED}
 _SIZES = {"rows": lambda options: row_count(options["constraints"])}
 _ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
 _DENSE = Strategy(is_dense=_has_many_rows)
 CONSTRAINED_DYNAMICS = Definition(
     "constrained_dynamics", (_Q, _V, _TAU, _ACCELERATION), _motion_and_rows, _constrained_dynamics, _DYNAMICS,
-    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
+    numbers=_STABILISED, sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 CONSTRAINT_FORCES = Definition(
     "constraint_forces", (_Q, _V, _TAU, _ACCELERATION), _a_row_each, _constraint_forces, _DYNAMICS,
-    sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
+    numbers=_STABILISED, sizes=_SIZES, optional=("acceleration",), takes_forces=True, divides_by_inertia=True,
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 IMPACT = Definition(
-    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**HELD, **RULE},
+    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**held(ROWS), **RULE},
     sizes=_SIZES, optional=("restitution",), divides_by_inertia=True,
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
@@ -180,10 +189,12 @@ OPERATIONAL_SPACE_INERTIA = Definition(
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
-    "constraint_jacobian", (_Q,), lambda _, options: (row_count(options["constraints"]), "nv"), _jacobian, HELD,
+    "constraint_jacobian", (_Q,), lambda _, options: (row_count(options["constraints"]), "nv"), _jacobian, held(ROWS),
 )  # fmt: skip
-CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, HELD)
-CONSTRAINT_ERRORS = Definition("constraint_errors", (_Q,), _a_row_each, _errors, HELD)
+CONSTRAINT_BIAS = Definition("constraint_bias", (_Q, _V), _a_row_each, _bias, held(ROWS))
+CONSTRAINT_ERRORS = Definition(
+    "constraint_errors", (_Q,), _a_row_each, _errors, held(ERRORS), numbers={"constraints": ERRORS},
+)  # fmt: skip
 
 
 @defined_by(CONSTRAINED_DYNAMICS)
@@ -222,7 +233,7 @@ def constrained_dynamics(
         constraints: a list of `kt.Contact` and `kt.Loop`, or one of them. m is their total number of rows.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         acceleration: prescribed J q̈ + J̇ v (…, m) in addition to the gains' term, one number per row; zero by default.
-            It serves footholds that move or change, and gains that vary.
+            It serves places that move: their own acceleration, and velocity_gain times their velocity.
         method: "kkt" uses the sparse factors of M, "operational_space" articulated bodies, without forming M; the
             results are the same, the cost is not.
         damping: added to the diagonal of J M⁻¹ Jᵀ, so that rows yield: J q̈ + J̇ v = a* - damping λ; 1/kg and the like.
@@ -256,11 +267,11 @@ def constrained_dynamics(
     >>> qdd.shape, forces.shape
     ((18,), (12,))
     """
-    options = switched_on(robot, passive, limits)
+    rest, numbers = apart(constraints, STABILISED)
+    options = _rule(method, damping, tolerance) | switched_on(robot, passive, limits)
     both = run(
         CONSTRAINED_DYNAMICS, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
-        parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+        parameters=parameters, numbers=numbers, out=out, threads=threads, constraints=rest, **options,
     )  # fmt: skip
     return ConstrainedMotion(both[..., : robot.nv], both[..., robot.nv :])
 
@@ -314,11 +325,11 @@ def constraint_forces(
     >>> kt.constraint_forces(robot, [0.4, 0.3], [0.0, 0.0], [0.0, 0.0], tip).shape
     (1,)
     """
-    options = switched_on(robot, passive, limits)
+    rest, numbers = apart(constraints, STABILISED)
+    options = _rule(method, damping, tolerance) | switched_on(robot, passive, limits)
     return run(
         CONSTRAINT_FORCES, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
-        parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints), method=method, damping=damping, tolerance=tolerance, **options,
+        parameters=parameters, numbers=numbers, out=out, threads=threads, constraints=rest, **options,
     )  # fmt: skip
 
 
@@ -372,8 +383,8 @@ def impact(
     """
     e = restitution_of_rows(restitution, constraints, v)
     both = run(
-        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads, constraints=listed(constraints),
-        method=method, damping=damping, tolerance=tolerance,
+        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads,
+        constraints=apart(constraints, ROWS)[0], **_rule(method, damping, tolerance),
     )  # fmt: skip
     return Impact(both[..., : robot.nv], both[..., robot.nv :])
 
@@ -422,8 +433,7 @@ def operational_space_inertia(
     """
     return run(
         OPERATIONAL_SPACE_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=constraints if isinstance(constraints, str) else listed(constraints), method=method,
-        damping=damping, tolerance=tolerance,
+        constraints=apart(constraints, ROWS)[0], **_rule(method, damping, tolerance),
     )  # fmt: skip
 
 
@@ -465,7 +475,7 @@ def constraint_jacobian(
     """
     return run(
         CONSTRAINT_JACOBIAN, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints),
+        constraints=apart(constraints, ROWS)[0],
     )  # fmt: skip
 
 
@@ -506,7 +516,7 @@ def constraint_bias(
     """
     return run(
         CONSTRAINT_BIAS, robot, (q, v), parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints),
+        constraints=apart(constraints, ROWS)[0],
     )  # fmt: skip
 
 
@@ -546,7 +556,8 @@ def constraint_errors(
     >>> bool(abs(kt.constraint_errors(robot, robot.neutral(), kt.Contact("tool", "fixed", at=at))).max() < 1e-12)
     True
     """
+    rest, numbers = apart(constraints, ERRORS)
     return run(
-        CONSTRAINT_ERRORS, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints),
+        CONSTRAINT_ERRORS, robot, (q,), parameters=parameters, numbers=numbers, out=out, threads=threads,
+        constraints=rest,
     )  # fmt: skip

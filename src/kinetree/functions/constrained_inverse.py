@@ -13,15 +13,16 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import ConfigurationError, OptionError
-from kinetree.expr import Scalar
+from kinetree.expr import Port, Scalar
 from kinetree.functions.constraint_options import (
-    HELD,
     IN_SINGLE,
+    ROWS,
     RULE,
     Constraints,
+    apart,
     check_on_impossible,
     first_sample,
-    listed,
+    held,
     row_count,
 )
 from kinetree.functions.drives import Passive, passive_option, switched_on
@@ -30,6 +31,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
+from kinetree.records import record
 from kinetree.spatial import Force
 
 __all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
@@ -57,32 +59,58 @@ def _smallest_option(model: Model, value: Any) -> Hashable:
 _one_of_them = one_of("smallest", "forces", "torques", "both")
 
 
-def _weights_option(name: str, least: str) -> Callable[[Model, Any], Hashable]:
-    def check(_: Model, value: Any) -> tuple[float, ...] | None:
-        if value is None:
-            return None
-        weights = real_array(name, value, "(…)")
-        if weights.ndim != 1 or not np.isfinite(weights).all() or (weights < 0.0).any():
-            raise OptionError(f"{name} must be a list of finite numbers that are {least}, not {value!r:.60}")
-        if least == "positive" and not weights.all():
-            raise OptionError(f"{name} must be positive; entry {int(np.argmin(weights))} is zero")
-        return tuple(map(float, weights))
+@record(frozen=True, slots=True)
+class _Given:
+    """In place of weights, which are inputs."""
 
-    return check
+
+@record(frozen=True, slots=True)
+class _Weights:
+    """Weights of squares as inputs of a kernel, if they are given."""
+
+    name: str
+    may_be_zero: bool
+
+    def option(self) -> Callable[[Model, Any], Hashable]:
+        def check(_: Model, value: Any) -> _Given | None:
+            if value is not None and not isinstance(value, _Given):
+                self.arrays(value)
+            return None if value is None else _Given()
+
+        return check
+
+    def arrays(self, value: Any) -> list[Array]:
+        weights = real_array(self.name, value, "(…, n)").astype(np.float64)
+        if not np.isfinite(weights).all() or (weights < 0.0).any():
+            least = "not negative" if self.may_be_zero else "positive"
+            raise OptionError(f"{self.name} must be finite numbers that are {least}, not {value!r:.60}")
+        if not self.may_be_zero and not weights.all():
+            raise OptionError(f"{self.name} must be positive; entry {int(np.argmin(weights))} is zero")
+        return [weights]
+
+    def ports(self, model: Model, options: Mapping[str, Any]) -> list[Port]:
+        size = model.nv if self.name == "torque_weights" else row_count(options["constraints"])
+        return [] if options[self.name] is None else [Port(self.name, (size,))]
+
+    def filled(self, _: object, numbers: Sequence[Sequence[Scalar]]) -> Sequence[Scalar] | None:
+        return numbers[0] if numbers else None
+
+
+_TORQUES, _FORCES = _Weights("torque_weights", may_be_zero=True), _Weights("force_weights", may_be_zero=False)
 
 
 def _forces(
     model: Form, q: Slots, v: Slots, qdd: Slots, *,
-    constraints: Sequence[Constraint], smallest: str, torque_weights: tuple[float, ...] | None,
-    force_weights: tuple[float, ...] | None, tolerance: float, passive: Sequence[str], f_ext: Mapping[int, Force],
+    constraints: Sequence[Constraint], smallest: str, torque_weights: Sequence[Scalar] | None,
+    force_weights: Sequence[Scalar] | None, tolerance: float, passive: Sequence[str], f_ext: Mapping[int, Force],
 ) -> list[Scalar]:  # fmt: skip
     robot, rows = model.one_by_one, row_count(constraints)
     if torque_weights is not None and smallest == "forces":
         raise OptionError("torque_weights count only for smallest='torques' or 'both'")
-    torques = _checked("torque_weights", torque_weights, robot.nv, "degrees of freedom")
+    torques = [1.0] * robot.nv if torque_weights is None else torque_weights
     division = algorithms.ForceDivision(
         None if smallest == "forces" else torques,
-        _checked("force_weights", force_weights, rows, "rows"),
+        [1.0] * rows if force_weights is None else force_weights,
         smallest == "both",
         tolerance,
     )
@@ -90,14 +118,6 @@ def _forces(
         model.tree, holds(model.frames, constraints), q, v, qdd, f_ext, passive, _without_drive(robot), division
     )
     return [*found.tau, *found.forces, *found.unmet]
-
-
-def _checked(name: str, weights: tuple[float, ...] | None, count: int, what: str) -> tuple[float, ...]:
-    if weights is None:
-        return (1.0,) * count
-    if len(weights) != count:
-        raise OptionError(f"{name} has {len(weights)} numbers, but there are {count} {what}")
-    return weights
 
 
 def _without_drive(robot: Model) -> list[int]:
@@ -116,14 +136,15 @@ def _is_dense(model: Model, options: Mapping[str, Any]) -> bool:
 CONSTRAINED_INVERSE_DYNAMICS = Definition(
     "constrained_inverse_dynamics", (("q", "nq"), ("v", "nv"), ("qdd", "nv")), _shape, _forces,
     {
-        **HELD,
+        **held(ROWS),
         "smallest": _smallest_option,
-        "torque_weights": _weights_option("torque_weights", "not negative"),
-        "force_weights": _weights_option("force_weights", "positive"),
+        "torque_weights": _TORQUES.option(),
+        "force_weights": _FORCES.option(),
         "tolerance": RULE["tolerance"],
         "passive": passive_option,
     },
-    takes_forces=True, in_single=IN_SINGLE, regroups=True, strategy=Strategy(loops=False, is_dense=_is_dense),
+    numbers={"torque_weights": _TORQUES, "force_weights": _FORCES}, takes_forces=True,
+    in_single=IN_SINGLE, regroups=True, strategy=Strategy(loops=False, is_dense=_is_dense),
 )  # fmt: skip
 
 
@@ -137,8 +158,8 @@ def constrained_inverse_dynamics(
     f_ext: ExternalForces | None = None,
     *,
     smallest: Literal["forces", "torques", "both"] = "forces",
-    torque_weights: Sequence[float] | None = None,
-    force_weights: Sequence[float] | None = None,
+    torque_weights: ArrayLike | None = None,
+    force_weights: ArrayLike | None = None,
     on_impossible: Literal["error", "least_squares"] = "error",
     tolerance: float | None = None,
     passive: Passive = False,
@@ -166,9 +187,9 @@ def constrained_inverse_dynamics(
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`.
         smallest: "forces" for the smallest constraint forces (sum of squares), "torques" for the smallest joint forces,
             and among these the smallest constraint forces, or "both" for the smallest sum of both.
-        torque_weights: factors of the squares of joint forces (nv), not negative; ones by default. Entries of degrees
-            of freedom without a motor do not matter. Other weights compile another kernel.
-        force_weights: factors of the squares of constraint forces (m), positive; ones by default.
+        torque_weights: factors of the squares of joint forces (…, nv), not negative; ones by default. Entries of
+            degrees of freedom without a motor do not matter. Derivatives by them need positive ones.
+        force_weights: factors of the squares of constraint forces (…, m), positive; ones by default.
         on_impossible: "error" raises where no forces give the accelerations; "least_squares" returns those that come
             closest on the degrees of freedom without a motor, and in `unmet` what is left over there.
         tolerance: as for `constrained_dynamics`: the part of a row, relative to the row and squared, that must be
@@ -200,16 +221,13 @@ def constrained_inverse_dynamics(
     (True, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     """
     check_on_impossible(on_impossible)
-    given = {"torque_weights": torque_weights, "force_weights": force_weights, "tolerance": tolerance}
-    # A list is no part of a kernel's key; anything that is not one is refused later.
-    chosen = {
-        name: tuple(x.tolist()) if isinstance(x, np.ndarray) and x.ndim == 1 else listed(x)
-        for name, x in given.items()
-        if x is not None
-    }
+    weights = [(kind, x) for kind, x in ((_TORQUES, torque_weights), (_FORCES, force_weights)) if x is not None]
+    chosen: dict[str, Any] = {kind.name: _Given() for kind, _ in weights}
+    chosen |= {} if tolerance is None else {"tolerance": tolerance}
     found = run(
         CONSTRAINED_INVERSE_DYNAMICS, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
-        constraints=listed(constraints), smallest=smallest, **chosen, **switched_on(robot, passive),
+        numbers=[array for kind, x in weights for array in kind.arrays(x)],
+        constraints=apart(constraints, ROWS)[0], smallest=smallest, **chosen, **switched_on(robot, passive),
     )  # fmt: skip
     tau, forces, unmet = np.split(found, (robot.nv, found.shape[-1] - len(_without_drive(robot))), axis=-1)
     if on_impossible == "error":

@@ -16,17 +16,24 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.functions.options import one_of
 from kinetree.inputs import real_array
 from kinetree.model import Model
+from kinetree.model.constraint_numbers import ConstraintNumbers, listed
 from kinetree.model.constraints import Constraint, Contact, Loop, holds
 
 __all__ = [
-    "HELD",
+    "ALL",
+    "ERRORS",
     "IN_SINGLE",
+    "ROWS",
     "RULE",
+    "STABILISED",
     "Constraints",
     "acceleration_or_zeros",
+    "apart",
     "check_on_impossible",
+    "checked_constraints",
     "first_sample",
     "frame_or_constraints_option",
+    "held",
     "listed",
     "restitution_of_rows",
     "row_count",
@@ -35,7 +42,22 @@ __all__ = [
 Constraints = Contact | Loop | Sequence[Contact | Loop]
 
 
-def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
+ROWS = ConstraintNumbers("none")
+"""What functions need of constraints that only depend on their rows: no numbers."""
+ERRORS = ConstraintNumbers("places")
+"""What position errors need: places and lengths."""
+STABILISED = ConstraintNumbers("gains")
+"""What accelerations need: gains, and for position gains the errors."""
+ALL = ConstraintNumbers("all")
+"""What steps of time need, which end with a projection."""
+
+
+def held(numbers: ConstraintNumbers) -> dict[str, Callable[[Model, Any], Hashable]]:
+    """The option `constraints` of a function that needs these numbers of them."""
+    return {"constraints": lambda model, value: numbers.without(checked_constraints(model, value))}
+
+
+def checked_constraints(model: Model, value: Any) -> tuple[Constraint, ...]:
     constraints = listed(value)
     wanted = "constraints must be a list of kt.Contact and kt.Loop"
     if not isinstance(constraints, tuple):
@@ -51,14 +73,19 @@ def _constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
 
 
 def frame_or_constraints_option(model: Model, value: Any) -> tuple[Constraint, ...]:
-    return _constraints_option(model, Contact(value, "fixed") if isinstance(value, str) else value)
+    constraints = Contact(value, "fixed") if isinstance(value, str) else value
+    return ROWS.without(checked_constraints(model, constraints))
 
 
-def listed(value: Any) -> Any:
-    """Constraints as a tuple, which can be part of a kernel's key; anything else as it is, to be rejected later."""
-    if isinstance(value, Contact | Loop):
-        return (value,)
-    return tuple(value) if isinstance(value, list | tuple) else value
+def apart(constraints: Any, numbers: ConstraintNumbers) -> tuple[Any, Sequence[Array]]:
+    """Constraints without their numbers, as part of a kernel's key, and those numbers as its inputs.
+
+    Anything that is not a list of constraints is returned as it is, to be rejected later.
+    """
+    found = listed(constraints)
+    if not isinstance(found, tuple) or not all(isinstance(c, Contact | Loop) for c in found):
+        return found, ()
+    return numbers.without(found), numbers.arrays(found)
 
 
 def _number_option(name: str, most: float, default: float) -> Callable[[Model, Any], Hashable]:
@@ -126,7 +153,6 @@ def row_count(constraints: Sequence[Constraint]) -> int:
     return sum(constraint.size for constraint in constraints)
 
 
-HELD = {"constraints": _constraints_option}
 RULE: dict[str, Callable[[Model, Any], Hashable]] = {
     "method": _method_option,
     "damping": _number_option("damping", math.inf, 0.0),

@@ -56,7 +56,10 @@ class Request:
         self.parameters = _named(definition, "parameters", "parameters", parameters)
         self.options = self._completed(function, options)
         self.resolved = resolved_options(definition, self.robot, self.options)
-        self.names = input_names(definition, list(self.forces), list(self.parameters))
+        self.numbers = definition.arrays_of_numbers(self.options)
+        self.options |= {name: self.resolved[name] for name in definition.numbers if name in self.options}
+        ports = definition.ports_of_numbers(self.robot, self.resolved)
+        self.names = input_names(definition, ports, list(self.forces), list(self.parameters))
         self.known = self.names[fixed:]
         self.arguments = [*self.arguments, *self._left_out()]
 
@@ -87,7 +90,7 @@ class Request:
         return int(tau.shape[-2])
 
     def _check_count(self) -> None:
-        own = input_names(self.definition, (), ())
+        own = input_names(self.definition, (), (), ())
         if len(self.arguments) != len(own):
             listed = ", ".join(own) + ("," if len(own) == 1 else "")
             raise DTypeError(
@@ -149,6 +152,7 @@ class Request:
             [*self.arguments, *more],
             f_ext=self.forces or None,
             parameters=self.parameters or None,
+            numbers=self.numbers,
             threads=threads,
             **self.options,
         )

@@ -42,7 +42,8 @@ def jvp(
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         tangents: the direction, by argument name: {"q": …, "tau": …}. What is not named stays fixed. The direction of a
             configuration is a displacement (…, nv) as in `integrate(robot, q, δ)`; all others have the shape of their
-            argument. "f_ext.FRAME" names an external force, and a parameter is named as in `parameters`.
+            argument. "f_ext.FRAME" names an external force, "constraints.K.at", "constraints.lengths" and
+            "constraints.gains" the numbers of constraints, and a parameter is named as in `parameters`.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.

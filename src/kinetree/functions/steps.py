@@ -17,19 +17,17 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
-from kinetree.functions.constraint_options import HELD, row_count
+from kinetree.functions.constraint_options import ALL, ERRORS, held, row_count
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
-from kinetree.spatial import Force, Mat3, Transform, Vec3
+from kinetree.spatial import Force
 from kinetree.tree.holds import Hold
 
-__all__ = ["PLACE", "HeldStep", "evaluation", "held_step", "stage_state", "steps"]
+__all__ = ["HELD_STEP", "HeldStep", "evaluation", "stage_state", "steps"]
 
-PLACE = 12
-"""Numbers of a contact's place: the columns of its rotation matrix, and its position."""
 _RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
@@ -71,23 +69,10 @@ def _steps(
 
 
 def _held_steps(
-    model: Form, q: Slots, v: Slots, exchanged: Sequence[Scalar], tau: Slots, *rest: Any,
+    model: Form, q: Slots, v: Slots, exchanged: Sequence[Scalar], tau: Slots, dt: Scalar, *,
     constraints: Sequence[Constraint], **options: Any,
 ) -> tuple[Slots, Slots, list[Scalar]]:  # fmt: skip
-    *places, dt = rest
-    return _steps(model, q, v, exchanged, tau, dt, held=_held(model, constraints, *places), **options)
-
-
-def _held(model: Form, constraints: Sequence[Constraint], places: Sequence[Scalar] = ()) -> list[Hold]:
-    """The constraints, each contact at its place: the rotation by columns and the position, 12 numbers."""
-    found, first = [], 0
-    for hold in holds(model.frames, constraints):
-        at = hold.at
-        if hold.carrier is None:
-            a, b, c, r = (Vec3(*places[k : k + 3]) for k in range(first, first + PLACE, 3))
-            at, first = Transform(Mat3(a, b, c), r), first + PLACE
-        found.append(replace(hold, at=at))
-    return found
+    return _steps(model, q, v, exchanged, tau, dt, held=holds(model.frames, constraints), **options)
 
 
 def _evaluation(
@@ -111,17 +96,14 @@ def _evaluation(
 
 
 def _held_evaluation(
-    model: Form, q: Slots, v: Slots, tau: Slots, dt: Sequence[Scalar], *places: Sequence[Scalar],
-    constraints: Sequence[Constraint], **options: Any,
+    model: Form, q: Slots, v: Slots, tau: Slots, dt: Sequence[Scalar], *, constraints: Sequence[Constraint],
+    **options: Any,
 ) -> list[Scalar]:  # fmt: skip
-    return _evaluation(model, q, v, tau, dt, held=_held(model, constraints, *places), **options)
+    return _evaluation(model, q, v, tau, dt, held=holds(model.frames, constraints), **options)
 
 
-def _projection(
-    model: Form, q: Slots, v: Slots, *places: Sequence[Scalar], constraints: Sequence[Constraint]
-) -> list[Scalar]:
-    held = _held(model, constraints, *places)
-    q_next, v_next = algorithms.projected_state(model.tree, held, q, v, _RULE)
+def _projection(model: Form, q: Slots, v: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
+    q_next, v_next = algorithms.projected_state(model.tree, holds(model.frames, constraints), q, v, _RULE)
     return model.tree.stacked((q_next, "nq"), (v_next, "nv"))
 
 
@@ -218,39 +200,28 @@ class HeldStep(NamedTuple):
     projection: Callable[..., Array]
 
 
-@cache
-def held_step(contacts: int) -> HeldStep:
-    """The functions for constraints of which so many are contacts.
-
-    If there are any, their places (…, T, 12 contacts) or (…, 12 contacts) follow tau, or dt, or v.
-    """
-    places = (("places", PLACE * contacts),) if contacts else ()
-    options = {**_OPTIONS, **HELD}
-    written_out = Strategy(loops=False, is_dense=_has_many_rows)
-    return HeldStep(
-        _function(
-            replace(STEPS, inputs=(*STEPS.inputs, *places), compute=_held_steps, options=options, strategy=written_out)
-        ),
-        _function(
-            replace(
-                EVALUATION, inputs=(*EVALUATION.inputs, *places), compute=_held_evaluation, options=options,
-                strategy=written_out,
-            )
-        ),
-        _function(
-            Definition(
-                "simulate", (_Q, _V, *places), _state_size, _projection, HELD, divides_by_inertia=True, regroups=True,
-                strategy=written_out,
-            )
-        ),
-    )  # fmt: skip
-
-
 def _function(definition: Definition) -> Callable[..., Array]:
     def function(robot: Model, *arguments: ArrayLike, **options: Any) -> Array:
         return run(definition, robot, arguments, **options)
 
     return defined_by(definition)(function)
+
+
+_WRITTEN_OUT = Strategy(loops=False, is_dense=_has_many_rows)
+_HELD: dict[str, Any] = {
+    "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": _WRITTEN_OUT,
+}  # fmt: skip
+HELD_STEP = HeldStep(
+    _function(replace(STEPS, compute=_held_steps, **_HELD)),
+    _function(replace(EVALUATION, compute=_held_evaluation, **_HELD)),
+    _function(
+        Definition(
+            "simulate", (_Q, _V), lambda model, _: (model.nq + model.nv,), _projection, held(ERRORS),
+            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True, strategy=_WRITTEN_OUT,
+        )
+    ),
+)  # fmt: skip
+"""The functions for constraints, every contact of which has a place; their numbers follow dt, or v."""
 
 
 @cache

@@ -1,17 +1,19 @@
 """Motion constraints: a frame held to the world, and two frames held together.
 
 A `Contact` or a `Loop` is a plain record: hashable, comparable, and the same for every robot with frames of these
-names. `holds` looks up the frames in one robot; the algorithms read its result.
+names. `holds` looks up the frames in one robot; the algorithms read its result. Their numbers are inputs of a kernel:
+`constraint_numbers` tells them from what it is compiled for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
@@ -19,10 +21,13 @@ from kinetree.model.elements import Frame
 from kinetree.record_text import call_text
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.spatial.pose_matrices import pose_matrices
 from kinetree.spatial.poses import Pose, pose
 from kinetree.tree.holds import Anchor, Hold
 
-__all__ = ["Constraint", "Contact", "Loop", "holds"]
+__all__ = ["Constraint", "Contact", "Loop", "holds", "is_given"]
+
+Array = NDArray[np.float64]
 
 Directions = Literal["point", "fixed"] | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
 """What is held: the origin, the whole frame, one direction (3,), or two or three of them (k, 3)."""
@@ -32,8 +37,23 @@ _ORTHOGONAL = 1e-9
 """Tolerance on the products of orthogonal unit directions."""
 
 
-@record(frozen=True, slots=True, repr=False)
-class Contact:
+class _Record:
+    """What contacts and loops have in common: they are equal if all their numbers are, those of samples included."""
+
+    __slots__ = ("_parts",)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        names = (f.name for f in fields(self))  # type: ignore[arg-type]
+        return self is other or all(_are_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def __hash__(self) -> int:
+        raise NotImplementedError
+
+
+@record(frozen=True, slots=True, eq=False, repr=False)
+class Contact(_Record):
     """A frame held to the world: its origin in some directions, or the whole frame.
 
     Attributes:
@@ -42,11 +62,14 @@ class Contact:
             first); one direction (3,) holds the origin only along it, like frictionless ground; two or three
             directions (k, 3), at right angles, hold it along these. Their length does not matter.
         at: where the frame is held: a point (3,) in the world, or for "fixed" a placement, by `kt.placement` or
-            as the matrix (4, 4) of `kt.frame_placement`. Only the position error and `position_gain` need it.
+            as the matrix (4, 4) of `kt.frame_placement`; also one per sample, (…, 3) or (…, 4, 4). Only the position
+            error and `position_gain` need it.
         axes: the axes that the directions and the rows are in: "world", or "local" for the frame's own, which turn with
             it (a blade that cannot move sideways).
-        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²).
-        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α).
+        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²); also one per sample (…).
+        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α); also one per sample (…).
+
+    The place and the gains are inputs of each call: a contact that differs in these alone compiles nothing anew.
 
     Raises:
         OptionError: for directions that are zero or not at right angles, an invalid place, negative gains.
@@ -62,8 +85,8 @@ class Contact:
     directions: Directions = "point"
     at: Pose | None = None
     axes: Literal["world", "local"] = "world"
-    position_gain: float = 0.0
-    velocity_gain: float = 0.0
+    position_gain: ArrayLike = 0.0
+    velocity_gain: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         about = _checked_names("Contact", "frame", self.frame)
@@ -74,7 +97,7 @@ class Contact:
             raise OptionError(f"{about}: axes must be 'world' or 'local', not {self.axes!r:.60}")
         _set(self, "axes", str.__str__(self.axes))
         _set_gains(self, about)
-        if self.position_gain and self.at is None:
+        if is_given(self.position_gain) and self.at is None:
             raise OptionError(
                 f"{about}: position_gain pulls the frame to where it is held, so it needs that place: give at=, or "
                 "leave position_gain out and damp the velocity only"
@@ -83,14 +106,17 @@ class Contact:
     def __repr__(self) -> str:
         return call_text(self)
 
+    def __hash__(self) -> int:
+        return hash((self.frame, self.directions))
+
     @property
     def size(self) -> int:
         """How many rows it has."""
         return _size(self.directions)
 
 
-@record(frozen=True, slots=True, repr=False)
-class Loop:
+@record(frozen=True, slots=True, eq=False, repr=False)
+class Loop(_Record):
     """Two frames held together: the second's origin to the first's in some directions, or the whole frames.
 
     All directions are in the axes of the first frame, and turn with them.
@@ -103,9 +129,11 @@ class Loop:
             "distance" keeps the origins `length` apart, as a massless rod does (1 row, the unit vector from the origin
             of `frame_a` to that of `frame_b`, at any distance). Where the two origins meet, a rod has no direction:
             its row, its bias and its force are zero.
-        length: of the rod, m.
-        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²).
-        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α).
+        length: of the rod, m; also one per sample (…).
+        position_gain: the acceleration per unit of position error, 1/s² (Baumgarte's β²); also one per sample (…).
+        velocity_gain: the acceleration per unit of velocity error, 1/s (Baumgarte's 2 α); also one per sample (…).
+
+    The length and the gains are inputs of each call: a loop that differs in these alone compiles nothing anew.
 
     Raises:
         OptionError: for a frame held to itself, directions that are zero or not at right angles, a "distance" without
@@ -119,9 +147,9 @@ class Loop:
     frame_a: str
     frame_b: str
     directions: Directions | Literal["distance"] = "point"
-    length: float | None = None
-    position_gain: float = 0.0
-    velocity_gain: float = 0.0
+    length: ArrayLike | None = None
+    position_gain: ArrayLike = 0.0
+    velocity_gain: ArrayLike = 0.0
 
     def __post_init__(self) -> None:
         _checked_names("Loop", "frame_a", self.frame_a)
@@ -135,15 +163,16 @@ class Loop:
             raise OptionError(f"{about}: directions='distance' and a length belong together; give both or neither")
         if self.length is not None:
             length = _number(about, "length", self.length)
-            if not 0.0 < length < math.inf:
-                raise OptionError(
-                    f"{about}: length is {length:g}; it must be positive and finite, and for none 'point'"
-                )
+            if (wrong := _first_not(length, lambda x: (x > 0.0) & (x < math.inf))) is not None:
+                raise OptionError(f"{about}: length is {wrong:g}; it must be positive and finite, and for none 'point'")
             _set(self, "length", length)
         _set_gains(self, about)
 
     def __repr__(self) -> str:
         return call_text(self)
+
+    def __hash__(self) -> int:
+        return hash((self.frame_a, self.frame_b))
 
     @property
     def size(self) -> int:
@@ -154,19 +183,27 @@ class Loop:
 Constraint = Contact | Loop
 
 
+def is_given(number: Any) -> bool:
+    """Whether a place, a length or a gain is there at all: a gain of zero is none, unless samples have their own."""
+    return number is not None and not (isinstance(number, float) and number == 0.0)
+
+
 def holds(frames: Mapping[str, Frame], constraints: Sequence[Constraint]) -> list[Hold]:
     """The constraints on these frames: those of a robot, or of another form of it."""
     found = []
     for c in constraints:
         units = _ALL if isinstance(c.directions, str) else cast("tuple[tuple[float, float, float], ...]", c.directions)
         directions = tuple(Vec3(*unit) for unit in units)
-        turns, gains = c.directions == "fixed", (c.position_gain, c.velocity_gain)
+        turns = c.directions == "fixed"
+        gains: list[Any] = [x if is_given(x) else None for x in (c.position_gain, c.velocity_gain)]
         if isinstance(c, Contact):
             at = cast("Transform | None", c.at)
             found.append(Hold(_anchor(frames[c.frame]), None, directions, turns, c.axes, at, None, *gains))
         else:
             a, b = frames[c.frame_a], frames[c.frame_b]
-            found.append(Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, c.length, *gains))
+            found.append(
+                Hold(_anchor(b), _anchor(a), directions, turns, "carrier", None, cast("Any", c.length), *gains)
+            )
     return found
 
 
@@ -213,7 +250,8 @@ def _directions(about: str, value: Any, *words: str) -> str | tuple[tuple[float,
     return tuple(tuple(map(float, unit)) for unit in units + 0.0)
 
 
-def _place(about: str, value: Any, directions: Any) -> Transform | None:
+def _place(about: str, value: Any, directions: Any) -> Any:
+    """A transform, or an array if there is one place per sample."""
     if value is None:
         return None
     wanted = "at must be a place (3,), a placement by kt.placement, or a matrix (4, 4)"
@@ -224,16 +262,19 @@ def _place(about: str, value: Any, directions: Any) -> Transform | None:
         raise OptionError(f"{about}: at must be finite")
     if isinstance(value, Transform):
         array = array.reshape(4, 4)
-    elif array.shape == (3,):
+    elif array.shape[-1:] == (3,):
         if directions == "fixed":
+            given = "only a place (3,)" if array.ndim == 1 else f"an array of shape {array.shape}"
             raise OptionError(
-                f"{about} holds the orientation as well, so at must have one: a placement by kt.placement, or a "
-                "matrix (4, 4), not only a place (3,)"
+                f"{about} holds the orientation as well, so at must be one with it: a placement by kt.placement, or a "
+                f"matrix (4, 4), not {given}"
             )
+        if array.ndim > 1:
+            return _kept(array.astype(np.float64))
         return Transform(Mat3.identity(), Vec3(*map(float, array)))
-    elif array.shape != (4, 4):
+    elif array.shape[-2:] != (4, 4):
         raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
-    return pose(f"{about}: at", array)
+    return pose(f"{about}: at", array) if array.ndim == 2 else _kept(pose_matrices(f"{about}: at", array))
 
 
 def _real(about: str, wanted: str, value: Any) -> Any:
@@ -246,12 +287,37 @@ def _real(about: str, wanted: str, value: Any) -> Any:
 def _set_gains(record: Contact | Loop, about: str) -> None:
     for name in ("position_gain", "velocity_gain"):
         value = _number(about, name, getattr(record, name))
-        if not 0.0 <= value < math.inf:
-            raise OptionError(f"{about}: {name} is {value:g}; it must be finite and not negative, or errors grow")
+        if (wrong := _first_not(value, lambda x: (x >= 0.0) & (x < math.inf))) is not None:
+            raise OptionError(f"{about}: {name} is {wrong:g}; it must be finite and not negative, or errors grow")
         _set(record, name, value)
 
 
-def _number(about: str, name: str, value: Any) -> float:
+def _first_not(numbers: float | Array, allowed: Callable[[Any], Any]) -> float | None:
+    """The first number that is not allowed, of one or of an array."""
+    if isinstance(numbers, float):
+        return None if allowed(numbers) else numbers
+    wrong = ~allowed(numbers)
+    return float(numbers[wrong][0]) if wrong.any() else None
+
+
+def _kept(array: Array) -> Array:
+    """A copy that does not change."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
+    return bool(a == b)
+
+
+def _number(about: str, name: str, value: Any) -> Any:
+    """A float, or an array if there is one number per sample."""
+    if isinstance(value, np.ndarray | list | tuple):
+        array = _real(about, f"{name} must be a number", value).astype(np.float64)
+        return _kept(array) if array.ndim else float(array)
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise OptionError(f"{about}: {name} must be a number, not {value!r:.60}")
     try:

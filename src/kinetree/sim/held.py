@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from kinetree.errors import ConfigurationError
 from kinetree.functions.constrained import constraint_errors, constraint_jacobian
-from kinetree.functions.constraint_options import HELD, first_sample, listed
+from kinetree.functions.constraint_options import ALL, apart, checked_constraints, first_sample, listed
 from kinetree.functions.kinematics import frame_placement
-from kinetree.functions.steps import PLACE
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.records import record
 from kinetree.spatial import Transform
 from kinetree.spatial.poses import pose
 
-__all__ = ["HeldFrames", "held_frames"]
+__all__ = ["held_frames", "leading_axes"]
 
 Array = NDArray[np.float64]
 _MET = 1e-6
@@ -40,12 +39,12 @@ class HeldFrames:
 
 def held_frames(
     robot: Model, constraints: Any, q: Array, v: Array, parameters: Mapping[str, Array]
-) -> HeldFrames | None:
-    """The constraints of a motion that starts at q and v. Raises unless they are met there."""
+) -> tuple[Constraint, ...]:
+    """The constraints of a motion that starts at q and v, every contact with a place. Raises unless they are met."""
     given = listed(constraints)
     if given is None or given == ():
-        return None
-    found: Any = HELD["constraints"](robot, given)  # raises if they are no constraints
+        return ()
+    found = checked_constraints(robot, given)
     given_parameters = parameters or None
     errors = np.abs(constraint_errors(robot, q, found, parameters=given_parameters)).max(axis=-1)
     _refuse_start(
@@ -59,14 +58,14 @@ def held_frames(
         "their frames move by {:.3g} (m/s or rad/s)",
         "kt.nearest_velocity(robot, q, v, constraints), or kt.impact(robot, q, v, constraints).v after a collision",
     )  # fmt: skip
-    contacts = [c for c in found if isinstance(c, Contact)]
-    places = [_place(robot, c, q, given_parameters) for c in contacts]
-    shape = np.broadcast_shapes(*(x.shape[:-1] for x in places)) if places else ()
-    return HeldFrames(
-        tuple(replace(c, at=Transform.identity()) if isinstance(c, Contact) else c for c in found),
-        len(contacts),
-        np.concatenate([np.broadcast_to(x, (*shape, PLACE)) for x in places] or [np.zeros(0)], axis=-1),
-    )
+    return tuple(_placed(robot, c, q, given_parameters) for c in found)
+
+
+def leading_axes(constraints: Any) -> dict[str, tuple[int, ...]]:
+    """Those of the numbers of constraints, by name; of anything else none, to be rejected later."""
+    rest, arrays = apart(constraints, ALL)
+    ports = ALL.ports(None, {"constraints": rest}) if arrays else []
+    return {port.name: x.shape[: x.ndim - len(port.shape)] for port, x in zip(ports, arrays, strict=True)}
 
 
 def _refuse_start(robot: Model, wrong: NDArray[np.bool_], sizes: Array, what: str, measure: str, instead: str) -> None:
@@ -79,11 +78,9 @@ def _refuse_start(robot: Model, wrong: NDArray[np.bool_], sizes: Array, what: st
     )
 
 
-def _place(robot: Model, contact: Contact, q: Array, parameters: Mapping[str, Array] | None) -> Array:
-    """The columns of the rotation matrix and the position, (…, 12)."""
-    matrix = (
-        frame_placement(robot, q, contact.frame, parameters=parameters)
-        if contact.at is None
-        else pose("at", contact.at).matrix
-    )
-    return np.swapaxes(matrix[..., :3, :], -1, -2).reshape((*matrix.shape[:-2], PLACE))
+def _placed(robot: Model, c: Constraint, q: Array, parameters: Mapping[str, Array] | None) -> Constraint:
+    """A contact without a place is held where its frame is."""
+    if not isinstance(c, Contact) or c.at is not None:
+        return c
+    at = frame_placement(robot, q, c.frame, parameters=parameters)
+    return replace(c, at=at if c.directions == "fixed" else at[..., :3, 3])

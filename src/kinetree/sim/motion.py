@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.steps import HeldStep, evaluation, held_step, stage_state, steps
+from kinetree.functions.constraint_options import ALL, ERRORS
+from kinetree.functions.steps import HELD_STEP, HeldStep, evaluation, stage_state, steps
 from kinetree.model import Model
+from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
 from kinetree.sim.held import HeldFrames
@@ -39,7 +41,8 @@ class Setting:
     forces: Mapping[ForceKey, Array]
     """External forces (…, steps, 6)."""
     parameters: Mapping[str, Array]
-    held: HeldFrames | None
+    held: tuple[Constraint, ...]
+    """Constraints, every contact with a place."""
 
     @property
     def gravity(self) -> Array:
@@ -49,12 +52,12 @@ class Setting:
     @property
     def under_constraints(self) -> HeldStep | None:
         """The functions of a step under constraints, if there are any."""
-        return None if self.held is None else held_step(self.held.contacts)
+        return HELD_STEP if self.held else None
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of the functions of a step."""
-        constraints = {} if self.held is None else {"constraints": self.held.constraints}
+        constraints = {"constraints": self.held} if self.held else {}
         return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints}
 
 
@@ -81,7 +84,6 @@ class _Stepper:
         self._split = (robot.nq, robot.nq + robot.nv)
         self._forces = [*setting.forces.values()]
         self._until = _ends_of_runs(self._forces, count)
-        self._places = [] if setting.held is None or not setting.held.contacts else [setting.held.places]
         cores = [robot.parameter(name).shape for name in setting.parameters]
         self._parameters = [
             np.broadcast_to(x, (*shape, *core)) for x, core in zip(setting.parameters.values(), cores, strict=True)
@@ -91,6 +93,9 @@ class _Stepper:
             robot, steps if held is None else held.steps, f_ext=[*setting.forces],
             parameters=[*setting.parameters], **setting.options,
         )  # fmt: skip
+        ports = self._steps.__self__.ports_of_numbers  # type: ignore[attr-defined]
+        numbers = zip(ALL.arrays(setting.held), ports, strict=True)
+        self._numbers = [np.broadcast_to(x, (*shape, *port.shape)) for x, port in numbers]
 
     def advance(self, record: Record, step: int, tau: Array, parts: Parts) -> None:
         """Take a step per row of tau (…, count, nv)."""
@@ -105,16 +110,14 @@ class _Stepper:
         forces = [x[..., step, :] for x in self._forces]
         start, after = rows[..., step, :], rows[..., step + 1 : step + 1 + tau.shape[-2], :]
         if isinstance(parts, int):
-            self._divided(start, after, tau, parts, forces, self._places, self._parameters)
+            self._divided(start, after, tau, parts, forces, self._numbers, self._parameters)
             return
         whole = np.broadcast_to(tau, (*self._shape, *tau.shape[-2:]))
-        forces, places = (
-            [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in xs] for xs in (forces, self._places)
-        )
+        forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
         for number in np.unique(parts):
             some = parts == number
             into = np.empty((int(some.sum()), *after.shape[-2:]))
-            others = ([x[some] for x in xs] for xs in (forces, places, self._parameters))
+            others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
             self._divided(start[some], into, whole[some], int(number), *others)
             after[some] = into
 
@@ -125,18 +128,17 @@ class _Stepper:
         tau: Array,
         parts: int,
         forces: Sequence[Array],
-        places: Sequence[Array],
+        numbers: Sequence[Array],
         parameters: Sequence[Array],
     ) -> None:
         """Fill in the rows after the start."""
         state, h = np.split(start, self._split, axis=-1), np.array(self._dt / parts)
         if parts > 1:
             tau = np.repeat(tau, parts, axis=-2)
-        fixed = [np.broadcast_to(x[..., None, :], (*x.shape[:-1], tau.shape[-2], x.shape[-1])) for x in places]
         if parts == 1:
-            self._steps(*state, tau, *fixed, h, *forces, *parameters, out=after)
+            self._steps(*state, tau, h, *numbers, *forces, *parameters, out=after)
         else:
-            found = self._steps(*state, tau, *fixed, h, *forces, *parameters)
+            found = self._steps(*state, tau, h, *numbers, *forces, *parameters)
             after[...] = found[..., parts - 1 :: parts, :]
 
 
@@ -192,7 +194,7 @@ class Staged:
         self._torque = torque
         self._forces = [*setting.forces.values()]
         self._parameters = [*setting.parameters.values()]
-        self._places = [] if setting.held is None or not setting.held.contacts else [setting.held.places]
+        self._numbers, self._places = ALL.arrays(setting.held), ERRORS.arrays(setting.held)
         self._now: tuple[int, Any] = (-1, None)
         self._dt = setting.dt
         self._nq, self._nv = robot.nq, robot.nv
@@ -236,7 +238,7 @@ class Staged:
         q, v, exchanged = np.split(row, (self._nq, self._nq + nv))
         for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
             tau = self._torque_at(step, part, k, step * self._dt + (part + time) * length, q, v)
-            found = self._evaluate(q, v, tau, h, *self._places, *forces, *self._parameters)
+            found = self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters)
             powers[k] = found[nv:]
             past += (q, v, found[:nv])
             q, v = np.split(state(h, *past), (self._nq,))

@@ -19,6 +19,7 @@ from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.accelerations import accelerations
 from kinetree.sim.held import held_frames
 from kinetree.sim.motion import Held, Motion, Parts, Sampled, Setting, Staged
@@ -80,10 +81,10 @@ def simulate(
     onto the states that satisfy them, so with "rk4" they stay closed to rounding, and gains are not needed. The start
     must satisfy them to 1e-6: `kt.nearest_configuration` and `kt.nearest_velocity` find one that does.
 
-    A batch: q (…, nq), v (…, nv), tau (…, steps, nv), f_ext (…, steps, 6) and parameters may have leading axes, which
-    broadcast (a single row per motion is (…, 1, nv)). Results have them first: q is (…, steps + 1, nq); a controller
-    gets q (…, nq) and returns (…, nv); `motion[k]` is the trajectory of one of the motions, to plot for example. Each
-    is the same as alone.
+    A batch: q (…, nq), v (…, nv), tau (…, steps, nv), f_ext (…, steps, 6), parameters and the numbers of constraints
+    (such as `at=`) may have leading axes, which broadcast (a single row per motion is (…, 1, nv)). Results have them
+    first: q is (…, steps + 1, nq); a controller gets q (…, nq) and returns (…, nv); `motion[k]` is the trajectory of
+    one of the motions, to plot for example. Each is the same as alone.
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "semi_implicit_euler"
     (order one, with friction taken implicitly: steady however stiff friction is); the steps are those of `rollout`.
@@ -124,7 +125,7 @@ def simulate(
     v = np.zeros(robot.nv) if v is None else state(robot, "v", v, robot.v_names)
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
     rows = None if callable(tau) else torque_rows(robot, tau, steps)
-    shape = _batch_shape(robot, q, v, rows, forces, given)
+    shape = _batch_shape(robot, q, v, rows, forces, given, constraints)
     if math.prod(shape) * steps > MAX_STEPS:
         raise OptionError(
             f"{math.prod(shape):,} motions of {steps:,} steps are more than {MAX_STEPS:,} steps in all, which is the "
@@ -169,11 +170,13 @@ def _batch_shape(
     tau: Array | None,
     forces: Mapping[ForceKey, Array],
     parameters: Mapping[str, Array],
+    constraints: Constraints | None,
 ) -> tuple[int, ...]:
     """The leading axes of all arguments together."""
     shapes = {"q": q.shape[:-1], "v": v.shape[:-1], "tau": () if tau is None else tau.shape[:-2]}
     shapes |= {f"f_ext[{key!r:.80}]": rows.shape[:-2] for key, rows in forces.items()}
     shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
+    shapes |= leading_axes(constraints)
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:

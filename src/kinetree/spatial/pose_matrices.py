@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
 
-__all__ = ["pose_matrix", "rotation_matrix"]
+__all__ = ["pose_matrices", "pose_matrix", "rotation_matrix"]
 
 Array = NDArray[np.float64]
 
@@ -39,6 +39,21 @@ def pose_matrix(what: str, value: Any, error: type[Exception] = OptionError) -> 
     pose = array.copy()
     pose[:3, :3] = _rotation(what, array[:3, :3], tolerance, error)
     return pose
+
+
+def pose_matrices(what: str, array: NDArray[Any], error: type[Exception] = OptionError) -> Array:
+    """Homogeneous matrices (…, 4, 4) of finite numbers, as `pose_matrix` returns each; the first wrong one is named."""
+    tolerance, poses = _TOLERANCE.get(array.dtype, 1e-9), array.astype(np.float64)
+    R = poses[..., :3, :3]
+    difference = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-2, -1), initial=0.0)
+    wrong = ~(difference <= tolerance) | (np.linalg.det(R) < 0.0) | (poses[..., 3, :] != _LAST_ROW).any(axis=-1)
+    if wrong.any():
+        index = tuple(int(k) for k in np.argwhere(wrong)[0])
+        pose_matrix(f"{what}[{', '.join(map(str, index))}]", array[index], error)
+    if tolerance > 1e-9:
+        U, _, V = np.linalg.svd(R)
+        poses[..., :3, :3] = U @ V
+    return poses
 
 
 def rotation_matrix(what: str, value: Any, error: type[Exception] = OptionError) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
@@ -32,7 +33,12 @@ class Hold:
     """The axes of the rows: "world", "local" for those of `frame`, or "carrier"."""
     at: Transform | None
     """Where in the world `frame` is held."""
-    length: float | None
+    length: Scalar | None
     """The length of the rod between the two origins, if nothing else holds them."""
-    position_gain: float
-    velocity_gain: float
+    position_gain: Scalar | None
+    velocity_gain: Scalar | None
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return 1 if self.length is not None else len(self.directions) + 3 * self.turns

@@ -89,7 +89,10 @@ def test_constraints_are_known_to_the_disk() -> None:
             lambda: kt.Contact("foot", at=np.diag([2.0, 2.0, 2.0, 1.0])),
             r"not orthogonal: .* length 2 and should have 1",
         ),
-        (lambda: kt.Contact("foot", "fixed", at=[1, 2, 3]), r"holds the orientation as well, so at must have one"),
+        (
+            lambda: kt.Contact("foot", "fixed", at=[1, 2, 3]),
+            r"holds the orientation as well, so at must be one with it",
+        ),
         (lambda: kt.Contact("foot", position_gain=1.0), r"needs that place: give at=, or leave position_gain out"),
         (lambda: kt.Contact("foot", velocity_gain=-1.0), r"velocity_gain is -1; it must be finite and not negative"),
         (lambda: kt.Contact("foot", velocity_gain="much"), r"velocity_gain must be a number, not 'much'"),

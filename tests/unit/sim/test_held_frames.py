@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree.compiler.calls import _kernels
 from kinetree.sim import motion as motions
 from tests.laws.test_assembly import four_bar
 
@@ -168,3 +169,43 @@ def test_what_cannot_be_held_is_refused_in_words(name: str) -> None:
     settings, error, message = REFUSED[name]
     with pytest.raises(error, match=message):
         kt.simulate(LINKAGE, **{"constraints": LOOP, "duration": 0.01, **settings})
+
+
+def test_places_lengths_and_gains_are_inputs_and_samples_have_their_own() -> None:
+    builder = kt.ModelBuilder("beads")
+    builder.add_body("room")
+    for name in ("one", "two"):
+        builder.add_body(name, kt.solids.sphere(0.1, mass=1.0))
+        builder.add_joint(f"{name} moves", kt.Translation(), "room", name)
+    robot = builder.build()
+    corner, lengths = np.array([[0.0, 0.0, 1.0], [0.5, 0.0, 2.0]]), np.array([0.5, 0.8])
+    q = np.concatenate([corner, corner + lengths[:, None] * [0.6, 0.0, -0.8]], axis=-1)
+
+    def held(at: Any, length: Any, gain: Any) -> list[kt.Contact | kt.Loop]:
+        return [kt.Contact("one", at=at, velocity_gain=gain), kt.Loop("one", "two", "distance", length=length)]
+
+    batch = kt.simulate(robot, q=q, duration=0.2, dt=0.01, constraints=held(corner, lengths, [1.0, 2.0]))
+    count = len(_kernels[id(robot)])
+    for k in range(2):
+        alone = kt.simulate(robot, q=q[k], duration=0.2, dt=0.01, constraints=held(corner[k], lengths[k], 1.0 + k))
+        assert np.array_equal(batch[k].q, alone.q)
+    assert len(_kernels[id(robot)]) == count
+    ends = batch.q[:, -1].reshape(2, 2, 3)
+    np.testing.assert_allclose(ends[:, 0], corner, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=-1), lengths, rtol=1e-12)
+    one = kt.simulate(
+        robot,
+        q=q[0],
+        duration=0.1,
+        dt=0.01,
+        constraints=held(corner[0], lengths[0], 1.0),
+        tau=lambda _t, _q, _v: np.zeros(6),
+        control_dt="stages",
+    )
+    np.testing.assert_allclose(one.q, batch[0].q[:11], atol=1e-12)
+    spread = kt.simulate(
+        robot, q=q[0], duration=0.02, dt=0.01, constraints=held(corner[:1], lengths[0], [1.0, 2.0, 3.0])
+    )
+    assert spread.q.shape == (3, 3, 6)
+    with pytest.raises(kt.ShapeError, match=r"do not broadcast: q \(2,\), .* constraints.gains \(3,\)"):
+        kt.simulate(robot, q=q, duration=0.02, constraints=held(corner, lengths, [1.0, 2.0, 3.0]))

@@ -1,0 +1,47 @@
+"""A compiled function that knows the numbers of its options, so that calls may leave them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.definition import Array
+from kinetree.errors import ShapeError
+
+__all__ = ["WithNumbers"]
+
+
+class WithNumbers:
+    """A function as `kinetree.compile` returns it, with the numbers of the constraints or weights that it was given."""
+
+    def __init__(self, compiled: CompiledFunction, numbers: Sequence[Array], asked: tuple[Any, ...]) -> None:
+        """`asked`: a function of a robot and more that makes this one again, and what it takes after the robot."""
+        for array, port in zip(numbers, compiled.ports_of_numbers, strict=True):
+            if array.shape[array.ndim - len(port.shape) :] != port.shape:
+                raise ShapeError(
+                    f"{compiled.definition.name}: {port.name} has shape {array.shape}, but "
+                    f"(…, {', '.join(map(str, port.shape))}) is needed"
+                )
+        self.__self__ = compiled
+        self._numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
+        self._after = compiled.arrays_after_numbers
+        self._fewest = compiled.arrays - len(self._numbers) + 1
+        self._asked = asked
+        self._call = compiled.prepare()
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """As the compiled function; the numbers may be left out, all together."""
+        if len(arguments) >= self._fewest:
+            return self._call(*arguments, **more)
+        if not self._after:
+            return self._call(*arguments, *self._numbers, **more)
+        at = max(len(arguments) - self._after, 0)
+        return self._call(*arguments[:at], *self._numbers, *arguments[at:], **more)
+
+    def __repr__(self) -> str:
+        return repr(self.__self__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        again, *asked = self._asked
+        return again, (self.__self__.model, *asked)
