@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 
-__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "numbers_of", "on", "options_of", "samples", "widths"]
+__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "numbers_of", "on", "options_of", "samples", "shapes"]
 
 Function = Callable[..., Any]
 
@@ -60,8 +60,8 @@ def options_of(function: Function, frame: str, expressed_in: str = "world", kind
 def samples(robot: kt.Model, function: Function, count: int, rng: np.random.Generator) -> list[NDArray[np.float64]]:
     """Random arguments, a batch each."""
     return [
-        np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, width))
-        for (_, size), width in zip(function.definition.inputs, widths(robot, function), strict=True)  # type: ignore[attr-defined]
+        np.stack([robot.random(rng) for _ in range(count)]) if size == "nq" else rng.normal(size=(count, *shape))
+        for (_, size), shape in zip(function.definition.inputs, shapes(robot, function), strict=True)  # type: ignore[attr-defined]
     ]
 
 
@@ -70,7 +70,7 @@ def numbers_of(function: Function, options: dict[str, Any]) -> list[NDArray[np.f
     return [x.ravel() for x in function.definition.arrays_of_numbers(options)]  # type: ignore[attr-defined]
 
 
-def widths(robot: kt.Model, function: Function) -> list[int]:
-    """How many numbers each argument has, with the options of `options_of`."""
+def shapes(robot: kt.Model, function: Function) -> list[tuple[int, ...]]:
+    """The shape of each argument, with the options of `options_of`."""
     definition = function.definition  # type: ignore[attr-defined]
-    return [definition.width(size, robot, options_of(function, robot.root)) for _, size in definition.inputs]
+    return [definition.input_shape(size, robot, options_of(function, robot.root)) for _, size in definition.inputs]

@@ -4,6 +4,16 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 """
 
 from kinetree import attitudes, solids, zoo
+from kinetree.attitudes.exponential_maps import (
+    pose_exp,
+    pose_exp_jacobian,
+    pose_log,
+    pose_log_jacobian,
+    rotation_exp,
+    rotation_exp_jacobian,
+    rotation_log,
+    rotation_log_jacobian,
+)
 from kinetree.compiler.calls import compile_function as compile
 from kinetree.errors import (
     ActuationError,
@@ -97,6 +107,7 @@ from kinetree.functions.momentum import (
     momentum,
 )
 from kinetree.functions.points import point_acceleration, point_jacobian, point_position, point_velocity
+from kinetree.functions.pose_error import pose_error
 from kinetree.functions.regressors import (
     body_wrench_regressor,
     joint_torque_regressor,
@@ -299,6 +310,11 @@ __all__ = [
     "point_jacobian",
     "point_position",
     "point_velocity",
+    "pose_error",
+    "pose_exp",
+    "pose_exp_jacobian",
+    "pose_log",
+    "pose_log_jacobian",
     "potential_energy",
     "potential_energy_regressor",
     "relative_acceleration",
@@ -308,6 +324,10 @@ __all__ = [
     "rnea",
     "rnea_derivatives",
     "rollout",
+    "rotation_exp",
+    "rotation_exp_jacobian",
+    "rotation_log",
+    "rotation_log_jacobian",
     "save",
     "simulate",
     "solids",

@@ -50,7 +50,7 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
     robot = robot_of(name)
     kernel = compiled_late(robot, function, **options_of(robot, function))
     batch = functions.samples(robot, function, 6, np.random.default_rng(4))
-    sample = [x[5] for x in batch]
+    sample = [x[5].ravel() for x in batch]
     numbers = functions.numbers_of(function, options_of(robot, function))
     (interpreted,) = interpret(kernel.__self__.program, *sample, *numbers)
     scale = max(1.0, float(np.abs(interpreted).max()))

@@ -23,15 +23,15 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
     """Seven equal samples of a state."""
     rng = np.random.default_rng(9)
     arguments: list[np.ndarray] = []
-    for (_, size), width in zip(function.definition.inputs, functions.widths(robot, function), strict=True):
+    for (_, size), shape in zip(function.definition.inputs, functions.shapes(robot, function), strict=True):
         if size != "nq":
-            x = SPEEDS[state] * rng.normal(size=width)
+            x = SPEEDS[state] * rng.normal(size=shape)
         else:
             x = robot.neutral()
             if state == "half a turn apart" and arguments:
                 for quaternion in robot.quaternions.values():
                     x[quaternion] = [1.0, 0.0, 0.0, 0.0]
-        arguments.append(np.tile(x, (7, 1)))
+        arguments.append(np.tile(x, (7, *[1] * x.ndim)))
     return arguments
 
 
@@ -44,7 +44,7 @@ def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function
     batch = batch_of(robot, function, state)
     result = double(*batch)
     numbers = functions.numbers_of(function, options)
-    (expected,) = interpret(double.__self__.program, *(x[0] for x in batch), *numbers)
+    (expected,) = interpret(double.__self__.program, *(x[0].ravel() for x in batch), *numbers)
     scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
     assert np.isfinite(expected).all()
     np.testing.assert_allclose(result[0].ravel(), expected, rtol=0, atol=1e-12 * scale)

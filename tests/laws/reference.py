@@ -47,7 +47,7 @@ def reference(
     resolved = resolved_options(definition, model, {k: x for k, x in options.items() if k in definition.options})
     given = [*map(np.asarray, arguments)]
     for name, size in definition.inputs[len(given) :]:  # by name, or zero
-        given.append(np.broadcast_to(options.pop(name, 0.0), definition.width(size, model, resolved)))
+        given.append(np.broadcast_to(options.pop(name, 0.0), definition.input_shape(size, model, resolved)))
     forces = {name: _numbers(np.asarray(wrench)) for name, wrench in (f_ext or {}).items()}
     flat = on_numbers(definition, model, [*map(_numbers, given)], f_ext=forces, **options)
     numbers = [x.item() if isinstance(x, np.ndarray) else x for x in flat]
@@ -127,5 +127,5 @@ def close(actual: ArrayLike, expected: ArrayLike, scale: float = 0.0, tolerance:
 def _numbers(x: Array) -> list[Any]:
     """Floats one by one; complex numbers each in an array, which the functions of numbers take elementwise."""
     if np.iscomplexobj(x):
-        return [np.array([value]) for value in x]
-    return [float(value) for value in x]
+        return [np.array([value]) for value in x.ravel()]
+    return [float(value) for value in x.ravel()]

@@ -1,4 +1,4 @@
-"""Attitudes as Pinocchio and MuJoCo convert them."""
+"""Attitudes as Pinocchio and MuJoCo convert them, and exponential maps of rotations and poses as Pinocchio has them."""
 
 from __future__ import annotations
 
@@ -85,3 +85,36 @@ def test_jacobians(source: str, target: str, wrt: str, theirs: Callable[[Array],
     x = kt.attitudes.convert(Q, "quaternion", source)
     found = kt.attitudes.jacobian(x, source, target, wrt=wrt)
     assert np.allclose(found, [theirs(sample) for sample in x], rtol=1e-9, atol=1e-9)
+
+
+ANGLES = [0.0, 1e-9, 1e-4, 0.3, 2.0, 3.1]
+
+
+def motions(angle: float) -> Array:
+    xi = np.random.default_rng(1).normal(size=(10, 6))
+    xi[:, 3:] *= angle / np.linalg.norm(xi[:, 3:], axis=-1, keepdims=True)
+    return xi
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_maps_of_poses(angle: float) -> None:
+    xi = motions(angle)
+    T = kt.pose_exp(xi)
+    theirs = [pin.exp6(pin.Motion(x)) for x in xi]
+    assert np.allclose(T, [M.homogeneous for M in theirs], rtol=0.0, atol=1e-12)
+    assert np.allclose(kt.pose_log(T), [pin.log6(M).vector for M in theirs], rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.rotation_log(T[:, :3, :3]), [pin.log3(M.rotation) for M in theirs], rtol=0.0, atol=1e-9)
+    assert np.allclose(kt.rotation_exp(xi[:, 3:]), [pin.exp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", ANGLES)
+def test_derivatives_of_maps(angle: float) -> None:
+    xi = motions(angle)
+    T = kt.pose_exp(xi)
+    places = [pin.SE3(x) for x in T]
+    assert np.allclose(kt.pose_exp_jacobian(xi), [pin.Jexp6(pin.Motion(x)) for x in xi], rtol=0.0, atol=1e-8)
+    assert np.allclose(kt.pose_log_jacobian(T), [pin.Jlog6(M) for M in places], rtol=0.0, atol=1e-6)
+    assert np.allclose(kt.rotation_exp_jacobian(xi[:, 3:]), [pin.Jexp3(x) for x in xi[:, 3:]], rtol=0.0, atol=1e-9)
+    assert np.allclose(
+        kt.rotation_log_jacobian(T[:, :3, :3]), [pin.Jlog3(M.rotation) for M in places], rtol=0.0, atol=1e-6
+    )

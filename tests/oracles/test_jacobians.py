@@ -163,3 +163,21 @@ def check(ask: Ask, file: str, floating_base: bool, count: int) -> None:
     compare(kt.center_of_mass_jacobian, q)
     compare(kt.center_of_mass_velocity, q, v)
     compare(kt.center_of_mass_acceleration, q, v, qdd)
+
+
+@BASES
+@pytest.mark.parametrize("file", COMPILED)
+def test_errors_of_poses(file: str, floating_base: bool) -> None:
+    """The logarithm of the target as seen from the frame, and its derivative, as one writes them there."""
+    robot = load_robot(file, floating_base=floating_base)
+    witness = Witness(robot_path(file), robot)
+    frame = [joint.child for joint in robot.joints.values()][-1]
+    (q, other), *_ = random_states(robot, 2)
+    target = kt.frame_placement(robot, other, frame)
+    M = pin.SE3(kt.frame_placement(robot, q, frame)).actInv(pin.SE3(target))
+    close = {"rtol": 0.0, "atol": 1e-8}
+    found = kt.pose_error(robot, q, target, frame, expressed_in="local")
+    np.testing.assert_allclose(found, pin.log6(M).vector, **close)
+    by_q = kt.jacobian(robot, kt.pose_error, (q, target), wrt="q", frame=frame, expressed_in="local")
+    J = witness.frame_jacobian(q, frame=frame, expressed_in="local")
+    np.testing.assert_allclose(by_q, -pin.Jlog6(M.inverse()) @ J, rtol=0.0, atol=1e-6)

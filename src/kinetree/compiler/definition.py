@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal, Protocol, TypeVar
@@ -19,6 +20,7 @@ Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
 """A q or v as the algorithms take it: one piece per joint."""
 Shape = tuple[int | str, ...]
+Size = str | int | tuple[int, ...]
 
 
 @record(frozen=True, slots=True)
@@ -88,9 +90,9 @@ class Definition:
     """A function of a robot's motion: what goes in, what comes out, and the algorithm between."""
 
     name: str
-    inputs: tuple[tuple[str, str | int], ...]
-    """(name, size) of each. "nq", "nv" and "forces" reach the algorithm slot by slot; an input whose size is a number
-    or a name in `sizes` is flat."""
+    inputs: tuple[tuple[str, Size], ...]
+    """(name, size) of each. "nq", "nv" and "forces" reach the algorithm slot by slot; an input whose size is a number,
+    the shape of a matrix or a name in `sizes` is flat."""
     output: Shape | Callable[[Model, Mapping[str, Any]], Shape]
     """The shape of one sample's result: numbers, or "nq", "nv", "bodies"; a function if it depends on more of the robot
     or on the options."""
@@ -128,9 +130,15 @@ class Definition:
     strategy: Strategy = Strategy()
     """How it is compiled."""
 
-    def width(self, size: str | int, model: Model, options: Mapping[str, Any]) -> int:
+    def width(self, size: Size, model: Model, options: Mapping[str, Any]) -> int:
         """The number of scalars of an input of this size."""
-        return self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size)
+        return math.prod(self.input_shape(size, model, options))
+
+    def input_shape(self, size: Size, model: Model, options: Mapping[str, Any]) -> tuple[int, ...]:
+        """The shape of one sample of an input of this size."""
+        if isinstance(size, tuple):
+            return size
+        return (self.sizes[size](options) if isinstance(size, str) and size in self.sizes else model.size(size),)
 
     def ports_of_numbers(self, model: Model, options: Mapping[str, Any]) -> list[Port]:
         """The inputs for the numbers of resolved options."""

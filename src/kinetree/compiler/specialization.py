@@ -79,7 +79,7 @@ class Specialization:
     def inputs(self) -> tuple[Port, ...]:
         """The definition's own, then the numbers of options, then external forces, then parameters."""
         definition = self.definition
-        own = [Port(name, (definition.width(size, self.model, self.options),)) for name, size in definition.inputs]
+        own = [Port(name, definition.input_shape(size, self.model, self.options)) for name, size in definition.inputs]
         if self.definition.is_step:
             own[definition.state :] = [Port(p.name, (self.steps, *p.shape)) for p in own[definition.state :]]
             own.append(Port("dt", ()))
@@ -337,7 +337,7 @@ def too_large_to_write_out(model: Model, definition: Definition | None = None) -
     return times * definition.strategy.effort(model.tree) > _MOST_EFFORT
 
 
-def _pieces(tree: Tree, memory: Memory, size: str | int) -> Any:
+def _pieces(tree: Tree, memory: Memory, size: str | int | tuple[int, ...]) -> Any:
     """An argument as the algorithm takes it."""
     if size in SPACES and isinstance(tree, RolledTree):
         return tree.pieces_in(memory, size)

@@ -25,7 +25,7 @@ class Steps:
         self._state: list[Memory] = []
         self._recorder = recorder
         self._tree = tree
-        self._spaces = [space for _, space in definition.inputs]
+        self._spaces: list[Any] = [space for _, space in definition.inputs]
         self._kept = definition.state
         self._count = count
 

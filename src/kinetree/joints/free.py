@@ -12,12 +12,12 @@ from kinetree.joints.spherical import between, matrix, turned
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
 from kinetree.spatial.exponential import (
     rotation_exp,
-    rotation_exp_jacobian,
     rotation_log_jacobian,
     translation_exp,
     translation_exp_jacobian,
     translation_log,
 )
+from kinetree.spatial.pose_exponential import pose_exp_jacobian, pose_log_jacobian
 from kinetree.spatial.rotations import Quaternion, from_quaternion, quaternion_rates
 
 __all__ = ["Free"]
@@ -57,19 +57,18 @@ class Free(PositionAndQuaternion):
         linear, w = Vec3(*v[:3]), Vec3(*v[3:])
         back = rotation_exp(w).T
         moved = translation_exp(w, linear)
-        J = rotation_exp_jacobian(w)
         return (
             _triangle(back, Mat3.zero() - back.times(Mat3.skew(moved))),
-            _triangle(J, back.times(translation_exp_jacobian(w, linear))),
+            _triangle(*pose_exp_jacobian(Motion(w, linear))),
         )
 
     def difference_jacobians(self, q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Matrix, Matrix]:
         """Minus the inverse of the left Jacobian of rigid motions, and the inverse of the right one."""
         moved, w = _motion_between(q0, q1)
+        linear = translation_log(w, moved)
         J = rotation_log_jacobian(w)  # Jₗ⁻¹ = Jᵣ⁻¹ Rᵀ is its transpose
-        slope = translation_exp_jacobian(w, translation_log(w, moved))
-        left = J.T.times(Mat3.skew(moved) + slope.times(J.T))
-        return _triangle(Mat3.zero() - J.T, left), _triangle(J, Mat3.zero() - J.T.times(slope).times(J))
+        left = J.T.times(Mat3.skew(moved) + translation_exp_jacobian(w, linear).times(J.T))
+        return _triangle(Mat3.zero() - J.T, left), _triangle(*pose_log_jacobian(Motion(w, linear)))
 
 
 def _parts(q: Sequence[Any]) -> tuple[Vec3, Quaternion]:

@@ -23,6 +23,7 @@ from kinetree.expr import Port, Scalar
 from kinetree.model.constraints import Array, Constraint, Contact, Loop, is_given
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
+from kinetree.spatial.pose_exponential import transform_of_pose
 
 __all__ = ["ConstraintNumbers", "listed"]
 
@@ -88,7 +89,7 @@ class ConstraintNumbers:
         constraints: tuple[Constraint, ...] = value
         parts = [self._parts(c) for c in constraints]
         flat, rows = iter(numbers), []
-        places = [None if part.at is None else _transform(next(flat)) for part in parts]
+        places = [None if part.at is None else _place(next(flat)) for part in parts]
         lengths = iter(next(flat) if any(part.length is not None for part in parts) else ())
         gains = iter(next(flat) if any(part.gains for part in parts) else ())
         for c, part, place in zip(constraints, parts, places, strict=True):
@@ -149,13 +150,9 @@ def _array(at: Any, directions: object) -> Array:
     return np.ascontiguousarray(at if directions == "fixed" or at.shape[-1] == 3 else at[..., :3, 3])
 
 
-def _transform(numbers: Sequence[Scalar]) -> Transform:
-    if len(numbers) == 3:
-        return Transform(Mat3.identity(), Vec3(*numbers))
-    rows = [numbers[k : k + 3] for k in (0, 4, 8)]
-    return Transform(
-        Mat3(*(Vec3(*column) for column in zip(*rows, strict=True))), Vec3(*(numbers[k] for k in (3, 7, 11)))
-    )
+def _place(numbers: Sequence[Scalar]) -> Transform:
+    """A point, or a pose."""
+    return Transform(Mat3.identity(), Vec3(*numbers)) if len(numbers) == 3 else transform_of_pose(numbers)
 
 
 def _together(name: str, numbers: Sequence[float | Array]) -> Array:

@@ -93,7 +93,7 @@ class Topology:
         """Like `joined`, for values that are not a function's result."""
         return self.joined(pieces, space)
 
-    def split(self, x: Sequence[Scalar], space: str | int) -> Any:
+    def split(self, x: Sequence[Scalar], space: str | int | tuple[int, ...]) -> Any:
         """The inverse of `joined`: one piece per slot; slot 0 is empty. Spaces without joint pieces stay unchanged."""
         if space not in SPACES:
             return x

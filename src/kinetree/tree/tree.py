@@ -150,7 +150,7 @@ class Tree(Protocol):
     def numbers(self, pieces: Sequence[Numbers], space: str) -> list[Scalar]:
         """The same where it is not what a function returns."""
 
-    def split(self, x: Numbers, space: str | int) -> Any:
+    def split(self, x: Numbers, space: str | int | tuple[int, ...]) -> Any:
         """The opposite of `joined`: one piece per slot; slot 0 is empty."""
 
     def stacked(self, *rows: tuple[Sequence[Numbers], str]) -> list[Scalar]:

@@ -177,7 +177,7 @@ def test_a_robot_without_joints_answers_every_function() -> None:
     robot = rock()
     for function in functions.FIXED.values():
         f = kt.compile(robot, function, **functions.options_of(function, "rock"))
-        arguments = [np.zeros((3, 2, width)) for width in functions.widths(robot, function)]
+        arguments = [np.zeros((3, 2, *shape)) for shape in functions.shapes(robot, function)]
         result = f(*arguments)
         assert result.shape[:2] == (3, 2)
         assert np.isfinite(result).all()

@@ -42,8 +42,8 @@ def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarra
     """A public function on the first samples."""
     values = {"q": Q, "v": V, "q0": Q, "q1": V}
     arguments = {
-        name: values.get(name, abs(TAU[:, :width]) / 10)[:count]
-        for (name, _), width in zip(function.definition.inputs, functions.widths(ARM, function), strict=True)
+        name: values.get(name, np.resize(abs(TAU[:, : shape[0]]) / 10, (len(TAU), *shape)))[:count]
+        for (name, _), shape in zip(function.definition.inputs, functions.shapes(ARM, function), strict=True)
     }
     if function is kt.rollout:
         arguments |= {"tau": np.stack([TAU[:count]] * 2, axis=1), "dt": np.full(count, 0.01)}
