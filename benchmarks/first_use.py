@@ -54,7 +54,7 @@ def measure(name: str, mode: str, shape: str, joints: int) -> float:
     definition, last = function.definition, f"link {joints}"  # type: ignore[attr-defined]
     values = {"frame": last, "relative_to": "link 1", "expressed_in": "world", "kind": "spatial"}
     values["constraints"] = [kt.Contact(last)]  # type: ignore[assignment]
-    values["argument"] = definition.inputs[-1][0]
+    values["wrt"] = definition.inputs[-1][0]
     options = {option: values[option] for option in definition.options if option in values}
     named = inspect.signature(function).parameters
     resolved = {

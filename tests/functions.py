@@ -53,7 +53,7 @@ def options_of(function: Function, frame: str, expressed_in: str = "world", kind
     """Values for the options that have no default."""
     values: dict[str, Any] = {"frame": frame, "expressed_in": expressed_in, "kind": kind}
     values["constraints"] = [kt.Contact(frame, [0.0, 0.0, 1.0], at=[0.1, -0.2, 0.3])]
-    values["argument"] = function.definition.inputs[-1][0]  # type: ignore[attr-defined]
+    values["wrt"] = function.definition.inputs[-1][0]  # type: ignore[attr-defined]
     return {name: values[name] for name in function.definition.options if name in values}  # type: ignore[attr-defined]
 
 

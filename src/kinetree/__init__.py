@@ -4,6 +4,7 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 """
 
 from kinetree import attitudes, solids, zoo
+from kinetree.compiler.calls import compile
 from kinetree.attitudes.exponential_maps import (
     pose_exp,
     pose_exp_jacobian,
@@ -159,6 +160,12 @@ from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """The public names, which interactive shells offer; the modules that they come from are left out."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
+
 
 __all__ = [
     "AbaDerivatives",

@@ -48,6 +48,7 @@ __all__ = [
     "brief",
     "listed",
     "nearest_names",
+    "quoted",
 ]
 
 
@@ -158,6 +159,15 @@ def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:
     texts = list(texts)
     more = f" and {len(texts) - most} more" if len(texts) > most else ""
     return separator.join(texts[:most]) + more
+
+
+def quoted(name: object) -> str:
+    """A name in quotation marks; of anything else that was given for one, such as a robot, only the beginning.
+
+    >>> quoted("elbow")
+    "'elbow'"
+    """
+    return repr(name) if isinstance(name, str) else f"{name!r:.60}"
 
 
 def _short(name: str) -> str:

@@ -200,6 +200,22 @@ def test_nothing_else_is_public_but_the_rooms_themselves() -> None:
     assert {n for n in others if not n.startswith("_") and not isinstance(getattr(kt, n), ModuleType)} == set()
 
 
+def test_shells_offer_the_public_names_and_nothing_else() -> None:
+    assert [name for name in dir(kt) if not name.startswith("__")] == NAMES
+    assert {"__version__", "__doc__", "__all__"} <= set(dir(kt))
+
+
+def test_modules_that_users_need_are_attributes_without_being_offered() -> None:
+    assert kt.spatial.Vec3
+    assert kt.errors.KinetreeError is kt.KinetreeError
+    assert kt.expr.trace
+
+
+def test_functions_are_called_what_they_are_imported_as() -> None:
+    aliases = {"forward_dynamics": "aba", "inverse_dynamics": "rnea", "mass_matrix": "crba"}
+    assert {name: getattr(kt, name).__name__ for name in FUNCTIONS} == {n: aliases.get(n, n) for n in FUNCTIONS}
+
+
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "zoo"])
 def test_every_public_name_has_a_docstring(name: str) -> None:
     assert inspect.getdoc(getattr(kt, name))

@@ -27,8 +27,10 @@ def arm(tmp_path: Path) -> Path:
 
 def test_a_saved_robot_is_loaded_exactly_whatever_the_file_is_called(tmp_path: Path) -> None:
     robot = kt.zoo.load("humanoid")
+    written = kt.save(robot, str(tmp_path / "humanoid"))
     for name in ("humanoid.json", "humanoid", "humanoid.urdf"):
-        path = kt.save(robot, str(tmp_path / name))
+        path = tmp_path / name
+        path.write_bytes(written.read_bytes())
         again = kt.load(path)
         assert again == robot
         assert digest(again) == digest(robot)
@@ -138,3 +140,22 @@ def test_a_suspicious_robot_is_warned_of_as_when_it_was_read_first(tmp_path: Pat
         warnings.simplefilter("always")
         kt.load(kt.save(robot, tmp_path / "panda.json"))
     assert len(first) == len(second)
+
+
+@pytest.mark.parametrize(
+    "name", ["arm.urdf", "arm.XML", "arm.mjcf", "arm.sdf", "arm.urdf.xacro", "arm.yaml", "arm.npz"]
+)
+def test_a_name_that_promises_another_format_is_refused(name: str, tmp_path: Path) -> None:
+    target = tmp_path / name
+    target.write_text("mine")
+    with pytest.raises(
+        kt.OptionError, match=r"promises .* save writes kinetree's own text form .* name the file '.*json'$"
+    ):
+        kt.save(kt.zoo.load("arm6"), target)
+    assert target.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["arm", "arm.txt", "arm.robot", "arm.v2"])
+def test_any_other_name_will_do(name: str, tmp_path: Path) -> None:
+    robot = kt.zoo.load("double_pendulum")
+    assert kt.load(kt.save(robot, tmp_path / name)) == robot

@@ -67,7 +67,7 @@ def options_of(function: Function) -> dict[str, Any]:
     """What the signature says, and something for what it leaves open."""
     definition = function.definition
     given: dict[str, Any] = {"frame": "tip", "expressed_in": "local_world_aligned", "kind": "classical"}
-    given |= {"relative_to": "hull", "constraints": [kt.Contact("tip")], "argument": definition.inputs[-1][0]}
+    given |= {"relative_to": "hull", "constraints": [kt.Contact("tip")], "wrt": definition.inputs[-1][0]}
     given |= {"prescribed": ["hinge"]}
     signature = inspect.signature(function).parameters
     defaults = {name: p.default for name, p in signature.items() if p.default is not inspect.Parameter.empty}
@@ -418,7 +418,7 @@ def test_a_steps_derivatives_are_those_of_the_manifold() -> None:
     q, (v, d) = robot.random(rng), rng.normal(size=(2, robot.nv))
     for name in ("q", "v"):
         there, change = kt.jvp(robot, kt.integrate, (q, v), {name: d})
-        displacement = kt.integrate_jacobian(robot, q, v, argument=name) @ d
+        displacement = kt.integrate_jacobian(robot, q, v, wrt=name) @ d
         close(change, kt.coordinate_rates(robot, there, displacement))
 
 

@@ -79,7 +79,7 @@ def test_a_step_is_displaced_as_its_derivatives_say(call: Call, data: st.DataObj
     by_q = directional(lambda x: reference(kt.integrate, robot, x, v), (q, coordinate_rates(robot, q, d)))
     by_v = directional(lambda x: reference(kt.integrate, robot, q, x), (v, d))
     scale = 1.0 + float(np.abs(v).max())
-    A, B = (call(kt.integrate_jacobian, robot, q, v, argument=name) for name in ("q", "v"))
+    A, B = (call(kt.integrate_jacobian, robot, q, v, wrt=name) for name in ("q", "v"))
     close(A @ d, displacement(robot, there, by_q), scale, tolerance=1e-13)
     close(B @ d, displacement(robot, there, by_v), scale, tolerance=1e-13)
 
@@ -90,8 +90,8 @@ def test_the_derivatives_of_a_difference_undo_those_of_a_step(call: Call, data: 
     robot, q0, v = data.draw(manifolds())
     q1 = call(kt.integrate, robot, q0, v) if data.draw(st.booleans()) else robot.random(data.draw(st.integers(0, 99)))
     w = call(kt.difference, robot, q0, q1)
-    A, B = (call(kt.integrate_jacobian, robot, q0, w, argument=name) for name in ("q", "v"))
-    D0, D1 = (call(kt.difference_jacobian, robot, q0, q1, argument=name) for name in ("q0", "q1"))
+    A, B = (call(kt.integrate_jacobian, robot, q0, w, wrt=name) for name in ("q", "v"))
+    D0, D1 = (call(kt.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
     scale = 10.0 * (1.0 + float(np.abs(w).max()))
     close(B @ D1, np.eye(robot.nv), scale, tolerance=1e-13)
     close(B @ D0, -A, scale, tolerance=1e-13)
@@ -103,8 +103,8 @@ def test_two_ways_from_one_place_to_another_differ_by_sign(data: st.DataObject) 
     """difference(q1, q0) = -difference(q0, q1), and so do their derivatives."""
     robot, q0, v = data.draw(manifolds())
     q1 = reference(kt.integrate, robot, q0, 0.7 * v / max(1.0, float(np.abs(v).max())))
-    D0, D1 = (reference(kt.difference_jacobian, robot, q0, q1, argument=name) for name in ("q0", "q1"))
-    back0, back1 = (reference(kt.difference_jacobian, robot, q1, q0, argument=name) for name in ("q0", "q1"))
+    D0, D1 = (reference(kt.difference_jacobian, robot, q0, q1, wrt=name) for name in ("q0", "q1"))
+    back0, back1 = (reference(kt.difference_jacobian, robot, q1, q0, wrt=name) for name in ("q0", "q1"))
     close(back1, -D0, 10.0, tolerance=1e-13)
     close(back0, -D1, 10.0, tolerance=1e-13)
 
@@ -151,7 +151,7 @@ def test_every_kind_of_joint_knows_the_derivatives_of_its_steps(case: tuple[kt.M
     scale = 1.0 + float(np.abs(q).max(initial=0.0)) + float(np.abs(v).max(initial=0.0))
     for (function, argument), expected in by_differences.items():
         second = v if function is kt.integrate_jacobian else there
-        close(reference(function, robot, q, second, argument=argument) @ d, expected, scale, tolerance=1e-9)
+        close(reference(function, robot, q, second, wrt=argument) @ d, expected, scale, tolerance=1e-9)
     rates = slope(lambda h: displaced(q, h))
     close(reference(kt.coordinate_rates, robot, q, d), rates, scale, tolerance=1e-9)
 
@@ -218,10 +218,10 @@ FUNCTIONS: dict[Call, tuple[str | None, ...]] = {
 }
 
 
-def rolled(function: Call, robot: kt.Model, *arguments: Array, argument: str | None = None) -> Array:
+def rolled(function: Call, robot: kt.Model, *arguments: Array, wrt: str | None = None) -> Array:
     """By a program that loops over the joints."""
     definition = function.definition  # type: ignore[attr-defined]
-    options = {name: check(robot, argument) for name, check in definition.options.items()}
+    options = {name: check(robot, wrt) for name, check in definition.options.items()}
     program = Specialization(definition, robot, options, (), (), unroll=False).program()
     (found,) = interpret(program, *(x.tolist() for x in arguments))
     return np.array(found).reshape(program.outputs[0].shape)
@@ -238,7 +238,7 @@ def test_joints_that_share_coordinates_move_as_the_robot_without_sharing(drawn: 
         is_difference = function is kt.difference_jacobian
         ours, joints = (s.q, s.q + 0.25 if is_difference else s.v), (q, other if is_difference else v)
         for name in names:
-            options = {} if name is None else {"argument": name}
+            options = {} if name is None else {"wrt": name}
             found = reference(function, case.robot, *ours, **options)
             expected = reference(function, case.free, *joints, **options)
             if name is None:
@@ -264,7 +264,7 @@ def test_shared_coordinates_are_plain_numbers_whatever_their_offsets(call: Call)
     q, v = np.array([0.3, -0.4, 0.5]), np.array([1.0, 2.0, 3.0])
     for function, names in FUNCTIONS.items():
         for name in names:
-            options = {} if name is None else {"argument": name}
+            options = {} if name is None else {"wrt": name}
             found = call(function, robot, q, v, **options)
             expected = v if name is None else np.eye(3) * (-1.0 if name == "q0" else 1.0)
             close(found, expected, tolerance=1e-15)
@@ -276,7 +276,7 @@ def test_a_program_with_loops_gives_the_same(function: Call) -> None:
     q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.nv)
     second = robot.random(1) if function is kt.difference_jacobian else v
     for name in FUNCTIONS[function]:
-        options = {} if name is None else {"argument": name}
+        options = {} if name is None else {"wrt": name}
         close(rolled(function, robot, q, second, **options), reference(function, robot, q, second, **options))
 
 
@@ -286,8 +286,8 @@ def test_a_program_with_loops_gives_the_same(function: Call) -> None:
 def test_another_argument_is_refused_by_name(function: Call, wrong: Any) -> None:
     robot = robot_of(3)
     q = np.zeros(robot.nq)
-    with pytest.raises(kt.OptionError, match=rf"argument must be '\w+' or '\w+', not {wrong!r}"):
-        function(robot, q, q, argument=wrong)
+    with pytest.raises(kt.OptionError, match=rf"wrt must be '\w+' or '\w+', not {wrong!r}"):
+        function(robot, q, q, wrt=wrong)
 
 
 def test_a_batch_has_a_matrix_a_sample() -> None:
@@ -295,6 +295,6 @@ def test_a_batch_has_a_matrix_a_sample() -> None:
     rng = np.random.default_rng(0)
     q = np.stack([robot.random(rng) for _ in range(12)]).reshape(3, 4, robot.nq)
     v = rng.normal(size=(4, robot.nv))
-    J = kt.integrate_jacobian(robot, q, v, argument="v")
+    J = kt.integrate_jacobian(robot, q, v, wrt="v")
     assert J.shape == (3, 4, robot.nv, robot.nv)
-    close(J[2, 1], reference(kt.integrate_jacobian, robot, q[2, 1], v[1], argument="v"), tolerance=1e-14)
+    close(J[2, 1], reference(kt.integrate_jacobian, robot, q[2, 1], v[1], wrt="v"), tolerance=1e-14)

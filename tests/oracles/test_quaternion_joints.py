@@ -150,10 +150,10 @@ def test_pinocchio_agrees_on_the_manifold(name: str, ask: Ask) -> None:
     steps = [pin.dIntegrate(witness, *x) for x in zip(q, 0.3 * v, strict=True)]
     ways = [pin.dDifference(witness, *x) for x in zip(q, q1, strict=True)]
     for k, argument in enumerate(("q", "v")):
-        ours = ask(kt.integrate_jacobian, robot, q, 0.3 * v, argument=argument)
+        ours = ask(kt.integrate_jacobian, robot, q, 0.3 * v, wrt=argument)
         agree(ours, [step[k] for step in steps], f"integrate_jacobian by {argument}")
     for k, argument in enumerate(("q0", "q1")):
-        ours = ask(kt.difference_jacobian, robot, q, q1, argument=argument)
+        ours = ask(kt.difference_jacobian, robot, q, q1, wrt=argument)
         agree(ours, [way[k] for way in ways], f"difference_jacobian by {argument}")
 
 

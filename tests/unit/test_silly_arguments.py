@@ -34,6 +34,16 @@ SILLY: dict[str, tuple[Callable[[], object], str]] = {
     "a bound beyond all floats": (lambda: ARM.near_singular(Q, HUGE), "below must be a number"),
     "a length beyond all floats": (lambda: ARM.scaled(HUGE), "length must be positive and finite"),
     "a list for a robot of the zoo": (lambda: kt.zoo.load(["arm6"]), "the zoo has no robot"),
+    "a robot where a function belongs": (lambda: kt.compile(ARM, ARM), "^robot 'double_pendulum' is not one of kinet"),
+    "a function before the robot": (
+        lambda: kt.compile(kt.aba, ARM), r"^the robot comes first and then the function: \(robot, kt.aba, …\)$"
+    ),
+    "a function before the robot, for a derivative": (
+        lambda: kt.jacobian(kt.rnea, ARM, (Q, Q, Q), wrt="q"), r"the robot comes first .* \(robot, kt.rnea, …\)$"
+    ),
+    "a function before the robot, for a product": (
+        lambda: kt.vjp(kt.crba, ARM, (Q,), 1.0), r"the robot comes first .* \(robot, kt.crba, …\)$"
+    ),
     "signs without an axis": (lambda: kt.ExponentialMap(signs=np.array("x")), "signs must be 3 numbers"),
 }  # fmt: skip
 

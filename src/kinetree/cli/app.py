@@ -21,6 +21,7 @@ from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
 from kinetree.cli.simulate import simulate
+from kinetree.cli.zoo import zoo
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
 
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command()(simulate)
 app.command()(info)
 app.command()(bench)
+app.command()(zoo)
 app.add_typer(cache, name="cache")
 
 

@@ -26,7 +26,10 @@ FloatingBase = Annotated[
 PackageRoots = Annotated[
     list[Path] | None,
     typer.Option(
-        "--package-root", help="A folder in which meshes may be looked up; may be repeated.", show_default=False
+        "--package-roots",
+        "--package-root",
+        help="A folder in which meshes may be looked up; may be repeated.",
+        show_default=False,
     ),
 ]
 

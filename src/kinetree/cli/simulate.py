@@ -17,7 +17,7 @@ from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import FloatingBase, PackageRoots, load_robot
 from kinetree.cli.torque_file import read_torques
-from kinetree.cli.values import parse_values
+from kinetree.cli.values import parse_passive, parse_values
 from kinetree.errors import SaveError
 from kinetree.files import check_target, reason
 
@@ -98,10 +98,14 @@ def simulate(
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Seed of --random, and implies it.", show_default=False)
     ] = None,
-    friction: Annotated[
-        bool,
-        typer.Option("--friction/--no-friction", help="With or without the joints' friction; springs act either way."),
-    ] = True,
+    passive: Annotated[
+        str,
+        typer.Option(
+            "--passive",
+            metavar="FORCES",
+            help="Which passive forces of the joints act: all, none, or some of damping,friction,spring.",
+        ),
+    ] = "all",
     limits: Annotated[
         bool,
         typer.Option(
@@ -149,6 +153,7 @@ def simulate(
     start = robot.random(seed if seed is not None else 0) if random or seed is not None else robot.neutral()
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
     v0 = _values("--v", v, robot)
+    chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
@@ -160,13 +165,12 @@ def simulate(
     _make_folder(prefix.parent, quiet)
     _check_writable(prefix)
 
-    passive = ("damping", "friction", "spring") if friction else ("spring",)
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
     begin = time.perf_counter()
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=passive, limits=limits,
+            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from kinetree.errors import nearest_names
+from kinetree.errors import OptionError, nearest_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["parse_number", "parse_values"]
+    from kinetree.functions.drives import Passive
+    from kinetree.model import Model
+
+__all__ = ["parse_number", "parse_passive", "parse_values"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -41,6 +44,20 @@ def parse_values(
             param_hint=option,
         )
     return np.array([_value(option, item) for item in items])
+
+
+def parse_passive(text: str, robot: Model) -> Passive:
+    """The option `passive` of kinetree's functions: all, none, or names separated by commas."""
+    from kinetree.functions.drives import passive_option
+
+    if text in ("all", "none"):
+        return text == "all"
+    names = [name.strip() for name in text.split(",")]
+    try:
+        passive_option(robot, names)
+    except OptionError as error:
+        raise typer.BadParameter(f"{error} (or give all or none)", param_hint="--passive") from None
+    return names
 
 
 def _pairs(

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
+from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.requests import default_options, resolved_options
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
@@ -21,14 +22,14 @@ from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key
 
-__all__ = ["compile_function", "run"]
+__all__ = ["compile", "compile_function", "run"]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def compile_function(
+def compile(
     robot: Model,
-    function: Callable[..., Array],
+    function: Callable[..., Any],
     *,
     dtype: str | np.dtype[Any] = "float64",
     f_ext: Sequence[ForceKey] = (),
@@ -71,15 +72,14 @@ def compile_function(
     >>> f([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape
     (2,)
     """
-    definition = getattr(function, "definition", None)
-    if not isinstance(definition, Definition):
-        raise OptionError(f"{function!r} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
+    function, options = function_and_options(function, options)
+    definition = definition_of(robot, function)
     name = _dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
     forces, given = _forces(f_ext), _names("parameters", "names", parameters)
     if unroll is not None and not isinstance(unroll, bool):
-        raise OptionError(f"unroll must be True, False or None, not {unroll!r}")
+        raise OptionError(f"unroll must be True, False or None, not {unroll!r:.60}")
     known = {**default_options(function), **options}
     asked = {name: known[name] for name in (*definition.options, *options) if name in known}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
@@ -87,6 +87,10 @@ def compile_function(
     compiled.asked = (_compiled_again, *request)
     numbers = definition.arrays_of_numbers(asked)
     return WithNumbers(compiled, numbers, (_call_again, *request)) if numbers else compiled.prepare()
+
+
+compile_function = compile
+"""The same for modules in which `compile` is Python's own."""
 
 
 def _compiled_again(robot: Model, *request: Any) -> CompiledFunction:
@@ -126,7 +130,7 @@ def _dtype_name(dtype: Any) -> str:
     try:
         return "none" if dtype is None else np.dtype(dtype).name
     except TypeError:
-        return repr(dtype)
+        return f"{dtype!r:.60}"
 
 
 def run(

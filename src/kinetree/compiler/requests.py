@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from kinetree.compiler.definition import Definition
-from kinetree.errors import OptionError
+from kinetree.errors import DTypeError, OptionError
 from kinetree.model import Model
 
-__all__ = ["default_options", "resolved_options"]
+__all__ = ["default_options", "definition_of", "function_and_options", "resolved_options"]
+
+
+def function_and_options(function: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """A function and its options; some may come with it, as in `functools.partial(kt.difference_jacobian, wrt="q0")`.
+
+    This is how an option is given to a function if another of that name is taken, as `kt.jacobian` takes `wrt`.
+    """
+    given = dict(options)
+    while isinstance(function, partial) and not function.args:
+        function, given = function.func, {**function.keywords, **given}
+    return function, given
+
+
+def definition_of(robot: object, function: object) -> Definition:
+    """The definition of a public function, which was given after a robot.
+
+    Raises `DTypeError` if the two were exchanged, and `OptionError` for anything else that has no definition.
+    """
+    definition = getattr(function, "definition", None)
+    if isinstance(definition, Definition):
+        return definition
+    exchanged = getattr(robot, "definition", None)
+    if isinstance(exchanged, Definition):
+        raise DTypeError(f"the robot comes first and then the function: (robot, kt.{exchanged.name}, …)")
+    given = f"robot {function.name!r}" if isinstance(function, Model) else f"{function!r:.80}"
+    raise OptionError(f"{given} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
 
 
 @lru_cache(maxsize=256)

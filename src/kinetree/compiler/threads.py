@@ -167,7 +167,7 @@ def _checked(threads: Any) -> int:
     if not 1 <= count <= _MOST_THREADS:
         raise OptionError(
             f"threads must be a whole number from 1 to {_MOST_THREADS}, or None for {_VARIABLE} or else all available "
-            f"cores, not {threads!r}"
+            f"cores, not {threads!r:.60}"
         )
     return count
 

@@ -14,7 +14,7 @@ from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import input_names
-from kinetree.compiler.requests import default_options, resolved_options
+from kinetree.compiler.requests import default_options, definition_of, resolved_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
 from kinetree.inputs import real_array
@@ -42,11 +42,8 @@ class Request:
         fixed: int = 0,
     ) -> None:
         """The first `fixed` inputs are not differentiated by."""
-        self.robot = check_robot(robot)
-        definition = function if isinstance(function, Definition) else getattr(function, "definition", None)
-        if not isinstance(definition, Definition):
-            raise OptionError(f"{function!r:.80} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
-        self.definition = definition
+        definition = function if isinstance(function, Definition) else definition_of(robot, function)
+        self.robot, self.definition = check_robot(robot), definition
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence):
             own = ", ".join(name for name, _ in definition.inputs)
             what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__

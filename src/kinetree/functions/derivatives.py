@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
 from kinetree.compiler.differentiation import derived
+from kinetree.compiler.requests import function_and_options
 from kinetree.errors import OptionError
 from kinetree.functions.assembly import nearest_configuration
 from kinetree.functions.assembly_derivatives import Assembled
@@ -66,6 +67,7 @@ def jvp(
     >>> bool(abs(power - kt.gravity_forces(robot, [0.3, 0.1])[0]) < 1e-12)
     True
     """
+    function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).jvp(tangents)
     request = Request(robot, function, arguments, f_ext, parameters, options)
@@ -115,6 +117,7 @@ def vjp(
     >>> bool(abs(gradient["q"] - kt.gravity_forces(robot, [0.3, 0.1])).max() < 1e-12)
     True
     """
+    function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).vjp(weights, wrt)
     request = Request(robot, function, arguments, f_ext, parameters, options)
@@ -171,6 +174,7 @@ def hvp(
     >>> bool(abs(change["v"] - kt.crba(robot, [0.3, 0.1])[:, 0]).max() < 1e-12)
     True
     """
+    function, options = function_and_options(function, options)
     if function is nearest_configuration:
         raise OptionError(
             "nearest_configuration has first derivatives only: kt.jvp, kt.vjp and kt.jacobian, not kt.hvp"
@@ -207,7 +211,8 @@ def jacobian(
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
-        options: the function's own options, such as `frame="tool"`.
+        options: the function's own options, such as `frame="tool"`; one of the same name as an argument here comes
+            with the function, as in `functools.partial(kt.integrate_jacobian, wrt="v")`.
 
     Returns:
         (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one of
@@ -223,6 +228,7 @@ def jacobian(
     >>> kt.jacobian(robot, kt.center_of_mass, ([0.3, 0.1],), wrt="q").shape
     (3, 2)
     """
+    function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).jacobian(wrt)
     request = Request(robot, function, arguments, f_ext, parameters, options)

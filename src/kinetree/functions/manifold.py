@@ -21,12 +21,12 @@ from kinetree.model import Model
 __all__ = ["coordinate_rates", "difference_jacobian", "integrate_jacobian"]
 
 
-def _argument(*names: str) -> Callable[[Model, Any], Hashable]:
+def _wrt(*names: str) -> Callable[[Model, Any], Hashable]:
     """The option that says which argument to differentiate by, as its index."""
 
     def check(_: Model, value: Any) -> int:
         if not isinstance(value, str) or value not in names:
-            raise OptionError(f"argument must be {names[0]!r} or {names[1]!r}, not {value!r}")
+            raise OptionError(f"wrt must be {names[0]!r} or {names[1]!r}, not {value!r:.60}")
         return names.index(value)
 
     return check
@@ -36,12 +36,12 @@ def _coordinate_rates(model: Form, q: Slots, v: Slots) -> list[Scalar]:
     return model.tree.joined(algorithms.coordinate_rates(model.tree, q, v), "rates")
 
 
-def _integrate_jacobian(model: Form, q: Slots, v: Slots, *, argument: int) -> list[Scalar]:
-    return algorithms.integrate_jacobian(model.tree, q, v, argument).flat()
+def _integrate_jacobian(model: Form, q: Slots, v: Slots, *, wrt: int) -> list[Scalar]:
+    return algorithms.integrate_jacobian(model.tree, q, v, wrt).flat()
 
 
-def _difference_jacobian(model: Form, q0: Slots, q1: Slots, *, argument: int) -> list[Scalar]:
-    return algorithms.difference_jacobian(model.tree, q0, q1, argument).flat()
+def _difference_jacobian(model: Form, q0: Slots, q1: Slots, *, wrt: int) -> list[Scalar]:
+    return algorithms.difference_jacobian(model.tree, q0, q1, wrt).flat()
 
 
 _Q, _V = ("q", "nq"), ("v", "nv")
@@ -51,7 +51,7 @@ INTEGRATE_JACOBIAN = Definition(
     (_Q, _V),
     ("nv", "nv"),
     _integrate_jacobian,
-    {"argument": _argument("q", "v")},
+    {"wrt": _wrt("q", "v")},
     takes_parameters=False,
 )
 DIFFERENCE_JACOBIAN = Definition(
@@ -59,7 +59,7 @@ DIFFERENCE_JACOBIAN = Definition(
     (("q0", "nq"), ("q1", "nq")),
     ("nv", "nv"),
     _difference_jacobian,
-    {"argument": _argument("q0", "q1")},
+    {"wrt": _wrt("q0", "q1")},
     takes_parameters=False,
 )
 
@@ -103,7 +103,7 @@ def integrate_jacobian(
     q: ArrayLike,
     v: ArrayLike,
     *,
-    argument: Literal["q", "v"],
+    wrt: Literal["q", "v"],
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
@@ -116,7 +116,7 @@ def integrate_jacobian(
         robot: the robot.
         q: configuration (…, nq).
         v: velocity (…, nv), taken for unit time.
-        argument: "q" or "v".
+        wrt: what to differentiate by, "q" or "v".
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -124,7 +124,7 @@ def integrate_jacobian(
         Matrix (…, nv, nv) with one block per joint; the identity for joints with q̇ = v.
 
     Raises:
-        OptionError: argument is neither.
+        OptionError: wrt is neither.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Solà, Deray and Atchuthan, "A micro Lie theory for state estimation in robotics", arXiv:1812.01537,
@@ -132,10 +132,10 @@ def integrate_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.integrate_jacobian(robot, [0.5, 0.0], [0.25, 1.0], argument="v").tolist()
+    >>> kt.integrate_jacobian(robot, [0.5, 0.0], [0.25, 1.0], wrt="v").tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return run(INTEGRATE_JACOBIAN, robot, (q, v), argument=argument, out=out, threads=threads)
+    return run(INTEGRATE_JACOBIAN, robot, (q, v), wrt=wrt, out=out, threads=threads)
 
 
 @defined_by(DIFFERENCE_JACOBIAN)
@@ -144,7 +144,7 @@ def difference_jacobian(
     q0: ArrayLike,
     q1: ArrayLike,
     *,
-    argument: Literal["q0", "q1"],
+    wrt: Literal["q0", "q1"],
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
@@ -157,7 +157,7 @@ def difference_jacobian(
         robot: the robot.
         q0: configuration (…, nq).
         q1: configuration (…, nq).
-        argument: "q0" or "q1".
+        wrt: what to differentiate by, "q0" or "q1".
         out: where to put the result, of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -166,7 +166,7 @@ def difference_jacobian(
         orientations half a turn apart `difference` jumps; this is the derivative on one side.
 
     Raises:
-        OptionError: argument is neither.
+        OptionError: wrt is neither.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Solà, Deray and Atchuthan, "A micro Lie theory for state estimation in robotics", arXiv:1812.01537,
@@ -174,7 +174,7 @@ def difference_jacobian(
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.difference_jacobian(robot, [0.5, 0.0], [0.75, 1.0], argument="q0").tolist()
+    >>> kt.difference_jacobian(robot, [0.5, 0.0], [0.75, 1.0], wrt="q0").tolist()
     [[-1.0, 0.0], [0.0, -1.0]]
     """
-    return run(DIFFERENCE_JACOBIAN, robot, (q0, q1), argument=argument, out=out, threads=threads)
+    return run(DIFFERENCE_JACOBIAN, robot, (q0, q1), wrt=wrt, out=out, threads=threads)

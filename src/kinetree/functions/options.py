@@ -29,7 +29,7 @@ Kind = Literal["spatial", "classical"]
 
 def frame_option(model: Model, name: Any) -> Frame:
     if not isinstance(name, str):
-        raise OptionError(f"frame must be a name, such as {model.root!r}, not {name!r}")
+        raise OptionError(f"frame must be a name, such as {model.root!r}, not {name!r:.60}")
     return model.frames[name]
 
 
@@ -37,7 +37,7 @@ def one_of(option: str, *allowed: str) -> Callable[[Model, Any], Hashable]:
     def check(_: Model, value: Any) -> str:
         if not isinstance(value, str) or value not in allowed:
             raise OptionError(
-                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r}"
+                f"{option} must be {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, not {value!r:.60}"
             )
         return str(value)
 

@@ -34,7 +34,7 @@ def _relative_to_option(model: Model, name: Any) -> Frame:
     if name is None:
         return model.frames[model.root]
     if not isinstance(name, str):
-        raise OptionError(f"relative_to must be a name, such as {model.root!r}, not {name!r}")
+        raise OptionError(f"relative_to must be a name, such as {model.root!r}, not {name!r:.60}")
     return model.frames[name]
 
 

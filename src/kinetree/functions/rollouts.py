@@ -62,7 +62,7 @@ def _steps(_: Model, value: Any) -> Hashable:
         steps = 0
     if not 1 <= steps <= _MOST_STEPS:
         raise OptionError(
-            f"steps must be a whole number from 1 to {_MOST_STEPS}, such as steps=100, not {value!r}; "
+            f"steps must be a whole number from 1 to {_MOST_STEPS}, such as steps=100, not {value!r:.60}; "
             "kt.rollout itself takes any number"
         )
     return steps

@@ -11,7 +11,7 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import FrozenError, NameNotFoundError, OptionError, nearest_names
+from kinetree.errors import FrozenError, NameNotFoundError, OptionError, nearest_names, quoted
 from kinetree.joints import JointKind
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -40,7 +40,7 @@ class Named(Mapping[str, T], Generic[T]):
             return self._parts[name]
         except (KeyError, TypeError):
             raise NameNotFoundError(
-                f"this robot has no {self._what} {name!r}: {nearest_names(str(name), self._parts)}"
+                f"this robot has no {self._what} {quoted(name)}: {nearest_names(str(name), self._parts)}"
             ) from None
 
     def __setitem__(self, name: str, part: object) -> None:

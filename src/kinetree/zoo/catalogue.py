@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kinetree.errors import NameNotFoundError, nearest_names
+from kinetree.errors import NameNotFoundError, nearest_names, quoted
 from kinetree.io.load import load as load_file
 from kinetree.model import Model
 
@@ -29,7 +29,7 @@ def path(name: str) -> Path:
     """The path of the file of a robot of the zoo. An unknown name raises `NameNotFoundError`."""
     known = _files()
     if not isinstance(name, str) or name not in known:
-        raise NameNotFoundError(f"the zoo has no robot {name!r}: {nearest_names(str(name), names())}")
+        raise NameNotFoundError(f"the zoo has no robot {quoted(name)}: {nearest_names(str(name), names())}")
     return known[name]
 
 

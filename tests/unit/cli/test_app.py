@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kinetree import zoo
+
 from .conftest import Command
 
 
@@ -26,6 +28,24 @@ def test_help(kinetree: Command, command: tuple[str, ...], flag: str) -> None:
     assert "Usage: kinetree" in result.out
     for name in command or ("simulate", "info", "bench"):
         assert name in result.out
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    ran = subprocess.run([sys.executable, "-m", "kinetree", "--version"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("kinetree 0.")
+
+
+def test_the_zoo_is_listed_with_a_line_per_robot(kinetree: Command) -> None:
+    result = kinetree("zoo")
+    assert result.code == 0
+    lines = [line.split() for line in result.out.splitlines()]
+    for name in zoo.names():
+        robot = zoo.load(name)
+        base = "floating" if robot.floating_base else "fixed"
+        (line,) = (words for words in lines if words[:1] == [name])
+        assert line[1:4] == [base, str(robot.nq), str(robot.nv)]
+        assert float(line[4]) == pytest.approx(robot.mass, rel=1e-3)
 
 
 def test_no_command_shows_the_help(kinetree: Command) -> None:

@@ -15,7 +15,7 @@ import pytest
 from kinetree import zoo
 from kinetree.cli.torque_file import read_torques
 from kinetree.errors import OptionError, SaveError
-from kinetree.sim import Trajectory
+from kinetree.sim import Trajectory, simulate
 
 from .conftest import Command
 
@@ -100,15 +100,29 @@ def test_random_starts_follow_the_seed_and_pairs_go_on_top(kinetree: Command) ->
 
 
 def test_friction_can_be_left_out(kinetree: Command) -> None:
-    assert kinetree("simulate", "arm6", "--seed", "1", "--no-friction", *QUICK).code == 0
+    assert kinetree("simulate", "arm6", "--seed", "1", "--passive", "none", *QUICK).code == 0
     assert not load("arm6").dissipated.any()
     assert kinetree("simulate", "arm6", "--seed", "1", *QUICK).code == 0
     assert load("arm6").dissipated[-1] > 0.0
 
 
+def test_passive_forces_are_named_as_for_the_function(kinetree: Command) -> None:
+    robot = zoo.load("arm6")
+    for text, passive in {"all": True, "damping": ["damping"], "friction, damping": ["damping", "friction"]}.items():
+        assert kinetree("simulate", "arm6", "--seed", "1", "--passive", text, *QUICK).code == 0
+        expected = simulate(robot, q=robot.random(1), duration=0.02, passive=passive)
+        np.testing.assert_array_equal(load("arm6").q, expected.q)
+
+
+def test_an_unknown_passive_force_is_wrong_usage(kinetree: Command) -> None:
+    result = kinetree("simulate", "arm6", "--passive", "dampin", *QUICK)
+    assert result.code == 2
+    assert "did you mean 'damping'" in " ".join(result.err.split())
+
+
 def test_motors_keep_to_their_limits_if_asked_to(kinetree: Command) -> None:
     """The cart's motor gives at most 50 N."""
-    start = ("--tau", "slider=400", "--no-friction", *QUICK)
+    start = ("--tau", "slider=400", "--passive", "none", *QUICK)
     assert kinetree("simulate", "cart_pole", *start).code == 0
     free = load("cart_pole").v[-1, 0]
     assert kinetree("simulate", "cart_pole", *start, "--limits").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -329,3 +330,18 @@ def test_motions_of_a_robot_without_joints_have_derivatives_of_no_size() -> None
     assert gradients["dt"] == 0.0
     changes = kt.hvp(robot, kt.rollout, (none, none, steps, 0.1), steps, {"dt": 1.0})
     assert changes["dt"] == 0.0
+
+
+def test_an_option_called_like_an_argument_comes_with_the_function() -> None:
+    robot = kt.zoo.load("quadruped")
+    q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.nv)
+    by_v = partial(kt.integrate_jacobian, wrt="v")
+    value, change = kt.jvp(robot, by_v, (q, v), {"v": v})
+    np.testing.assert_array_equal(value, kt.integrate_jacobian(robot, q, v, wrt="v"))
+    np.testing.assert_allclose(kt.jacobian(robot, by_v, (q, v), wrt="v") @ v, change, atol=1e-12)
+    weights = np.ones((robot.nv, robot.nv))
+    _, gradients = kt.vjp(robot, by_v, (q, v), weights, wrt="v")
+    np.testing.assert_allclose(gradients["v"] @ v, (weights * change).sum(), atol=1e-12)
+    np.testing.assert_array_equal(kt.compile(robot, by_v)(q, v), value)
+    with pytest.raises(kt.OptionError, match="wrt must be 'q' or 'v', not 'tau'"):
+        kt.jacobian(robot, partial(by_v, wrt="tau"), (q, v), wrt="v")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names
+from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names, quoted
 from kinetree.model.changes.common import Changed, base_joint, changed, leader_of
 from kinetree.model.given import flags
 from kinetree.model.robot import Robot
@@ -67,4 +67,6 @@ def _check_owner(model: Robot, name: object) -> None:
         if any(spec.name == name for spec in model.parts.joints):
             raise ModelError(f"joint {name!r} is fixed and has no motor; leave it out")
         known = [owner.name for owner in model.owners]
-        raise NameNotFoundError(f"{model.name!r} has no joint or coupling {name!r}: {nearest_names(str(name), known)}")
+        raise NameNotFoundError(
+            f"{model.name!r} has no joint or coupling {quoted(name)}: {nearest_names(str(name), known)}"
+        )

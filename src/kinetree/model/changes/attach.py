@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, quoted
 from kinetree.joints import Fixed, JointKind
 from kinetree.model.changes.common import (
     Changed,
@@ -72,7 +72,7 @@ def attach_body(
         what = "body" if name in model.bodies else "frame"
         raise ModelError(f"{model.name!r} has a {what} named {name!r} already; give the new body another name")
     if not isinstance(inertia, Inertia):
-        raise ModelError(f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}")
+        raise ModelError(f"body {quoted(name)}: its inertia must be an Inertia, not {inertia!r:.60}")
     between = unused(f"{to}_to_{name}", joint_names(model))
     builder = opened(
         model.parts, f"attached body {name!r} ({inertia.mass:.6g} kg) to {to!r} by joint {between!r} "

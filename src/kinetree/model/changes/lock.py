@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ModelError, NameNotFoundError, ShapeError, listed, nearest_names
+from kinetree.errors import ModelError, NameNotFoundError, ShapeError, listed, nearest_names, quoted
 from kinetree.inputs import real_array
 from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, base_joint, changed, leader_of, unused, welded
@@ -145,7 +145,9 @@ def _refuse(model: Robot, name: str) -> NoReturn:
     if any(spec.name == name for spec in model.parts.joints):
         raise ModelError(f"joint {name!r} is fixed already; leave it out")
     known = [owner.name for owner in model.owners]
-    raise NameNotFoundError(f"{model.name!r} has no joint or coupling {name!r}: {nearest_names(str(name), known)}")
+    raise NameNotFoundError(
+        f"{model.name!r} has no joint or coupling {quoted(name)}: {nearest_names(str(name), known)}"
+    )
 
 
 def _sentence(model: Robot, held: Iterable[str], pieces: Sequence[Sequence[Any]]) -> str:
