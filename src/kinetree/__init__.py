@@ -4,7 +4,6 @@ A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its moti
 """
 
 from kinetree import attitudes, solids, zoo
-from kinetree.compiler.calls import compile
 from kinetree.attitudes.exponential_maps import (
     pose_exp,
     pose_exp_jacobian,
@@ -15,7 +14,7 @@ from kinetree.attitudes.exponential_maps import (
     rotation_log,
     rotation_log_jacobian,
 )
-from kinetree.compiler.calls import compile_function as compile
+from kinetree.compiler.calls import compile
 from kinetree.errors import (
     ActuationError,
     ConfigurationError,

@@ -14,7 +14,6 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
-from kinetree.compiler.requests import default_options, resolved_options
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain

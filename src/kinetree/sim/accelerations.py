@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kinetree.functions.constrained import constrained_dynamics
 from kinetree.functions.dynamics import aba
+from kinetree.model.constraints import Constraint, Contact
 from kinetree.sim.motion import Setting
 
 __all__ = ["accelerations"]
@@ -26,8 +27,15 @@ def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
     cores = {name: robot.parameter(name).ndim for name in setting.parameters}
     given = {name: np.expand_dims(x, x.ndim - cores[name]) for name, x in setting.parameters.items()}
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
-    if setting.held is None:
+    if not setting.held:
         return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)
-    # The states satisfy the constraints, so there is nothing that gains would correct.
-    held = [replace(c, position_gain=0.0, velocity_gain=0.0) for c in setting.held.constraints]
+    held = [_without_gains(constraint) for constraint in setting.held]
     return constrained_dynamics(robot, q, v, tau, held, f_ext, passive=acting, limits=limits, parameters=parameters).qdd
+
+
+def _without_gains(constraint: Constraint) -> Constraint:
+    """A constraint of states that satisfy it: nothing is to be corrected, wherever a frame is held, or how far away."""
+    if isinstance(constraint, Contact):
+        return replace(constraint, at=None, position_gain=0.0, velocity_gain=0.0)
+    length = 1.0 if constraint.directions == "distance" else constraint.length
+    return replace(constraint, length=length, position_gain=0.0, velocity_gain=0.0)

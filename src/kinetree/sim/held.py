@@ -15,26 +15,12 @@ from kinetree.functions.constraint_options import ALL, apart, checked_constraint
 from kinetree.functions.kinematics import frame_placement
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, Contact
-from kinetree.records import record
-from kinetree.spatial import Transform
-from kinetree.spatial.poses import pose
 
 __all__ = ["held_frames", "leading_axes"]
 
 Array = NDArray[np.float64]
 _MET = 1e-6
 """The largest error of a start, m or rad, and of its velocity relative to 1 + |v|."""
-
-
-@record(frozen=True, slots=True)
-class HeldFrames:
-    """Constraints whose contacts are at places that are inputs, so that another start compiles nothing."""
-
-    constraints: tuple[Constraint, ...]
-    """With the origin as the place of every contact."""
-    contacts: int
-    places: Array
-    """(…, 12 contacts)."""
 
 
 def held_frames(

@@ -16,7 +16,6 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
-from kinetree.sim.held import HeldFrames
 from kinetree.sim.record import Record
 from kinetree.sim.torques import Torque
 

@@ -19,9 +19,8 @@ from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.rollouts import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
-from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.accelerations import accelerations
-from kinetree.sim.held import held_frames
+from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.motion import Held, Motion, Parts, Sampled, Setting, Staged
 from kinetree.sim.record import Record
 from kinetree.sim.remarks import remarks
