@@ -85,7 +85,10 @@ def test_a_mesh_outside_the_roots_or_missing_is_noted_and_has_no_path(
     address = address.format(parent=package.parent.name)
     found, notes = find(package, address, *(Path(os.path.normpath(package / root)) for root in roots))
     assert found is None
-    assert any(note.startswith("mesh") and address[:50] in note for note in notes)
+    (note,) = (note for note in notes if "meshes" in note)
+    assert note.startswith("1 of 1 meshes have no file here: 1 ")
+    assert address[-49:] in note or address.split("/")[2] in note
+    assert len(note) < 200
 
 
 @pytest.fixture
@@ -124,6 +127,96 @@ def test_a_package_further_up_is_known_by_its_package_xml(package: Path) -> None
     assert find(package, address)[0] is None
     (outer / "package.xml").write_text("<package/>")
     assert find(package, address)[0] == outer / "secret.stl"
+
+
+def test_many_meshes_and_reasons_are_one_short_note(package: Path) -> None:
+    addresses = [f"package://leg_{k % 2}/meshes/a_rather_long_name_of_a_mesh_{k}.stl" for k in range(30)]
+    addresses += [*(f"meshes/{k}.stl" for k in range(20)), "../far.stl", "http://x/y.stl", "package://", "near.stl"]
+    shapes = "".join(
+        f'<visual><geometry><mesh filename="{a}"/></geometry></visual>' for a in [*addresses, addresses[0]]
+    )
+    file = package / "urdf" / "many.urdf"
+    file.write_text(f'<robot name="r"><link name="l">{shapes}</link></robot>')
+    robot = kt.load(file)
+    (note,) = (note for note in robot.notes if "meshes" in note)
+    assert note == (
+        "53 of 54 meshes have no file here: 30 in packages whose folder is not known (leg_0, leg_1), 20 not found "
+        "(meshes/0.stl, meshes/1.stl and 18 more), 1 outside the given roots (../far.stl), 1 whose address is neither "
+        "a path nor package:// or file:// (http://x/y.stl), 1 without a package's name (package://); name their "
+        "folders in package_roots, or give ros_packages"
+    )
+    missing = [shape.mesh for shape in robot.bodies["l"].geometry if shape.mesh_path is None]
+    assert missing == [a for a in [*addresses, addresses[0]] if a != "near.stl"]
+
+
+@pytest.fixture
+def ros(package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Packages `leg` in a workspace's src and `foot` under an install prefix, and a robot elsewhere that uses both."""
+    ros = package.parent / "ros"
+    for folder in ("src/stack/leg", "install/share/foot"):
+        (ros / folder / "meshes").mkdir(parents=True)
+        (ros / folder / "package.xml").write_text("<package/>")
+        (ros / folder / "meshes" / "part.stl").write_text("solid")
+        (ros / folder / "meshes" / "out.stl").symlink_to(package.parent / "secret.stl")
+    (ros / "src" / "ignored").mkdir()
+    (ros / "src" / "ignored" / "CATKIN_IGNORE").touch()
+    (ros / "src" / "ignored" / "toe").mkdir()
+    (ros / "src" / "ignored" / "toe" / "package.xml").touch()
+    (ros / "src" / "ignored" / "toe" / "part.stl").touch()
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere{os.pathsep}{os.pathsep}{ros / 'src'}")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{ros / 'install'}{os.pathsep}/nowhere/either")
+    return ros
+
+
+ROS = {
+    "package://leg/meshes/part.stl": "src/stack/leg/meshes/part.stl",
+    "package://foot/meshes/part.stl": "install/share/foot/meshes/part.stl",
+    "package://leg/meshes/out.stl": None,
+    "package://foot/meshes/out.stl": None,
+    "package://leg/../leg/meshes/part.stl": "src/stack/leg/meshes/part.stl",
+    "package://foot/../../../../secret.stl": None,
+    "package://share/foot/meshes/part.stl": None,
+    "package://toe/part.stl": None,
+    "package://../foot/meshes/part.stl": None,
+}
+
+
+@pytest.mark.parametrize(("address", "expected"), ROS.items(), ids=ROS)
+def test_packages_of_ros_are_looked_at_if_asked(address: str, expected: str | None, ros: Path, package: Path) -> None:
+    path = write(package / "urdf", spoil('<box size="0.1 0.2 0.3"/>', f'<mesh filename="{address}"/>'))
+    for options in ({}, {"package_roots": [package]}):
+        without, with_ros = (
+            kt.load(path, ros_packages=asked, **options).bodies["lower"].geometry[0].mesh_path  # type: ignore[arg-type]
+            for asked in (False, True)
+        )
+        assert without is None
+        assert with_ros == (None if expected is None else ros / expected)
+
+
+def test_the_text_form_finds_them_too(ros: Path, package: Path) -> None:
+    address = "package://leg/meshes/part.stl"
+    path = write(package / "urdf", spoil('<box size="0.1 0.2 0.3"/>', f'<mesh filename="{address}"/>'))
+    text = kt.save(kt.load(path), package / "arm.json")
+    assert (
+        kt.load(text, ros_packages=True).bodies["lower"].geometry[0].mesh_path == ros / "src/stack/leg/meshes/part.stl"
+    )
+
+
+def test_nothing_but_these_packages_is_looked_at(ros: Path, package: Path, looked_at: list[str]) -> None:
+    address = "package://foot/../../../../secret.stl"
+    path = write(package / "urdf", spoil('<box size="0.1 0.2 0.3"/>', f'<mesh filename="{address}"/>'))
+    looked_at.clear()
+    kt.load(path, ros_packages=True)
+    allowed = [package, ros / "src", ros / "install" / "share" / "foot", Path("/nowhere")]
+    assert [p for p in looked_at if not any(Path(p).is_relative_to(root) for root in allowed)] == []
+
+
+def test_the_note_says_what_is_not_set(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    path = write(package / "urdf", spoil('<box size="0.1 0.2 0.3"/>', '<mesh filename="package://leg/a.stl"/>'))
+    (note,) = (note for note in kt.load(path, ros_packages=True).notes if "meshes" in note)
+    assert note.endswith("; name their folders in package_roots, or set ROS_PACKAGE_PATH or AMENT_PREFIX_PATH")
 
 
 def test_a_root_that_is_no_folder_is_refused(package: Path) -> None:

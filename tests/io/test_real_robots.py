@@ -78,3 +78,18 @@ def _load_and_listen(name: str) -> tuple[kt.Model, list[str]]:
         model = kt.load(robot_path(name))
     assert {warning.category for warning in caught} == {kt.ModelWarning}
     return model, [str(warning.message) for warning in caught]
+
+
+def test_a_file_that_only_loads_without_mimic_says_so() -> None:
+    path = robot_path("alex_psyonic_hands")
+    with pytest.raises(
+        kt.ModelError, match=r"no such joint: .*\(the file loads with mimic=False, or --no-mimic on the"
+    ):
+        kt.load(path)
+    assert load_robot("alex_psyonic_hands").nv == 39
+    for name in ("romeo_laas_small", "ur3.urdf"):
+        with pytest.raises(kt.ModelError) as caught:
+            kt.load(robot_path(next(file for file in REFUSED if name in file)))
+        assert "mimic=False" not in str(caught.value)
+    with pytest.raises(kt.ModelError, match=r"package_roots: .* is not a folder$"):
+        kt.load(robot_path("panda"), package_roots="/nowhere")

@@ -13,7 +13,7 @@ from kinetree.errors import ModelError, nearest_names
 if TYPE_CHECKING:
     from kinetree.model import Model
 
-__all__ = ["FloatingBase", "PackageRoots", "load_robot", "robot_file"]
+__all__ = ["FloatingBase", "FollowLeaders", "PackageRoots", "RosPackages", "load_robot", "robot_file"]
 
 FloatingBase = Annotated[
     bool | None,
@@ -31,6 +31,15 @@ PackageRoots = Annotated[
         help="A folder in which meshes may be looked up; may be repeated.",
         show_default=False,
     ),
+]
+RosPackages = Annotated[
+    bool,
+    typer.Option(
+        "--ros-packages", help="Look meshes up in the packages of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, too."
+    ),
+]
+FollowLeaders = Annotated[
+    bool, typer.Option("--mimic/--no-mimic", help="Joints that mimic others follow them, or move independently.")
 ]
 
 
@@ -53,7 +62,12 @@ def robot_file(model: str) -> tuple[Path, str | None]:
 
 
 def load_robot(
-    model: str, floating_base: bool | None, package_roots: list[Path] | None, *, mimic: bool = True
+    model: str,
+    floating_base: bool | None,
+    package_roots: list[Path] | None,
+    *,
+    mimic: bool = True,
+    ros_packages: bool = False,
 ) -> Model:
     """Load the robot, printing anything suspicious in the file as warnings."""
     from kinetree import io, zoo
@@ -63,4 +77,10 @@ def load_robot(
         if name is not None:
             return zoo.load(name, floating_base=floating_base)
         roots = tuple(package_roots or ())
-        return io.load(path, floating_base=bool(floating_base), mimic=mimic, package_roots=roots)
+        return io.load(
+            path,
+            floating_base=bool(floating_base),
+            mimic=mimic,
+            package_roots=roots,
+            ros_packages=ros_packages,
+        )

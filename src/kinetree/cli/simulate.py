@@ -15,7 +15,7 @@ import typer
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
-from kinetree.cli.robots import FloatingBase, PackageRoots, load_robot
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, load_robot
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.errors import SaveError
@@ -128,7 +128,9 @@ def simulate(
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
+    mimic: FollowLeaders = True,
     package_root: PackageRoots = None,
+    ros_packages: RosPackages = False,
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
@@ -148,7 +150,7 @@ def simulate(
     if taken and q is None and seed is None:
         seed = 0
     steps = step_count(duration, dt)
-    robot = load_robot(model, floating_base, package_root)
+    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages)
 
     start = robot.random(seed if seed is not None else 0) if random or seed is not None else robot.neutral()
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)

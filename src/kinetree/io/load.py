@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kinetree.errors import DTypeError, ModelError
 from kinetree.io.collector import collector_paused
@@ -29,6 +31,7 @@ def load(
     mimic: bool = True,
     gravity: Sequence[float] | None = None,
     package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
     """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
@@ -37,7 +40,9 @@ def load(
     and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of
     their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the place of that of
     the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes may be looked up,
-    see `load_urdf`. `kinds` are the joint classes in a text form that are not kinetree's own.
+    see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment variables
+    ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text
+    form that are not kinetree's own.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
@@ -50,26 +55,38 @@ def load(
             f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
             f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
         )
+    settings = {
+        "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
+    }  # fmt: skip
     with collector_paused():
-        robot = _read(path, floating_base, mimic, package_roots, kinds)
+        try:
+            robot = _read(path, kinds, **settings)
+        except ModelError as error:
+            if not mimic or not _is_robot(path, kinds, **{**settings, "mimic": False}):
+                raise
+            advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
+            raise ModelError(f"{error} ({advice})") from None
         return robot if gravity is None else robot.with_gravity(gravity)
 
 
-def _read(
-    path: Path,
-    floating_base: bool,
-    mimic: bool,
-    package_roots: Sequence[str | os.PathLike[str]],
-    kinds: Sequence[type[JointKind]],
-) -> Model:
+def _read(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> Model:
     data = read_bytes(path)
     if is_native(data):
-        return read_native(
-            data, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots, kinds=kinds
-        )
+        return read_native(data, path, kinds=kinds, **settings)
     document = read_document(path, SHAPES, data)
     root = document.root
     if root.tag != "robot":
         unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
         root.fail(_OTHER_FORMATS.get(root.tag, unknown))
-    return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)
+    return read_urdf(document, path, **settings)
+
+
+def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:
+    """Whether a file can be read with these settings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _read(path, kinds, **settings)
+        except ModelError:
+            return False
+    return True

@@ -8,61 +8,101 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, listed
+from kinetree.io.ros_packages import VARIABLES, RosPackages
 
 __all__ = ["MeshFinder"]
 
 _MAX_LINKS = 40
+_UNKNOWN, _OUTSIDE = "in packages whose folder is not known", "outside the given roots"
 _ROBOT_FOLDERS = frozenset({"urdf", "urdfs", "robot", "robots", "model", "models"})
 
 
 class MeshFinder:
-    """Finds the meshes of one robot file.
+    """Finds the meshes of one robot file, and tells which it did not find.
 
     The roots are the folders given: `package://NAME/…` is looked up as `root/NAME/…`, or in a root that is itself
     called NAME. If none are given, the file's own folder is the root, and `package://NAME/…` means a folder around the
     file that is called NAME and is a package: it holds a package.xml, or the file lies in its `urdf` folder or the
-    like. A name alone is not enough: `package://home/…` would open all of /home.
+    like. A name alone is not enough: `package://home/…` would open all of /home. With `ros_packages`, packages that
+    are not found so are looked for where ROS keeps them (`kinetree.io.ros_packages`).
     """
 
-    def __init__(self, file: Path, roots: Sequence[str | os.PathLike[str]] = ()) -> None:
+    def __init__(self, file: Path, roots: Sequence[str | os.PathLike[str]] = (), *, ros_packages: bool = False) -> None:
         self._folder = os.path.dirname(os.path.abspath(file))
         if isinstance(roots, str | os.PathLike):
             roots = (roots,)
         self._roots = [_root(root) for root in roots]
-        self._found: dict[str, tuple[Path | None, str]] = {}
+        self._ros = RosPackages() if ros_packages else None
+        self._found: dict[str, tuple[Path | None, str, str]] = {}
         self._folders: dict[tuple[str, str], str | None] = {}
 
-    def find(self, address: str) -> tuple[Path | None, str]:
-        """The path of an existing file, or None and the reason: a clause that a list of addresses can follow."""
+    def find(self, address: str) -> Path | None:
+        """The path of an existing file, or None."""
         if address not in self._found:
             self._found[address] = self._look_up(address)
-        return self._found[address]
+        return self._found[address][0]
 
-    def _look_up(self, address: str) -> tuple[Path | None, str]:
+    def note(self) -> str:
+        """One sentence about the meshes that were asked for and not found, whatever the reasons; empty without any.
+
+        Which these are is in the bodies' geometries: `mesh` is the address, `mesh_path` is None.
+        """
+        missing: dict[str, dict[str, int]] = {}
+        for path, reason, name in self._found.values():
+            if path is None:
+                names = missing.setdefault(reason, {})
+                names[name] = names.get(name, 0) + 1
+        if not missing:
+            return ""
+        counts = {reason: sum(names.values()) for reason, names in missing.items()}
+        told = ", ".join(f"{counts[reason]} {reason} ({_shown(names)})" for reason, names in missing.items())
+        return f"{sum(counts.values())} of {len(self._found)} meshes have no file here: {told}{self._advice(counts)}"
+
+    def _advice(self, reasons: Collection[str]) -> str:
+        if not {_UNKNOWN, _OUTSIDE}.intersection(reasons):
+            return ""
+        advice = "; name their folders in package_roots"
+        if _UNKNOWN in reasons and self._ros is None:
+            return f"{advice}, or give ros_packages"
+        if _UNKNOWN in reasons and not any(os.environ.get(name) for name in VARIABLES):
+            return f"{advice}, or set {' or '.join(VARIABLES)}"
+        return advice
+
+    def _look_up(self, address: str) -> tuple[Path | None, str, str]:
+        """(the path, the reason if there is none, and what to name with it)."""
         scheme, separator, rest = address.partition("://")
         if not separator:
-            return self._inside(self._roots or [self._folder], [os.path.join(self._folder, address)])
+            return self._inside(self._roots or [self._folder], [os.path.join(self._folder, address)], address)
         if scheme == "file":
-            return self._inside(self._roots or [self._folder], ["/" + rest.lstrip("/")])
+            return self._inside(self._roots or [self._folder], ["/" + rest.lstrip("/")], address)
         if scheme != "package":
-            return None, "meshes whose address is neither a path nor package:// or file:// were not looked up"
+            return None, "whose address is neither a path nor package:// or file://", address
         # Some files have package:///NAME/…; the extra slash does not name a package.
         package, _, inner = rest.lstrip("/").partition("/")
         if package in ("", ".", ".."):
-            return None, "mesh addresses without a package's name were not looked up"
+            return None, "without a package's name", address
+        found = self._in_package(package, inner.lstrip("/"), address)
+        for folder in [] if found[0] or self._ros is None else self._ros.folders(package):
+            path, _, _ = again = self._inside([folder], [os.path.join(folder, inner.lstrip("/"))], address)
+            if path is not None:
+                return again
+        return found
+
+    def _in_package(self, package: str, inner: str, address: str) -> tuple[Path | None, str, str]:
+        """A mesh of a package in the roots or around the file."""
         if self._roots:
             folders = [
                 root if os.path.basename(root) == package else os.path.join(root, package) for root in self._roots
             ]
-            return self._inside(self._roots, [os.path.join(folder, inner.lstrip("/")) for folder in folders])
+            return self._inside(self._roots, [os.path.join(folder, inner) for folder in folders], address)
         folder = self._package(package)
         if folder is None:
-            return None, "meshes of packages whose folder is not known were not found (name it in package_roots)"
-        return self._inside([folder], [os.path.join(folder, inner.lstrip("/"))])
+            return None, _UNKNOWN, package
+        return self._inside([folder], [os.path.join(folder, inner)], address)
 
     def _package(self, name: str) -> str | None:
         """The folder around the file that is the package of this name."""
@@ -81,18 +121,18 @@ class MeshFinder:
         above, own = os.path.split(self._folder)
         return (folder == above and own in _ROBOT_FOLDERS) or os.path.isfile(os.path.join(folder, "package.xml"))
 
-    def _inside(self, roots: Sequence[str], candidates: Sequence[str]) -> tuple[Path | None, str]:
+    def _inside(self, roots: Sequence[str], candidates: Sequence[str], address: str) -> tuple[Path | None, str, str]:
         """The first candidate that is a file inside a root."""
-        reason = "meshes that leave the given roots were not looked up (name the folder in package_roots)"
+        reason = _OUTSIDE
         for candidate in candidates:
             path = os.path.normpath(candidate)
             for root in roots:
                 if not _is_within(path, root):
                     continue
                 if self._is_file(root, path):
-                    return Path(path), ""
-                reason = "meshes were not found"
-        return None, reason
+                    return Path(path), "", ""
+                reason = "not found"
+        return None, reason, address
 
     def _is_file(self, root: str, path: str) -> bool:
         """Whether the path is a file and no link on the way to it leads out of the root."""
@@ -112,6 +152,11 @@ class MeshFinder:
         except (OSError, ValueError):  # missing, or not a valid file name
             return False
         return stat.S_ISREG(mode)
+
+
+def _shown(names: Iterable[str]) -> str:
+    """A few names, the ends of long ones."""
+    return listed((name if len(name) <= 50 else f"…{name[-49:]}" for name in names), most=2)
 
 
 def _root(root: str | os.PathLike[str]) -> str:

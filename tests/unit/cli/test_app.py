@@ -105,6 +105,43 @@ def test_suspicious_files_are_warned_of_in_a_line_each(kinetree: Command) -> Non
     assert "'j'" in line
 
 
+FOLLOWER = (
+    '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    '<visual><geometry><mesh filename="package://leg/b.stl"/></geometry></visual></link>'
+    '<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/><mimic joint="k"/></joint>'
+    "</robot>"
+)
+
+
+@pytest.mark.parametrize("command", [("info",), ("simulate", "--duration", "0.01")], ids=" ".join)
+def test_a_file_whose_followers_have_no_leader_can_be_read_without_them(
+    kinetree: Command, command: tuple[str, ...]
+) -> None:
+    Path("r.urdf").write_text(FOLLOWER, encoding="utf-8")
+    result = kinetree(*command, "r.urdf")
+    assert result.code == 1
+    assert "or --no-mimic on the command line" in result.err
+    assert kinetree(*command, "r.urdf", "--no-mimic").code == 0
+
+
+@pytest.mark.parametrize("command", [("info",), ("simulate", "--duration", "0.01"), ("bench", "-n", "1")], ids=" ".join)
+def test_every_command_that_reads_a_robot_looks_for_packages_of_ros_if_asked(
+    kinetree: Command, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+
+    def load(*_: object, ros_packages: bool, **__: object) -> None:
+        seen.append(ros_packages)
+        raise MemoryError
+
+    monkeypatch.setattr("kinetree.io.load", load)
+    Path("r.urdf").write_text(FOLLOWER, encoding="utf-8")
+    kinetree(*command, "r.urdf")
+    kinetree(*command, "r.urdf", "--ros-packages")
+    assert seen == [False, True]
+
+
 @pytest.mark.parametrize("debug", [False, True])
 def test_an_unexpected_error_asks_for_a_report(kinetree: Command, monkeypatch: pytest.MonkeyPatch, debug: bool) -> None:
     def fail(*_: object, **__: object) -> None:

@@ -29,6 +29,7 @@ def read_native(
     floating_base: bool = False,
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
     """The robot in such a file. Meshes are located as for a URDF file in the same place, and not opened.
@@ -40,12 +41,12 @@ def read_native(
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ModelError(f"{path}:{line}: the text is not UTF-8: {error.reason}") from None
-    meshes = MeshFinder(path, package_roots)
+    meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
     return read_text(
         text,
         kinds=kinds,
         file=str(path),
         floating_base=floating_base,
         mimic=mimic,
-        find_mesh=lambda address: meshes.find(address)[0],
+        find_mesh=meshes.find,
     )

@@ -40,9 +40,7 @@ class GeometryReader:
         if kind != "mesh":
             return Geometry(element.tag, kind, self._size(shape), placement, name, color=color)
         address = shape.text("filename")
-        path, reason = self._meshes.find(address)
-        if path is None:
-            self._notes.add(reason, address)
+        path = self._meshes.find(address)
         return Geometry(element.tag, kind, self._scale(shape), placement, name, address, path, color)
 
     def _shape(self, geometry: Element) -> Element:

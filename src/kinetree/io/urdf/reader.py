@@ -29,13 +29,15 @@ def load_urdf(
     floating_base: bool = False,
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
 ) -> Model:
     """Read a URDF file.
 
     Joints keep the order of the file; fixed ones are merged and their frames kept. `floating_base` puts a free joint
     under the root body, which is otherwise fixed to the world. Joints that mimic others follow them, unless `mimic` is
     False. Meshes are only located, and only inside `package_roots`: a root holds packages as `root/NAME` or is one
-    itself; without roots, the file's folder is used and those above it that have a package's name.
+    itself; without roots, the file's folder is used and those above it that have a package's name. With `ros_packages`
+    packages that are not found so are looked for in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible. `Model.notes` lists what was assumed.
@@ -45,7 +47,14 @@ def load_urdf(
         document = read_document(path, SHAPES)
         if document.root.tag != "robot":
             document.root.fail("this is no URDF file: it must begin with <robot>")
-        return read_urdf(document, path, floating_base=floating_base, mimic=mimic, package_roots=package_roots)
+        return read_urdf(
+            document,
+            path,
+            floating_base=floating_base,
+            mimic=mimic,
+            package_roots=package_roots,
+            ros_packages=ros_packages,
+        )
 
 
 def read_urdf(
@@ -55,6 +64,7 @@ def read_urdf(
     floating_base: bool = False,
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
 ) -> Model:
     """The model of a document whose root is <robot>."""
     robot = document.root
@@ -65,7 +75,8 @@ def read_urdf(
     _refuse_what_takes_too_long(robot)
     notes = Notes()
     builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
-    geometry = GeometryReader(robot, MeshFinder(path, package_roots), notes)
+    meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
+    geometry = GeometryReader(robot, meshes, notes)
     for element in robot.children:
         if element.tag == "link":
             read_link(element, builder, geometry)
@@ -73,7 +84,7 @@ def read_urdf(
             read_joint(element, builder, notes, mimic=mimic)
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
-    for sentence in (*notes.sentences(), *_skipped(document)):
+    for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_skipped(document)):
         builder.note(sentence)
     return builder.build(floating_base=floating_base)
 
