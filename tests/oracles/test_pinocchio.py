@@ -60,6 +60,14 @@ ALIKE = {
     "go2_description/urdf/go2.urdf": "as a1",
     "laikago_description/urdf/laikago.urdf": "as a1",
     "solo_description/robots/solo12.urdf": "twelve hinges of bolt's maker",
+    "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf": "hinges on a trunk, as anymal_b",
+    "bolt_description/robots/bolt.urdf": "as finger_edu, of the same maker",
+    "hextilt_description/urdf/hextilt_flying_arm_5.urdf": "as borinot",
+    "hyq_description/robots/hyq_no_sensors.urdf": "twelve hinges, as a1",
+    "kinova_description/robots/kinova.urdf": "continuous joints, as the double pendulum",
+    "quadruped_description/urdf/quadruped.urdf": "twelve hinges, as a1",
+    "xarm_description/urdf/xarm7.urdf": "seven hinges, as talos_left_arm",
+    "z1_description/urdf/z1.urdf": "six hinges, as ur5",
 }
 """Those of the choice that here are on floats alone: compiled, they would be as another of their maker's is."""
 
