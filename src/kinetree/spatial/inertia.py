@@ -6,9 +6,11 @@ import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.inputs import real_array
 from kinetree.record_text import copyable
 from kinetree.records import record
 from kinetree.spatial.motion_force import Force, Motion
@@ -44,8 +46,22 @@ class Inertia:
         return f"Inertia.about_origin({copyable(numbers[0])}, h={copyable(numbers[1:4])}, I={copyable(numbers[4:])})"
 
     @staticmethod
-    def from_com(mass: Scalar, com: Vec3, inertia: Sym3) -> Inertia:
-        """From the rotational inertia about the centre of mass, in the same axes (RBDA eq. 2.63)."""
+    def from_com(mass: Scalar, com: Vec3 | ArrayLike, inertia: Sym3 | ArrayLike) -> Inertia:
+        """From the rotational inertia about the centre of mass, in the same axes (RBDA eq. 2.63).
+
+        Args:
+            mass: kg.
+            com: the centre of mass (3,), m.
+            inertia: about the centre of mass, (3, 3) and symmetric, kg·m².
+
+        For other points and axes see `kt.solids.inertia`.
+
+        >>> import kinetree as kt
+        >>> kt.Inertia.from_com(2.0, [0.0, 0.0, 0.5], [[0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.2]]).center_of_mass.tolist()
+        [0.0, 0.0, 0.5]
+        """
+        com = com if isinstance(com, Vec3) else Vec3(*_numbers("com", com, (3,)).tolist())
+        inertia = inertia if isinstance(inertia, Sym3) else _symmetric(_numbers("inertia", inertia, (3, 3)))
         h = com * mass
         return Inertia(mass, h, inertia + _parallel_axis(com, h))
 
@@ -150,6 +166,23 @@ class ArticulatedInertia:
         upper = zip((M.x, M.y, M.z), (H.T.x, H.T.y, H.T.z), strict=True)
         lower = zip((H.x, H.y, H.z), (I.x, I.y, I.z), strict=True)
         return tuple(x for row in (*upper, *lower) for part in row for x in part.components())
+
+
+def _numbers(name: str, given: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = real_array(name, given, str(shape)).astype(np.float64)
+    if array.shape != shape:
+        raise ShapeError(f"Inertia.from_com: {name} must have the shape {shape}, not {array.shape}")
+    return array
+
+
+def _symmetric(I: NDArray[np.float64]) -> Sym3:
+    off = np.abs(I - I.T)
+    if not (off <= 1e-9 * np.abs(I).max()).all():
+        raise OptionError(
+            f"Inertia.from_com: inertia must be symmetric, and differs from its transpose by {off.max():.3g}"
+        )
+    I = (I + I.T) / 2.0
+    return Sym3(*(float(I[r, s]) for r, s in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
 
 
 def _parallel_axis(c: Vec3, h: Vec3) -> Sym3:

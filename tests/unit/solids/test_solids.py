@@ -377,3 +377,17 @@ def test_mujoco_finds_the_same_mass_centre_and_inertia(names: list[str]) -> None
     R = np.array(com.E.components()).reshape(3, 3).T
     theirs = kt.solids.inertia(float(model.body_mass[1]), model.body_ipos[1], R @ np.diag(model.body_inertia[1]) @ R.T)
     assert_same(theirs, solids, 1e-9)
+
+
+def test_an_inertia_is_made_of_plain_arrays() -> None:
+    I = np.array([[0.3, 0.01, 0.02], [0.01, 0.2, 0.03], [0.02, 0.03, 0.4]])
+    found = kt.Inertia.from_com(2.0, np.array([0.1, 0.2, 0.3]), I)
+    np.testing.assert_allclose(found.center_of_mass, [0.1, 0.2, 0.3], rtol=1e-15)
+    np.testing.assert_allclose(found.about_center_of_mass, I, atol=1e-15)
+    assert found == kt.Inertia.from_com(2.0, [0.1, 0.2, 0.3], I.tolist())
+    with pytest.raises(kt.OptionError, match="inertia must be symmetric"):
+        kt.Inertia.from_com(2.0, [0, 0, 0], np.arange(9.0).reshape(3, 3))
+    with pytest.raises(kt.ShapeError, match=r"com must have the shape \(3,\), not \(2,\)"):
+        kt.Inertia.from_com(2.0, [0, 0], I)
+    with pytest.raises(kt.DTypeError, match="inertia"):
+        kt.Inertia.from_com(2.0, [0, 0, 0], "heavy")
