@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.steps import evaluation, stage_state, steps
+from kinetree.functions.steps import HELD_STEP, evaluation, stage_state, steps
 from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
@@ -64,3 +65,74 @@ def test_every_form_exchanges_the_same_energy(integrator: Any) -> None:
     for other in others:
         np.testing.assert_allclose(other, first, rtol=0, atol=1e-12 * np.abs(first).max())
     assert (first[-2:] != 0.0).all()
+
+
+def sharing_arm() -> kt.Model:
+    """A free body with an arm, whose last joint follows the one before it."""
+    builder = kt.ModelBuilder("sharing")
+    for name in ("ground", "upper", "lower", "finger"):
+        builder.add_body(name, kt.solids.box(0.1, 0.2, 0.1, mass=1.0))
+    builder.add_joint("shoulder", kt.FloatingBase(), "ground", "upper")
+    builder.add_joint("elbow", kt.Revolute([0, 1, 0]), "upper", "lower", kt.placement((0.5, 0.0, 0.0)))
+    mimic = kt.Mimic("elbow", multiplier=0.5)
+    builder.add_joint("knuckle", kt.Revolute([0, 1, 1]), "lower", "finger", kt.placement((0.4, 0.0, 0.0)), mimic=mimic)
+    return builder.build()
+
+
+HELD: dict[str, tuple[Any, ...]] = {
+    "shared coordinates": (kt.Contact("finger", [0.0, 0.0, 1.0]),),
+    "a rod": (kt.Loop("ground", "finger", "distance", length=0.8),),
+}
+ARM = sharing_arm()
+
+
+def held_state(name: str) -> tuple[State, Any]:
+    """A state, and constraints that are met there."""
+    rng, nv = np.random.default_rng(3), ARM.nv
+    state = State(ARM.random(rng), rng.normal(size=nv), rng.normal(size=nv), rng.normal(size=nv))
+    (constraint,) = HELD[name]
+    if isinstance(constraint, kt.Contact):
+        return state, (replace(constraint, at=kt.frame_placement(ARM, state.q, constraint.frame)[:3, 3]),)
+    apart = float(kt.constraint_errors(ARM, state.q, (constraint,))[0]) + 0.8
+    return state, (replace(constraint, length=apart),)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", HELD)
+def test_every_form_of_a_step_under_constraints_is_the_same(name: str, integrator: Any) -> None:
+    state, constraints = held_state(name)
+    settings: dict[str, Any] = {"integrator": integrator, "passive": True, "constraints": constraints}
+    found = []
+    for unroll in (True, False):
+        f = compile_function(ARM, HELD_STEP.steps, unroll=unroll, **settings)
+        found.append(f(state.q, state.v, np.zeros(2), state.tau[None], np.array(DT))[0])
+        evaluate = compile_function(ARM, HELD_STEP.evaluation, unroll=unroll, **settings)
+        project = compile_function(ARM, HELD_STEP.projection, unroll=unroll, constraints=constraints)
+        q, v, h, past, powers = state.q, state.v, np.array([DT]), [], []
+        for k in range(INTEGRATORS[integrator].stages):
+            a, power = np.split(evaluate(q, v, state.tau, h), [ARM.nv])
+            past += [q, v, a]
+            powers.append(power)
+            q, v = np.split(compile_function(ARM, stage_state(k + 1), integrator=integrator)(h, *past), [ARM.nq])
+        energies = DT * np.array(INTEGRATORS[integrator].weights) @ np.array(powers)
+        found.append(np.concatenate([project(q, v), energies]))
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=0, atol=1e-11 * max(1.0, np.abs(found[0]).max()))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_the_projection_is_the_smallest_change_that_meets_the_constraints(name: str) -> None:
+    """In the metric of M both changes are those of impulses along the rows; the error left is of second order."""
+    state, constraints = held_state(name)
+    project = compile_function(ARM, HELD_STEP.projection, constraints=constraints)
+    left = []
+    for size in (1e-3, 5e-4):
+        off = ARM.integrate(state.q, size * state.qdd)
+        q, v = np.split(project(off, state.v), [ARM.nq])
+        J, M = kt.constraint_jacobian(ARM, off, constraints), kt.crba(ARM, off)
+        np.testing.assert_allclose(v, kt.impact(ARM, off, state.v, constraints).v, atol=1e-10)
+        moved = M @ ARM.difference(off, q)
+        np.testing.assert_allclose(moved, J.T @ np.linalg.lstsq(J.T, moved)[0], atol=1e-9)
+        left.append(np.abs(kt.constraint_errors(ARM, q, constraints)).max())
+        assert left[-1] < 0.05 * np.abs(kt.constraint_errors(ARM, off, constraints)).max()
+    assert left[1] == pytest.approx(left[0] / 4, rel=0.1)

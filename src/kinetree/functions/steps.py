@@ -207,9 +207,9 @@ def _function(definition: Definition) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-_WRITTEN_OUT = Strategy(loops=False, is_dense=_has_many_rows)
+_STRATEGY = Strategy(is_dense=_has_many_rows)
 _HELD: dict[str, Any] = {
-    "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": _WRITTEN_OUT,
+    "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": _STRATEGY,
 }  # fmt: skip
 HELD_STEP = HeldStep(
     _function(replace(STEPS, compute=_held_steps, **_HELD)),
@@ -217,7 +217,7 @@ HELD_STEP = HeldStep(
     _function(
         Definition(
             "simulate", (_Q, _V), lambda model, _: (model.nq + model.nv,), _projection, held(ERRORS),
-            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True, strategy=_WRITTEN_OUT,
+            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True, strategy=_STRATEGY,
         )
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.functions.constraint_options import first_sample
-from kinetree.model import Joint, Model
+from kinetree.model import Model
 from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["remarks"]
@@ -72,13 +72,10 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array) -> list[str]:
 
 
 def _limited(robot: Model, motion: Trajectory) -> Iterator[_Limited]:
-    for owner in robot.owners:
-        if isinstance(owner, Joint):
-            columns = range(robot.nq)[owner.q_slice]
-            for k, lower, upper in zip(columns, owner.limits.lower, owner.limits.upper, strict=True):
-                unit = motion.q_units[k]
-                if unit and (math.isfinite(lower) or math.isfinite(upper)):
-                    yield _Limited(k, unit, lower, upper)
+    for k, unit in enumerate(motion.q_units):
+        lower, upper = float(robot.lower[k]), float(robot.upper[k])
+        if unit and (math.isfinite(lower) or math.isfinite(upper)):
+            yield _Limited(k, unit, lower, upper)
 
 
 def _far(motion: Trajectory, limited: _Limited, start: Array, far: NDArray[np.bool_]) -> str:

@@ -114,6 +114,25 @@ def test_a_whole_frame_held_in_its_own_axes_stays() -> None:
     np.testing.assert_allclose(X, np.broadcast_to(X[0], X.shape), atol=1e-10)
 
 
+def test_a_bead_on_a_rod_is_a_pendulum() -> None:
+    """Two sliders and a constraint of given distance, beside a hinge."""
+    bob = kt.solids.sphere(1e-6, mass=0.5)
+    bead, hinged = kt.ModelBuilder("bead"), kt.ModelBuilder("pendulum")
+    for builder, between in ((bead, "slide"), (hinged, "arm")):
+        builder.add_body("ground")
+        builder.add_body(between)
+        builder.add_body("bob", bob)
+    bead.add_joint("x", kt.Prismatic([1, 0, 0]), "ground", "slide")
+    bead.add_joint("z", kt.Prismatic([0, 0, 1]), "slide", "bob")
+    hinged.add_joint("hinge", kt.Revolute([0, 1, 0]), "ground", "arm")
+    hinged.add_joint("end", kt.Fixed(), "arm", "bob", kt.placement((0.8, 0.0, 0.0)))
+    rod = kt.Loop("ground", "bob", "distance", length=0.8)
+    motion = kt.simulate(bead.build(), q=[0.8, 0.0], constraints=rod, duration=2.0)
+    np.testing.assert_allclose(np.hypot(*motion.q.T), 0.8, atol=1e-13)
+    angle = kt.simulate(hinged.build(), duration=2.0).q[:, 0]
+    np.testing.assert_allclose(motion.q, 0.8 * np.stack([np.cos(angle), -np.sin(angle)], axis=-1), atol=1e-8)
+
+
 def test_redundant_rows_are_solved() -> None:
     """A planar loop held in three directions, of which one is never violated."""
     both = [

@@ -184,6 +184,13 @@ class RolledTree:
             memory, first = self._shared.spread(memory, space, first), 0
         return _Pieces(self, memory, space, first)
 
+    def split(self, numbers: Sequence[Scalar], space: str) -> _Pieces:
+        """One flat v ("nv") or q ("nq") as one piece per joint."""
+        memory = self._recorder.array(f"split_{space}", len(numbers))
+        for k, x in enumerate(numbers):
+            memory[k] = x
+        return self.pieces_in(memory, space)
+
     def joined(self, pieces: Any, space: str) -> None:
         """Write pieces into the result."""
         (output,) = self._recorder.outputs
