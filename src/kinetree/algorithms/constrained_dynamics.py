@@ -116,8 +116,8 @@ def projected_state(
 ) -> tuple[Sequence[Sequence[Scalar]], Sequence[Sequence[Scalar]]]:
     """q and v near a state, from slot 1 on, with the error removed to second order and J v = 0 to first.
 
-    Both changes, -M⁻¹ Jᵀ Λ error and -M⁻¹ Jᵀ Λ J v, are the smallest as the inertias measure them. Rows may depend on
-    each other.
+    Directions that turn with their frame hold its velocity alone (a skate). Both changes, -M⁻¹ Jᵀ Λ error and
+    -M⁻¹ Jᵀ Λ J v, are the smallest as the inertias measure them. Rows may depend on each other.
 
     Source: Hairer and Wanner, *Solving Ordinary Differential Equations II* (1996), section VII.2, projections.
     """
@@ -125,7 +125,9 @@ def projected_state(
     halves, Y = _halves(tree, rows, q, rule)
     solver = _decomposed(tree, rows, halves, Y, rule)
     motions = list(zip(holds, rows.motions, strict=True))
-    errors = [x for hold, motion in motions for x in constraint_error(hold, motion)]
+    errors: list[Scalar] = []
+    for hold, motion in motions:
+        errors += constraint_error(hold, motion) if hold.has_place else [0.0] * motion.size
     away, change = (
         tree.split(halves.rest(halves.unrooted(solver.solve([-x for x in off])[1])), "nv")
         for off in (errors, [x for _, motion in motions for x in motion.velocity])

@@ -14,7 +14,7 @@ from kinetree.functions.constrained import constraint_errors, constraint_jacobia
 from kinetree.functions.constraint_options import ALL, apart, checked_constraints, first_sample, listed
 from kinetree.functions.kinematics import frame_placement
 from kinetree.model import Model
-from kinetree.model.constraints import Constraint, Contact
+from kinetree.model.constraints import Constraint, Contact, holds
 
 __all__ = ["held_frames", "leading_axes"]
 
@@ -32,7 +32,9 @@ def held_frames(
         return ()
     found = checked_constraints(robot, given)
     given_parameters = parameters or None
-    errors = np.abs(constraint_errors(robot, q, found, parameters=given_parameters)).max(axis=-1)
+    has_place = np.concatenate([np.full(hold.size, hold.has_place) for hold in holds(robot.frames, found)])
+    off = constraint_errors(robot, q, found, parameters=given_parameters)
+    errors = np.abs(off * has_place).max(axis=-1)
     _refuse_start(
         robot, errors > _MET, errors, "are not met at the start", "an error of {:.3g} (m or rad)",
         "kt.nearest_configuration(robot, q, constraints).q",

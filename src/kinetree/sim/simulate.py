@@ -219,7 +219,7 @@ def _run(
             return
         if k % look == 0 and not stiffness.is_zero:
             parts = stiffness.substeps(rows[..., k, : robot.nq], dt)
-            record.substeps = max(record.substeps, int(np.max(parts)))
+            record.substeps = max(record.substeps, int(np.max(parts, initial=1)))
         count = min(block, look - k % look, steps - k, motion.most(k))
         begin = time.perf_counter()
         motion.advance(record, k, count, parts)

@@ -39,6 +39,11 @@ class Hold:
     velocity_gain: Scalar | None
 
     @property
+    def has_place(self) -> bool:
+        """Whether it holds positions: not if its directions turn with the frame, which may then go anywhere."""
+        return self.axes != "local" or len(self.directions) == 3
+
+    @property
     def size(self) -> int:
         """How many rows it has."""
         return 1 if self.length is not None else len(self.directions) + 3 * self.turns

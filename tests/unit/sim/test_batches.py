@@ -175,6 +175,15 @@ def test_a_motion_that_grows_beyond_bounds_is_named() -> None:
         kt.simulate(robot, q=np.zeros((3, 2)), tau=tau, duration=200.0, dt=10.0)
 
 
+@pytest.mark.parametrize("name", ["arm6", "quadruped"])
+def test_an_empty_batch_is_one(name: str) -> None:
+    robot = kt.zoo.load(name)
+    contact = kt.Contact(list(robot.bodies)[-1])
+    for more in ({}, {"constraints": contact}, {"tau": lambda _t, _q, v: 0.0 * v}):
+        motions = kt.simulate(robot, q=np.zeros((0, robot.nq)), duration=0.01, **more)
+        assert motions.q.shape == (0, 11, robot.nq)
+
+
 def test_a_batch_is_saved_whole_and_drawn_one_by_one(tmp_path: Path) -> None:
     motions = kt.simulate(ARM, **starts(ARM, 2, 3), duration=0.01)
     back = kt.Trajectory.load(motions.save(tmp_path / "batch"))

@@ -133,6 +133,26 @@ def test_a_bead_on_a_rod_is_a_pendulum() -> None:
     np.testing.assert_allclose(motion.q, 0.8 * np.stack([np.cos(angle), -np.sin(angle)], axis=-1), atol=1e-8)
 
 
+def test_a_skate_goes_in_a_circle() -> None:
+    """It cannot move sideways, whichever way it points; that holds its velocity, and no place."""
+    builder = kt.ModelBuilder("skate")
+    builder.add_body("ice")
+    builder.add_body("blade", kt.solids.box(0.3, 0.05, 0.1, mass=2.0))
+    builder.add_joint("motion", kt.Planar(), "ice", "blade")
+    robot = builder.build()
+    sideways = kt.Contact("blade", [0.0, 1.0, 0.0], axes="local")
+    turning, along = 2.0, 1.5
+    J = kt.frame_jacobian(robot, robot.neutral(), "blade", expressed_in="local")
+    v = np.linalg.lstsq(J, [along, 0.0, 0.0, 0.0, 0.0, turning])[0]
+    for contact in (sideways, kt.Contact("blade", [0.0, 1.0, 0.0], axes="local", at=[5.0, 5.0, 0.0])):
+        motion = kt.simulate(robot, v=v, constraints=contact, duration=2.0)
+        place = kt.frame_placement(robot, motion.q, "blade")[:, :2, 3]
+        centre = [0.0, along / turning]
+        np.testing.assert_allclose(np.linalg.norm(place - centre, axis=-1), along / turning, atol=1e-9)
+        seen = kt.frame_velocity(robot, motion.q, motion.v, "blade", expressed_in="local")
+        np.testing.assert_allclose(seen[:, [0, 1, 5]], np.broadcast_to([along, 0.0, turning], (2001, 3)), atol=1e-9)
+
+
 def test_redundant_rows_are_solved() -> None:
     """A planar loop held in three directions, of which one is never violated."""
     both = [
