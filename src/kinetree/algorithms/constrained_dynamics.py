@@ -45,7 +45,7 @@ class ConstraintRule:
     """Treatment of constraints that depend on each other or hold something that cannot move."""
 
     method: str
-    damping: float
+    damping: Scalar
     """Added to the diagonal of Λ⁻¹."""
     tolerance: float
     """Relative mobility of a row below which it counts as zero; 0 if all rows are known to be independent."""
@@ -53,7 +53,7 @@ class ConstraintRule:
     @property
     def looks(self) -> bool:
         """Whether rows may depend on each other."""
-        return self.tolerance > 0.0 and self.damping == 0.0
+        return self.tolerance > 0.0 and isinstance(self.damping, float) and self.damping == 0.0
 
 
 class Constrained(NamedTuple):

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.definition import Array, Definition, OptionNumbers, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import (
+    DAMPING,
     ERRORS,
     IN_SINGLE,
     ROWS,
@@ -27,10 +28,11 @@ from kinetree.functions.constraint_options import (
     held,
     restitution_of_rows,
     row_count,
+    rule_apart,
 )
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model
-from kinetree.model.constraints import Constraint, holds
+from kinetree.model.constraints import Constraint, holds, is_given
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 
@@ -73,7 +75,7 @@ def _rows_as_said(rule: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except ZeroDivisionError:
-        if rule["tolerance"] or rule["damping"]:
+        if rule["tolerance"] or is_given(rule["damping"]):
             raise
         raise OptionError(
             "tolerance=0 takes all rows of the constraints to be independent, but here one of them holds what cannot "
@@ -155,16 +157,11 @@ def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
     return looks and algorithms.are_many(row_count(options["constraints"]), model.nv)
 
 
-def _rule(method: str, damping: float, tolerance: float | None) -> dict[str, Any]:
-    """The options that say how rows are treated; kernels are looked up by those that are given."""
-    return {"method": method, "damping": damping} | ({} if tolerance is None else {"tolerance": tolerance})
-
-
 _Q, _V, _TAU = ("q", "nq"), ("v", "nv"), ("tau", "forces")
 _DYNAMICS: dict[str, Callable[[Model, Any], Hashable]] = {
     **held(STABILISED), **RULE, "passive": passive_option, "limits": limits_option,
 }  # fmt: skip
-_STABILISED = {"constraints": STABILISED}
+_STABILISED: dict[str, OptionNumbers] = {"constraints": STABILISED, "damping": DAMPING}
 _SIZES = {"rows": lambda options: row_count(options["constraints"])}
 _ACCELERATION, _E = ("acceleration", "rows"), ("restitution", "rows")
 _DENSE = Strategy(is_dense=_has_many_rows)
@@ -179,13 +176,13 @@ CONSTRAINT_FORCES = Definition(
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 IMPACT = Definition(
-    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**held(ROWS), **RULE},
+    "impact", (_Q, _V, _E), _motion_and_rows, _impact, {**held(ROWS), **RULE}, numbers={"damping": DAMPING},
     sizes=_SIZES, optional=("restitution",), divides_by_inertia=True,
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 OPERATIONAL_SPACE_INERTIA = Definition(
     "operational_space_inertia", (_Q,), lambda _, options: (row_count(options["constraints"]),) * 2, _inertia,
-    {"constraints": frame_or_constraints_option, **RULE}, divides_by_inertia=True,
+    {"constraints": frame_or_constraints_option, **RULE}, numbers={"damping": DAMPING}, divides_by_inertia=True,
     in_single=IN_SINGLE, regroups=True, strategy=_DENSE,
 )  # fmt: skip
 CONSTRAINT_JACOBIAN = Definition(
@@ -268,10 +265,11 @@ def constrained_dynamics(
     ((18,), (12,))
     """
     rest, numbers = apart(constraints, STABILISED)
-    options = _rule(method, damping, tolerance) | switched_on(robot, passive, limits)
+    rule, more = rule_apart(method, damping, tolerance)
+    options = rule | switched_on(robot, passive, limits)
     both = run(
         CONSTRAINED_DYNAMICS, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
-        parameters=parameters, numbers=numbers, out=out, threads=threads, constraints=rest, **options,
+        parameters=parameters, numbers=[*numbers, *more], out=out, threads=threads, constraints=rest, **options,
     )  # fmt: skip
     return ConstrainedMotion(both[..., : robot.nv], both[..., robot.nv :])
 
@@ -326,10 +324,11 @@ def constraint_forces(
     (1,)
     """
     rest, numbers = apart(constraints, STABILISED)
-    options = _rule(method, damping, tolerance) | switched_on(robot, passive, limits)
+    rule, more = rule_apart(method, damping, tolerance)
+    options = rule | switched_on(robot, passive, limits)
     return run(
         CONSTRAINT_FORCES, robot, (q, v, tau, acceleration_or_zeros(acceleration, constraints, q)), f_ext=f_ext,
-        parameters=parameters, numbers=numbers, out=out, threads=threads, constraints=rest, **options,
+        parameters=parameters, numbers=[*numbers, *more], out=out, threads=threads, constraints=rest, **options,
     )  # fmt: skip
 
 
@@ -382,9 +381,10 @@ def impact(
     ((2,), (1,))
     """
     e = restitution_of_rows(restitution, constraints, v)
+    rule, numbers = rule_apart(method, damping, tolerance)
     both = run(
-        IMPACT, robot, (q, v, e), parameters=parameters, out=out, threads=threads,
-        constraints=apart(constraints, ROWS)[0], **_rule(method, damping, tolerance),
+        IMPACT, robot, (q, v, e), parameters=parameters, numbers=numbers, out=out, threads=threads,
+        constraints=apart(constraints, ROWS)[0], **rule,
     )  # fmt: skip
     return Impact(both[..., : robot.nv], both[..., robot.nv :])
 
@@ -431,9 +431,10 @@ def operational_space_inertia(
     >>> kt.operational_space_inertia(robot, robot.random(0), "tool").shape
     (6, 6)
     """
+    rule, numbers = rule_apart(method, damping, tolerance)
     return run(
-        OPERATIONAL_SPACE_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads,
-        constraints=apart(constraints, ROWS)[0], **_rule(method, damping, tolerance),
+        OPERATIONAL_SPACE_INERTIA, robot, (q,), parameters=parameters, numbers=numbers, out=out, threads=threads,
+        constraints=apart(constraints, ROWS)[0], **rule,
     )  # fmt: skip
 
 

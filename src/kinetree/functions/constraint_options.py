@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.definition import Array
 from kinetree.errors import OptionError, ShapeError
+from kinetree.expr import Port, Scalar
 from kinetree.functions.options import one_of
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.constraint_numbers import ConstraintNumbers, listed
 from kinetree.model.constraints import Constraint, Contact, Loop, holds
+from kinetree.records import record
 
 __all__ = [
     "ALL",
+    "DAMPING",
     "ERRORS",
     "IN_SINGLE",
     "ROWS",
@@ -37,6 +40,7 @@ __all__ = [
     "listed",
     "restitution_of_rows",
     "row_count",
+    "rule_apart",
 ]
 
 Constraints = Contact | Loop | Sequence[Contact | Loop]
@@ -88,20 +92,17 @@ def apart(constraints: Any, numbers: ConstraintNumbers) -> tuple[Any, Sequence[A
     return numbers.without(found), numbers.arrays(found)
 
 
-def _number_option(name: str, most: float, default: float) -> Callable[[Model, Any], Hashable]:
-    def check(_: Model, value: Any) -> float:
-        if value is None:
-            return default
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
-            raise OptionError(f"{name} must be a number, not {value!r:.60}")
-        limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            raise OptionError(f"{name} must be {limit}, not a whole number beyond all floats")
-        if not 0.0 <= value < most:
-            raise OptionError(f"{name} must be {limit}, not {value:g}")
-        return float(value)
-
-    return check
+def _number(name: str, value: Any, most: float, default: float) -> float:
+    if value is None:
+        return default
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
+        raise OptionError(f"{name} must be a number, not {value!r:.60}")
+    limit = "finite and not negative" if most == math.inf else f"between 0 and {most:g}"
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise OptionError(f"{name} must be {limit}, not a whole number beyond all floats")
+    if not 0.0 <= value < most:
+        raise OptionError(f"{name} must be {limit}, not {value:g}")
+    return float(value)
 
 
 def acceleration_or_zeros(acceleration: ArrayLike | None, constraints: Constraints, like: ArrayLike) -> ArrayLike:
@@ -153,10 +154,45 @@ def row_count(constraints: Sequence[Constraint]) -> int:
     return sum(constraint.size for constraint in constraints)
 
 
+@record(frozen=True, slots=True)
+class _Damping:
+    """The damping of rows as an input of a kernel, if it is not zero."""
+
+    def ports(self, _: Model, options: Mapping[str, Any]) -> list[Port]:
+        return [Port("damping", ())] if options["damping"] else []
+
+    def arrays(self, value: Any) -> list[Array]:
+        return [np.array(float(value))] if value else []
+
+    def filled(self, value: Any, numbers: Sequence[Sequence[Scalar]]) -> Scalar:
+        filled: Scalar = numbers[0][0] if numbers else value
+        return filled
+
+
+DAMPING = _Damping()
+_SOME_DAMPING = 1.0
+"""In place of any that is not zero."""
+
+
+def _damping_option(_: Model, value: Any) -> Hashable:
+    return _SOME_DAMPING if _number("damping", value, math.inf, 0.0) else 0.0
+
+
+def _tolerance_option(_: Model, value: Any) -> Hashable:
+    return _number("tolerance", value, 1.0, 1e-10)
+
+
+def rule_apart(method: str, damping: float, tolerance: float | None) -> tuple[dict[str, Any], list[Array]]:
+    """The options that say how rows are treated, those that are given, and the damping as an input of a kernel."""
+    number = _number("damping", damping, math.inf, 0.0)
+    options: dict[str, Any] = {"method": method, "damping": _SOME_DAMPING if number else 0.0}
+    return options | ({} if tolerance is None else {"tolerance": tolerance}), DAMPING.arrays(number)
+
+
 RULE: dict[str, Callable[[Model, Any], Hashable]] = {
     "method": _method_option,
-    "damping": _number_option("damping", math.inf, 0.0),
-    "tolerance": _number_option("tolerance", 1.0, 1e-10),
+    "damping": _damping_option,
+    "tolerance": _tolerance_option,
 }
 """How constraint forces are computed, and which rows count as dependent on others."""
 IN_SINGLE = {"tolerance": 1e-7}

@@ -126,6 +126,29 @@ def test_a_leg_that_is_placed_anew_compiles_nothing() -> None:
     np.testing.assert_allclose(kt.frame_placement(ARM, both.q, TOOL), goals, atol=1e-11)
 
 
+@pytest.mark.parametrize("name", ["constrained_dynamics", "constraint_forces", "operational_space_inertia"])
+def test_another_damping_compiles_nothing(name: str) -> None:
+    robot, held = fresh(), [kt.Contact(TOOL, velocity_gain=3.0)]
+    q, *rest = state(name)
+    arguments = [q, *rest[:-1], rest[-1][:3]] if rest else [q]
+    definition = CONSTRAINED[name].definition  # type: ignore[attr-defined]
+    for damping in (0.5, 2, np.float32(3.0)):
+        expected = on_numbers(definition, robot, arguments, constraints=held, damping=damping)
+        found = called(name, robot, arguments, held, damping=damping)
+        np.testing.assert_allclose(np.ravel(found), expected, rtol=1e-10, atol=1e-10)
+    assert kernels(robot) == 1
+    slope = kt.jacobian(robot, CONSTRAINED[name], arguments, wrt="damping", constraints=held, damping=2.0)
+    after, before = (called(name, robot, arguments, held, damping=2.0 + s * 1e-5) for s in (1, -1))
+    np.testing.assert_allclose(slope, (after - before) / 2e-5, atol=1e-6)
+
+
+def test_impacts_take_any_damping() -> None:
+    robot, v = fresh(), np.ones(6)
+    soft, hard = (kt.impact(robot, np.zeros(6), v, kt.Contact(TOOL), damping=x).impulses for x in (5.0, 0.1))
+    assert kernels(robot) == 1
+    assert np.linalg.norm(soft) < np.linalg.norm(hard)
+
+
 # -- numbers of each sample
 
 
