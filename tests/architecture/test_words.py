@@ -54,7 +54,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 FILES = sorted(
     path
-    for pattern in ("src/**/*.py", "benchmarks/*.py", "docs/**/*.md", "*.md")
+    for pattern in ("src/**/*.py", "benchmarks/*.py", "examples/*.py", "docs/**/*.md", "*.md")
     for path in ROOT.glob(pattern)
     if path.name != "CONTRIBUTING.md"
 )

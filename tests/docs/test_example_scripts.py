@@ -1,0 +1,34 @@
+"""Every script of examples/ runs by itself, prints its result, and its checks hold; docs/examples.md lists them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_there_are_scripts() -> None:
+    assert len(SCRIPTS) > 12
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_runs(script: Path, tmp_path: Path) -> None:
+    """In an empty folder, where it may write, and with warnings as errors."""
+    run = subprocess.run([sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip()
+    assert "assert " in script.read_text(), "it checks nothing"
+
+
+def test_the_page_lists_each_script_with_the_first_line_of_its_docstring() -> None:
+    page = (ROOT / "docs" / "examples.md").read_text()
+    listed = dict(re.findall(r"^\| \[[\w.]+\]\(\.\./examples/([\w.]+)\) \| (.*?) \| .+ \|$", page, re.M))
+    said = {script.name: (ast.get_docstring(ast.parse(script.read_text())) or "").split("\n")[0] for script in SCRIPTS}
+    assert listed == said
