@@ -48,7 +48,7 @@ def simulate(
         str | None,
         typer.Argument(
             metavar="MODEL",
-            help=f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}, randomly posed.",
+            help=f"A robot file, or a robot of the zoo; by default the zoo's {DEFAULT_ROBOT}.",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +69,7 @@ def simulate(
             "--q",
             metavar="VALUES",
             help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
-            "By default every joint is at zero.",
+            "Without it, --v and torques, a robot on a fixed base begins a little off its neutral pose.",
             show_default=False,
         ),
     ] = None,
@@ -140,6 +140,7 @@ def simulate(
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
     """
+    from kinetree.cli.start import falling_pose
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
@@ -147,12 +148,15 @@ def simulate(
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
     taken = model is None
     model = model or DEFAULT_ROBOT
-    if taken and q is None and seed is None:
-        seed = 0
     steps = step_count(duration, dt)
     robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages)
 
-    start = robot.random(seed if seed is not None else 0) if random or seed is not None else robot.neutral()
+    is_random = random or seed is not None
+    is_chosen = not is_random and all(given is None for given in (q, v, tau, tau_file))
+    if is_random:
+        start = robot.random(seed if seed is not None else 0)
+    else:
+        start = falling_pose(robot) if is_chosen else robot.neutral()
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
     v0 = _values("--v", v, robot)
     chosen = parse_passive(passive, robot)
@@ -163,6 +167,8 @@ def simulate(
     console = output_console()
     if taken and not quiet:
         console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
+    if is_chosen and not quiet and not robot.floating_base:
+        console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
     prefix = _prefix(out, output_dir, robot.name)
     _make_folder(prefix.parent, quiet)
     _check_writable(prefix)

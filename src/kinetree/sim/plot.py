@@ -6,12 +6,14 @@ import io
 import os
 import warnings
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree.errors import MissingPackageError, ShapeError
+from kinetree.errors import MissingPackageError, ShapeError, listed
 from kinetree.files import file_path, write_file
+from kinetree.sim.plot_groups import group_sizes
 from kinetree.sim.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ __all__ = ["plot"]
 
 _POINTS = 4000
 _LEGEND_ROWS = 16
+_STILL = 1e-6
+"""rad, m: what moves less than this is not drawn beside what moves."""
+_FLOORS = {"rad": 1e-3, "m": 1e-3, "": 1e-3}
+"""The smallest range that a panel shows, so that rounding errors do not fill it."""
+_ENERGY_FLOOR, _ERROR_FLOOR = 1e-6, 1e-9
+"""The same for energies, relative to the largest energy of the motion."""
 _INK, _GRID = "#22262b", "#d9dde2"
 _KINETIC, _POTENTIAL, _TOTAL, _ERROR = "#d1603d", "#2f6fa7", "#22262b", "#8a4fa3"
 _FEW = ("#2f6fa7", "#d1603d", "#3f8f5f", "#8a4fa3", "#b8860b", "#3aa5b0", "#c2477f", "#6b7280")
@@ -33,7 +41,8 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
 
     Panels: the position of a floating base, joint angles, joint displacements, coordinates without a unit, how far
     each quaternion has turned since the start (each only if there are any), the kinetic, potential and total energy,
-    and the error of the energy balance.
+    and the error of the energy balance. Many joints are divided among panels, those with similar names together; what
+    does not move is named below and not drawn, unless nothing moves. No panel's scale is finer than rounding errors.
 
     The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
     before stays as it was.
@@ -54,29 +63,26 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
             f"plot(motions[{first}], …)"
         )
 
-    panels = _coordinate_panels(trajectory)
-    turns = _quaternions(trajectory)
-    sizes = [len(columns) for _, columns in panels] + [len(turns)] * bool(turns)
-    heights = [3.4 if size > 3 else 2.4 for size in sizes] + [2.6, 1.5]
+    # A few thousand points are more than the picture has columns.
+    stride = max(1, -(-len(trajectory.time) // _POINTS))
+    shown = np.unique(np.append(np.arange(0, len(trajectory.time), stride), len(trajectory.time) - 1))
+    time = trajectory.time[shown]
+
+    panels, still = _panels(trajectory, shown)
+    many = len(panels) > 4
+    heights = [(3.4 if len(lines) > 3 and not many else 2.2) for _, _, lines in panels] + [2.6, 1.5]
     figure = Figure(figsize=(10.5, sum(heights) + 0.9), dpi=130, layout="constrained")
     FigureCanvasAgg(figure)
     title = f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, dt = {trajectory.dt:g} s"
     figure.suptitle(_plain(title), fontsize=12, fontweight="bold", color=_INK, x=0.01, ha="left")
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
 
-    # A few thousand points are more than the picture has columns.
-    stride = max(1, -(-len(trajectory.time) // _POINTS))
-    shown = np.unique(np.append(np.arange(0, len(trajectory.time), stride), len(trajectory.time) - 1))
-    time = trajectory.time[shown]
-
-    for ax, (label, columns) in zip(axes, panels, strict=False):
-        _lines(ax, time, [(trajectory.q_names[k], trajectory.q[shown, k]) for k in columns])
+    for ax, (label, floor, lines) in zip(axes, panels, strict=False):
+        _lines(ax, time, lines)
         ax.set_ylabel(label)
-    if turns:
-        ax = axes[len(panels)]
-        _lines(ax, time, [(name, _turned(trajectory.q[shown, k : k + 4])) for name, k in turns])
-        ax.set_ylabel("turned since\nthe start, rad")
+        _widen(ax, floor)
     energy, error = axes[-2], axes[-1]
+    largest = _largest_energy(trajectory)
     for name, values, color in (
         ("kinetic", trajectory.kinetic, _KINETIC),
         ("potential", trajectory.potential, _POTENTIAL),
@@ -84,12 +90,14 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     ):
         energy.plot(time, values[shown], color=color, label=name, linewidth=1.4)
     for name, values, dashes in (("work", trajectory.work, (5, 2)), ("dissipated", trajectory.dissipated, (1, 1.5))):
-        if np.abs(values).max() > 1e-9 * np.abs(trajectory.total).max():
+        if np.abs(values).max() > _ENERGY_FLOOR * largest:
             energy.plot(time, values[shown], color=_TOTAL, label=name, linewidth=1.0, linestyle=(0, dashes))
     energy.set_ylabel("energy, J")
     error.plot(time, trajectory.balance_error[shown], color=_ERROR, label="E − E₀ − work\n+ dissipated", linewidth=1.2)
     error.set_ylabel("balance\nerror, J")
-    error.set_xlabel("time, s")
+    _widen(energy, _ENERGY_FLOOR * largest)
+    _widen(error, _ERROR_FLOOR * largest)
+    error.set_xlabel(_time_label(still))
     error.set_xlim(time[0], time[-1])
     for ax in axes:
         _dress(ax)
@@ -105,8 +113,57 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:
-    """(label, columns of q) of each panel. A position next to a quaternion is that of a floating base."""
+Panel = tuple[str, float, list[tuple[str, Any]]]
+"""Label, smallest range, and (name, values) of each line."""
+
+
+def _panels(trajectory: Trajectory, shown: Any) -> tuple[list[Panel], list[str]]:
+    """The panels above those of energy, and the names of what does not move and is left out."""
+    panels: list[Panel] = []
+    for label, unit, columns in _coordinate_panels(trajectory):
+        lines = [(trajectory.q_names[k], trajectory.q[shown, k]) for k in columns]
+        panels.append((label, _FLOORS[unit], lines))
+    if turns := [(name, _turned(trajectory.q[shown, k : k + 4])) for name, k in _quaternions(trajectory)]:
+        panels.append(("turned since\nthe start, rad", _FLOORS["rad"], turns))
+    moving = [(label, floor, [line for line in lines if np.ptp(line[1]) > _STILL]) for label, floor, lines in panels]
+    if not any(lines for _, _, lines in moving):
+        return _divided(panels), []
+    still = [name for _, _, lines in panels for name, values in lines if np.ptp(values) <= _STILL]
+    return _divided([panel for panel in moving if panel[2]]), still
+
+
+def _divided(panels: list[Panel]) -> list[Panel]:
+    """The same lines, in several panels where they are many for one."""
+    found: list[Panel] = []
+    for label, floor, lines in panels:
+        start = 0
+        for size in group_sizes([name for name, _ in lines]):
+            found.append((label, floor, lines[start : start + size]))
+            start += size
+    return found
+
+
+def _largest_energy(trajectory: Trajectory) -> float:
+    series = (trajectory.kinetic, trajectory.potential, trajectory.work, trajectory.dissipated)
+    return max(float(np.abs(values).max()) for values in series)
+
+
+def _time_label(still: list[str]) -> str:
+    if not still:
+        return "time, s"
+    return "time, s\n\n" + fill(f"not drawn, because they do not move: {listed(map(_plain, still), most=24)}", 130)
+
+
+def _widen(ax: Axes, least: float) -> None:
+    """Make a panel show at least this range."""
+    low, high = ax.get_ylim()
+    if 0.0 <= high - low < least:
+        middle = (low + high) / 2.0
+        ax.set_ylim(middle - least / 2.0, middle + least / 2.0)
+
+
+def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, str, list[int]]]:
+    """(label, unit, columns of q) of each panel. A position next to a quaternion is that of a floating base."""
     quaternions = {k + part for _, k in _quaternions(trajectory) for part in range(4)}
     floating = {trajectory.q_joints[k] for k in quaternions}
     base: list[int] = []
@@ -114,8 +171,8 @@ def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, list[int]]]:
     for k, (joint, unit) in enumerate(zip(trajectory.q_joints, trajectory.q_units, strict=True)):
         if k not in quaternions:
             (base if joint in floating and unit == "m" else by_unit[unit]).append(k)
-    panels = [("base position, m", base)] if base else []
-    return panels + [(_LABELS[unit], columns) for unit, columns in by_unit.items() if columns]
+    panels = [("base position, m", "m", base)] if base else []
+    return panels + [(_LABELS[unit], unit, columns) for unit, columns in by_unit.items() if columns]
 
 
 def _quaternions(trajectory: Trajectory) -> list[tuple[str, int]]:

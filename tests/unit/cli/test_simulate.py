@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from kinetree import zoo
+from kinetree.cli.start import falling_pose
 from kinetree.cli.torque_file import read_torques
 from kinetree.errors import OptionError, SaveError
 from kinetree.sim import Trajectory, simulate
+from tests.robots import every_joint
 
 from .conftest import Command
 
@@ -32,7 +34,35 @@ def test_without_a_robot_it_takes_one_and_names_it(kinetree: Command) -> None:
     assert "no robot was named: took arm7 of the zoo" in result.out
     assert "wrote arm7.npz" in result.out
     assert "wrote arm7.png" in result.out
-    np.testing.assert_array_equal(load("arm7").q[0], zoo.load("arm7").random(0))
+    assert "no start was given: took a pose that gravity moves the joints from (--q gives another)" in result.out
+
+
+@pytest.mark.parametrize("name", ["arm6", "arm7", "cart_pole", "double_pendulum"])
+def test_without_a_start_something_is_seen_to_move(kinetree: Command, name: str) -> None:
+    robot = zoo.load(name)
+    assert kinetree("simulate", name, "--duration", "0.5", "--quiet").code == 0
+    motion = load(name)
+    assert np.ptp(motion.q, axis=0).max() > 0.1
+    assert (robot.lower <= motion.q[0]).all()
+    assert (motion.q[0] <= robot.upper).all()
+
+
+@pytest.mark.parametrize("given", [("--q", "elbow=0.5"), ("--v", "elbow=0.5"), ("--tau", "elbow=0.5")], ids=" ".join)
+def test_what_is_not_given_of_a_start_is_neutral(kinetree: Command, given: tuple[str, ...]) -> None:
+    assert kinetree("simulate", "double_pendulum", *given, *QUICK).code == 0
+    assert load().q[0, 0] == 0.0
+
+
+@pytest.mark.parametrize("name", ["arm7", "quadruped", "every joint"])
+def test_the_pose_that_is_taken_is_within_the_limits(name: str) -> None:
+    robot = every_joint() if name == "every joint" else zoo.load(name)
+    pose = falling_pose(robot)
+    robot.check_configuration(pose)
+    assert (robot.lower <= pose).all()
+    assert (pose <= robot.upper).all()
+    assert np.array_equal(pose, robot.neutral()) == robot.floating_base
+    for part in robot.quaternions.values():
+        assert pose[part].tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("name", zoo.names())

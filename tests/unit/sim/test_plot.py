@@ -9,12 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from kinetree import zoo
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
-from kinetree.sim.plot import _coordinate_panels, _quaternions, _turned
+from kinetree.sim.plot import _coordinate_panels, _panels, _quaternions, _turned, _widen
+from kinetree.sim.plot_groups import group_sizes
+from tests.robots import load_robot
 
 
 def short_motion(name: str) -> Trajectory:
@@ -40,13 +43,13 @@ def test_a_picture_is_written(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "panels"),
     [
-        ("double_pendulum", [("joint angle, rad", [0, 1])]),
-        ("cart_pole", [("joint angle, rad", [1]), ("joint position, m", [0])]),
-        ("quadruped", [("base position, m", [0, 1, 2]), ("joint angle, rad", list(range(7, 19)))]),
-        ("ragdoll", [("base position, m", [0, 1, 2]), ("joint angle, rad", [19, 28, 37, 46])]),
+        ("double_pendulum", [("joint angle, rad", "rad", [0, 1])]),
+        ("cart_pole", [("joint angle, rad", "rad", [1]), ("joint position, m", "m", [0])]),
+        ("quadruped", [("base position, m", "m", [0, 1, 2]), ("joint angle, rad", "rad", list(range(7, 19)))]),
+        ("ragdoll", [("base position, m", "m", [0, 1, 2]), ("joint angle, rad", "rad", [19, 28, 37, 46])]),
     ],
 )
-def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, list[int]]]) -> None:
+def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, str, list[int]]]) -> None:
     assert _coordinate_panels(short_motion(name)) == panels
 
 
@@ -63,7 +66,64 @@ def test_quaternions_are_drawn_as_how_far_they_turned() -> None:
 
 def test_coordinates_without_a_unit_have_a_panel() -> None:
     motion = replace(short_motion("double_pendulum"), q_units=("", "rad"))
-    assert _coordinate_panels(motion) == [("joint angle, rad", [1]), ("coordinate", [0])]
+    assert _coordinate_panels(motion) == [("joint angle, rad", "rad", [1]), ("coordinate", "", [0])]
+
+
+def drawn(motion: Trajectory) -> list[tuple[str, list[str]]]:
+    """(label, names of its lines) of each panel."""
+    panels, _ = _panels(motion, slice(None))
+    return [(label, [name for name, _ in lines]) for label, _, lines in panels]
+
+
+def test_rounding_errors_and_what_does_not_move_have_no_panel() -> None:
+    """In free fall nothing turns: joints and base do so by 1e-17 rad."""
+    dog = zoo.load("quadruped")
+    motion = simulate(dog, duration=0.5)
+    assert 0.0 < np.ptp(motion.q[:, 7:]) < 1e-15
+    assert drawn(motion) == [("base position, m", ["root_joint.z"])]
+    _, still = _panels(motion, slice(None))
+    assert len(still) == 2 + 12 + 1
+    hanging = simulate(zoo.load("double_pendulum"), duration=0.01)
+    assert drawn(hanging) == [("joint angle, rad", ["shoulder", "elbow"])]
+    assert _panels(hanging, slice(None))[1] == []
+
+
+def test_fingers_that_stay_have_no_panel() -> None:
+    panda = load_robot("panda", mimic=True)
+    motion = simulate(panda, q=np.append(panda.random(1)[:7], 0.0), duration=0.01, integrator="semi_implicit_euler")
+    motion = replace(
+        motion, q=np.column_stack([motion.q[:, :7] + motion.time[:, None], motion.q[:1, 7:].repeat(11, 0)])
+    )
+    assert drawn(motion) == [("joint angle, rad", [f"panda_joint{k}" for k in range(1, 8)])]
+
+
+def test_many_joints_are_divided_among_panels_by_their_names() -> None:
+    names = load_robot("talos_full_v2", mimic=True).q_names
+    sizes = group_sizes(names)
+    assert max(sizes) <= 8
+    starts = np.cumsum([0, *sizes[:-1]])
+    assert {"arm_left_1_joint", "arm_right_1_joint", "leg_right_1_joint"} <= {names[k] for k in starts}
+    assert group_sizes([]) == []
+    assert group_sizes(["a"]) == [1]
+    assert len(group_sizes([f"j{k}" for k in range(1000)])) <= 9
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1.0 + 1e-16), (-1e-17, 1e-19), (0.0, 0.0), (2.0, 2.0)])
+def test_no_panel_is_finer_than_its_floor(low: float, high: float) -> None:
+    ax = Figure().subplots()
+    ax.plot([0.0, 1.0], [low, high])
+    _widen(ax, 1e-3)
+    bottom, top = ax.get_ylim()
+    assert top - bottom >= 1e-3 * (1.0 - 1e-9)
+    assert bottom <= low <= high <= top
+
+
+def test_what_moves_enough_keeps_its_scale() -> None:
+    ax = Figure().subplots()
+    ax.plot([0.0, 1.0], [0.0, 0.1])
+    before = ax.get_ylim()
+    _widen(ax, 1e-3)
+    assert ax.get_ylim() == before
 
 
 def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
