@@ -167,11 +167,27 @@ def test_parameters_are_differentiated_by_too() -> None:
         np.testing.assert_allclose(J[..., k], (there - back) / (2 * h), atol=1e-8)
     w = np.arange(6.0)
     _, gradient = kt.vjp(robot, NEAREST, (q,), w, parameters={name: given}, **options)
-    assert list(gradient) == ["q", name]
+    assert list(gradient) == ["q", "constraints.0.at", name]
     np.testing.assert_allclose(gradient[name], np.einsum("i,kij->kj", w, J), atol=1e-12)
     direction = np.eye(7)[0]
     _, change = kt.jvp(robot, NEAREST, (q,), {name: direction}, parameters={name: given}, **options)
     np.testing.assert_allclose(change, J[..., 0], atol=1e-12)
+
+
+def test_targets_are_differentiated_by_too() -> None:
+    """Also where two constraints, a place and a rod, pull at different frames of a batch."""
+    rod = kt.Loop(ARM.root, LINK, "distance", length=float(np.linalg.norm(kt.frame_placement(ARM, Q_ARM, LINK)[:3, 3])))
+    options: dict[str, Any] = {"constraints": [kt.Contact("tool", at=PLACE), rod]}
+    h = 1e-6
+    q = Q_ARM + np.array([[0.0], [0.02]])
+    J = kt.jacobian(ARM, NEAREST, (q,), wrt="constraints.0.at", **options)
+    assert J.shape == (2, 6, 3)
+    for k, e in enumerate(np.eye(3)):
+        there, back = (NEAREST(ARM, q, [kt.Contact("tool", at=PLACE + s * h * e), rod]).q for s in (1, -1))
+        np.testing.assert_allclose(J[..., k], (there - back) / (2 * h), atol=1e-7)
+    w = np.arange(6.0)
+    _, gradient = kt.vjp(ARM, NEAREST, (q,), w, wrt="constraints.0.at", **options)
+    np.testing.assert_allclose(gradient["constraints.0.at"], np.einsum("i,kij->kj", w, J), atol=1e-11)
 
 
 def test_single_precision_has_its_derivatives() -> None:
@@ -226,7 +242,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a name that is none": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="solution", **_arm().options),
-        kt.NameNotFoundError, "nearest_configuration cannot be differentiated by 'solution'.*it has q;",
+        kt.NameNotFoundError, "cannot be differentiated by 'solution'.*it has q, constraints.0.at;",
     ),
     "a list of names": (
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt=["q"], **_arm().options),  # type: ignore[arg-type]
