@@ -14,12 +14,13 @@ import numpy as np
 from kinetree.errors import MissingPackageError, ShapeError, listed
 from kinetree.files import file_path, write_file
 from kinetree.sim.plot_groups import group_sizes
-from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["plot"]
+__all__ = ["figure", "plot"]
 
 _POINTS = 4000
 _LEGEND_ROWS = 16
@@ -33,34 +34,23 @@ _INK, _GRID = "#22262b", "#d9dde2"
 _KINETIC, _POTENTIAL, _TOTAL, _ERROR = "#d1603d", "#2f6fa7", "#22262b", "#8a4fa3"
 _FEW = ("#2f6fa7", "#d1603d", "#3f8f5f", "#8a4fa3", "#b8860b", "#3aa5b0", "#c2477f", "#6b7280")
 _LABELS = {"rad": "joint angle, rad", "m": "joint position, m", "": "coordinate"}
-_QUATERNION = (".qx", ".qy", ".qz", ".qw")
 
 
-def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
-    """Draw a trajectory into a PNG file and return its path; ".png" is appended if it is not there.
+def figure(trajectory: TrajectoryArrays) -> Figure:
+    """The picture that `plot` writes, as a matplotlib figure.
 
-    Panels: the position of a floating base, joint angles, joint displacements, coordinates without a unit, how far
-    each quaternion has turned since the start (each only if there are any), the kinetic, potential and total energy,
-    and the error of the energy balance. Many joints are divided among panels, those with similar names together; what
-    does not move is named below and not drawn, unless nothing moves. No panel's scale is finer than rounding errors.
-
-    The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
-    before stays as it was.
-
-    Raises `ShapeError` for a batch of motions, of which one can be drawn, `plot(motions[0], …)`;
-    `MissingPackageError` if matplotlib is not installed, and `SaveError` if the file cannot be written.
+    Raises `ShapeError` for a batch of motions, and `MissingPackageError` if matplotlib is not installed.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
-    target = file_path("plot", path, ".png")
     if trajectory.shape:
         first = ", ".join("0" for _ in trajectory.shape)
         raise ShapeError(
             f"this trajectory is a batch {trajectory.shape} of motions, and a picture shows one of them: "
-            f"plot(motions[{first}], …)"
+            f"motions[{first}].plot(…)"
         )
 
     # A few thousand points are more than the picture has columns.
@@ -71,11 +61,11 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
     panels, still = _panels(trajectory, shown)
     many = len(panels) > 4
     heights = [(3.4 if len(lines) > 3 and not many else 2.2) for _, _, lines in panels] + [2.6, 1.5]
-    figure = Figure(figsize=(10.5, sum(heights) + 0.9), dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
+    drawn = Figure(figsize=(10.5, sum(heights) + 0.9), dpi=130, layout="constrained")
+    FigureCanvasAgg(drawn)
     title = f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, dt = {trajectory.dt:g} s"
-    figure.suptitle(_plain(title), fontsize=12, fontweight="bold", color=_INK, x=0.01, ha="left")
-    axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    drawn.suptitle(_plain(title), fontsize=12, fontweight="bold", color=_INK, x=0.01, ha="left")
+    axes = drawn.subplots(len(heights), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
 
     for ax, (label, floor, lines) in zip(axes, panels, strict=False):
         _lines(ax, time, lines)
@@ -103,12 +93,30 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str]) -> Path:
         _dress(ax)
     for ax in (energy, error):
         _legend(ax)
+    return drawn
 
+
+def plot(trajectory: TrajectoryArrays, path: str | os.PathLike[str]) -> Path:
+    """Draw a trajectory into a PNG file and return its path; ".png" is appended if it is not there.
+
+    Panels: the position of a floating base, joint angles, joint displacements, coordinates without a unit, how far
+    each quaternion has turned since the start (each only if there are any), the kinetic, potential and total energy,
+    and the error of the energy balance. Many joints are divided among panels, those with similar names together; what
+    does not move is named below and not drawn, unless nothing moves. No panel's scale is finer than rounding errors.
+
+    The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
+    before stays as it was.
+
+    Raises `ShapeError` for a batch of motions, of which one can be drawn, `plot(motions[0], …)`;
+    `MissingPackageError` if matplotlib is not installed, and `SaveError` if the file cannot be written.
+    """
+    target = file_path("plot", path, ".png")
+    drawn = figure(trajectory)
     with warnings.catch_warnings():
         # A name in a script that the font lacks is drawn as boxes; no warning is needed.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         picture = io.BytesIO()
-        figure.savefig(picture, format="png")
+        drawn.savefig(picture, format="png")
     write_file(target, lambda file: file.write(picture.getbuffer()))
     return target
 
@@ -117,13 +125,13 @@ Panel = tuple[str, float, list[tuple[str, Any]]]
 """Label, smallest range, and (name, values) of each line."""
 
 
-def _panels(trajectory: Trajectory, shown: Any) -> tuple[list[Panel], list[str]]:
+def _panels(trajectory: TrajectoryArrays, shown: Any) -> tuple[list[Panel], list[str]]:
     """The panels above those of energy, and the names of what does not move and is left out."""
     panels: list[Panel] = []
     for label, unit, columns in _coordinate_panels(trajectory):
         lines = [(trajectory.q_names[k], trajectory.q[shown, k]) for k in columns]
         panels.append((label, _FLOORS[unit], lines))
-    if turns := [(name, _turned(trajectory.q[shown, k : k + 4])) for name, k in _quaternions(trajectory)]:
+    if turns := [(name, _turned(trajectory.q[shown, k : k + 4])) for name, k in trajectory.quaternions]:
         panels.append(("turned since\nthe start, rad", _FLOORS["rad"], turns))
     moving = [(label, floor, [line for line in lines if np.ptp(line[1]) > _STILL]) for label, floor, lines in panels]
     if not any(lines for _, _, lines in moving):
@@ -143,7 +151,7 @@ def _divided(panels: list[Panel]) -> list[Panel]:
     return found
 
 
-def _largest_energy(trajectory: Trajectory) -> float:
+def _largest_energy(trajectory: TrajectoryArrays) -> float:
     series = (trajectory.kinetic, trajectory.potential, trajectory.work, trajectory.dissipated)
     return max(float(np.abs(values).max()) for values in series)
 
@@ -162,9 +170,9 @@ def _widen(ax: Axes, least: float) -> None:
         ax.set_ylim(middle - least / 2.0, middle + least / 2.0)
 
 
-def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, str, list[int]]]:
+def _coordinate_panels(trajectory: TrajectoryArrays) -> list[tuple[str, str, list[int]]]:
     """(label, unit, columns of q) of each panel. A position next to a quaternion is that of a floating base."""
-    quaternions = {k + part for _, k in _quaternions(trajectory) for part in range(4)}
+    quaternions = {k + part for _, k in trajectory.quaternions for part in range(4)}
     floating = {trajectory.q_joints[k] for k in quaternions}
     base: list[int] = []
     by_unit: dict[str, list[int]] = {"rad": [], "m": [], "": []}
@@ -173,17 +181,6 @@ def _coordinate_panels(trajectory: Trajectory) -> list[tuple[str, str, list[int]
             (base if joint in floating and unit == "m" else by_unit[unit]).append(k)
     panels = [("base position, m", "m", base)] if base else []
     return panels + [(_LABELS[unit], unit, columns) for unit, columns in by_unit.items() if columns]
-
-
-def _quaternions(trajectory: Trajectory) -> list[tuple[str, int]]:
-    """(name, first column of q) of each quaternion."""
-    names = trajectory.q_names
-    return [
-        (names[k].removesuffix("qx").removesuffix("."), k)
-        for k in range(len(names) - 3)
-        if all(name.endswith(part) for name, part in zip(names[k : k + 4], _QUATERNION, strict=True))
-        and not any(trajectory.q_units[k : k + 4])
-    ]
 
 
 def _turned(q: Any) -> Any:

@@ -5,15 +5,14 @@ Source: de Boor, *A Practical Guide to Splines* (1978), chapter IV (cubic Hermit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
+
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 __all__ = ["Moments"]
 
 Array = NDArray[np.float64]
-_QUATERNION = (".qx", ".qy", ".qz", ".qw")
 
 
 class Moments:
@@ -49,16 +48,17 @@ class Moments:
         result: Array = x0 + s * (r0 + s * (3.0 * change - 2.0 * r0 - r1 + s * (r0 + r1 - 2.0 * change)))
         return result
 
-    def configurations(self, q: Array, v: Array, q_names: Sequence[str], v_names: Sequence[str]) -> Array:
+    def configurations(self, motion: TrajectoryArrays) -> Array:
         """Cubics for coordinates whose rates are in v, which have no part in their name; straight lines for others.
 
         On a straight line between two attitudes quaternions have length 1 again, so that they turn about one axis.
         """
+        q, v, names = motion.q, motion.v, motion.q_names
         result = self.linear(q)
-        rates = {name: k for k, name in enumerate(v_names)}
-        plain = [k for k, name in enumerate(q_names) if name in rates and "." not in name]
-        result[..., plain] = self.cubic(q[..., plain], v[..., [rates[q_names[k]] for k in plain]])
-        for k in _quaternions(q_names):
+        rates = {name: k for k, name in enumerate(motion.v_names)}
+        plain = [k for k, name in enumerate(names) if name in rates and "." not in name]
+        result[..., plain] = self.cubic(q[..., plain], v[..., [rates[names[k]] for k in plain]])
+        for _, k in motion.quaternions:
             nearer = self._shorter_way(q[..., k : k + 4])
             result[..., k : k + 4] = nearer / np.linalg.norm(nearer, axis=-1, keepdims=True)
         return result
@@ -69,13 +69,3 @@ class Moments:
         q1 = np.where(np.sum(q0 * q1, axis=-1, keepdims=True) < 0.0, -q1, q1)
         result: Array = q0 + self._part[:, None] * (q1 - q0)
         return result
-
-
-def _quaternions(names: Sequence[str]) -> list[int]:
-    """Where quaternions begin among coordinates."""
-    return [
-        k
-        for k, name in enumerate(names)
-        if name.endswith("qx")
-        and tuple(names[k : k + 4]) == tuple(name.removesuffix("qx") + end[1:] for end in _QUATERNION)
-    ]

@@ -15,12 +15,15 @@ from kinetree.files import file_path
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.records import record
+from kinetree.sim.plot import figure, plot
 from kinetree.sim.resampling import Moments
 from kinetree.sim.table import table
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
 from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_fields
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
@@ -28,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(TrajectoryArrays):
     """A motion, sampled at T moments: the initial state and the state after each step. Or a batch of them.
 
     In a batch arrays have its axes first, (…, T, n); `motions[k]` is the trajectory of one of them.
@@ -59,35 +62,12 @@ class Trajectory:
     <Trajectory of 'double_pendulum': 1 s in steps of 0.001 s, rk4; q (1001, 2), v (1001, 2)>
     """
 
-    robot: str
-    integrator: str
-    dt: float
-    substeps: int
-    time: Array
-    q: Array
-    v: Array
-    qdd: Array
-    tau: Array
-    kinetic: Array
-    potential: Array
-    work: Array
-    dissipated: Array
-    q_names: tuple[str, ...]
-    q_joints: tuple[str, ...]
-    q_units: tuple[str, ...]
-    v_names: tuple[str, ...]
-
     def __repr__(self) -> str:
         batch = f"{self.shape} motions, " if self.shape else ""
         return (
             f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in steps of {self.dt:g} s, {self.integrator}; "
             f"q {self.q.shape}, v {self.v.shape}>"
         )
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The axes of a batch; () for one motion."""
-        return self.q.shape[:-2]
 
     def __getitem__(self, index: Any) -> Trajectory:
         """One of a batch of motions, or a smaller batch.
@@ -106,17 +86,6 @@ class Trajectory:
             what = f"a batch {self.shape}" if self.shape else "one motion, not a batch"
             raise ShapeError(f"this trajectory is {what}; its arrays are in fields such as q, {self.q.shape}")
         return replace(self, **{name: getattr(self, name)[given] for name in PER_MOTION})
-
-    @property
-    def total(self) -> Array:
-        """Kinetic and potential energy, (…, T), J."""
-        return self.kinetic + self.potential
-
-    @property
-    def balance_error(self) -> Array:
-        """What the integrator created, (…, T), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
-        total = self.total
-        return total - total[..., :1] - self.work + self.dissipated
 
     def resampled(self, times: ArrayLike) -> Trajectory:
         """The motion at other moments of it.
@@ -146,7 +115,7 @@ class Trajectory:
         return replace(
             self,
             time=wanted,
-            q=at.configurations(self.q, self.v, self.q_names, self.v_names),
+            q=at.configurations(self),
             v=at.linear(self.v),
             qdd=at.linear(self.qdd),
             tau=at.held(self.tau),
@@ -191,6 +160,28 @@ class Trajectory:
                 *((field, [""], getattr(self, field)[..., None]) for field in scalars),
             ],
         )
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
+        """A picture: how the joints move, the energies, and the error of their balance.
+
+        Args:
+            path: of the PNG file to write; ".png" is appended if it is not there. Without it the picture is returned
+                as a matplotlib figure, which a notebook shows.
+
+        Returns:
+            The figure, or the path of the file.
+
+        Raises:
+            ShapeError: this is a batch; draw one of its motions.
+            MissingPackageError: matplotlib is not installed.
+            SaveError: the file cannot be written.
+
+        >>> import kinetree as kt
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
+        >>> [ax.get_ylabel() for ax in motion.plot().axes]
+        ['joint angle, rad', 'energy, J', 'balance\\nerror, J']
+        """
+        return figure(self) if path is None else plot(self, path)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.

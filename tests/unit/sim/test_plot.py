@@ -15,7 +15,7 @@ from kinetree import zoo
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
-from kinetree.sim.plot import _coordinate_panels, _panels, _quaternions, _turned, _widen
+from kinetree.sim.plot import _coordinate_panels, _panels, _turned, _widen
 from kinetree.sim.plot_groups import group_sizes
 from tests.robots import load_robot
 
@@ -55,7 +55,7 @@ def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, s
 
 def test_quaternions_are_drawn_as_how_far_they_turned() -> None:
     motion = short_motion("ragdoll")
-    turns = _quaternions(motion)
+    turns = motion.quaternions
     assert [name for name, _ in turns][:3] == ["root_joint", "waist", "neck"]
     assert [k for _, k in turns] == [part.start for part in zoo.load("ragdoll").quaternions.values()]
     angle = np.linspace(0.0, 3.0, 7)

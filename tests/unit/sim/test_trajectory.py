@@ -207,7 +207,7 @@ def test_a_motion_at_rest_is_saved_so_that_it_can_be_read(
     rows = 20_000
     still = {
         name: np.zeros((rows, *getattr(motion, name).shape[1:]))
-        for name in ("q", "v", "tau", "kinetic", "potential", "work", "dissipated")
+        for name in ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
     }
     rest = replace(motion, time=np.arange(rows, dtype=float), **still)
     np.savez_compressed(tmp_path / "packed.npz", **parts(rest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -129,3 +130,12 @@ def test_the_text_is_one_line() -> None:
         "<Trajectory of 'double_pendulum': 0.2 s in steps of 0.001 s, rk4; q (201, 2), v (201, 2)>"
     )
     assert re.fullmatch(r"<Trajectory of .*: \(2,\) motions, .*>", repr(motion(q=np.zeros((2, 2)), v=np.zeros(2))))
+
+
+def test_a_picture_is_a_figure_or_a_file(tmp_path: Path) -> None:
+    found = motion()
+    assert len(found.plot().axes) == 3
+    assert found.plot(tmp_path / "motion") == tmp_path / "motion.png"
+    assert (tmp_path / "motion.png").stat().st_size > 10_000
+    with pytest.raises(kt.ShapeError, match=r"motions\[0\]\.plot"):
+        motion(q=np.zeros((2, 2)), v=np.zeros(2)).plot()

@@ -1,0 +1,63 @@
+"""The arrays of a motion, for `Trajectory` and for what reads them: pictures, files, tables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.records import record
+
+__all__ = ["TrajectoryArrays"]
+
+Array = NDArray[np.float64]
+_QUATERNION = ("qx", "qy", "qz", "qw")
+
+
+@record(frozen=True, slots=True, eq=False, repr=False)
+class TrajectoryArrays:
+    """The fields of a `Trajectory`, which explains them."""
+
+    robot: str
+    integrator: str
+    dt: float
+    substeps: int
+    time: Array
+    q: Array
+    v: Array
+    qdd: Array
+    tau: Array
+    kinetic: Array
+    potential: Array
+    work: Array
+    dissipated: Array
+    q_names: tuple[str, ...]
+    q_joints: tuple[str, ...]
+    q_units: tuple[str, ...]
+    v_names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of a batch; () for one motion."""
+        return self.q.shape[:-2]
+
+    @property
+    def total(self) -> Array:
+        """Kinetic and potential energy, (…, T), J."""
+        return self.kinetic + self.potential
+
+    @property
+    def balance_error(self) -> Array:
+        """What the integrator created, (…, T), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
+        total = self.total
+        return total - total[..., :1] - self.work + self.dissipated
+
+    @property
+    def quaternions(self) -> list[tuple[str, int]]:
+        """(name of what turns, first column of q) of each quaternion."""
+        names = self.q_names
+        return [
+            (names[k].removesuffix("qx").removesuffix("."), k)
+            for k in range(len(names) - 3)
+            if all(name.endswith(part) for name, part in zip(names[k : k + 4], _QUATERNION, strict=True))
+            and not any(self.q_units[k : k + 4])
+        ]
