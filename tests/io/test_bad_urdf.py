@@ -39,7 +39,13 @@ CASES = {
     "an underscore in a number": Case(MASS, '<mass value="1_000"/>', "1_000", "(write it without underscores)"),
     "not a number": Case(MASS, '<mass value="NaN"/>', "NaN", "'NaN' is not a finite number"),
     "infinity": Case(AXIS, '<axis xyz="0 inf 0"/>', "inf", "'inf' is not a finite number"),
-    "minus infinity": Case(LIMIT, '<limit lower="-Infinity" upper="0"/>', "-Inf", "'-Infinity' is not a finite number"),
+    "a lower limit that is none above": Case(LIMIT, '<limit lower="inf" upper="0"/>', "inf", "lower=inf is above upper"),
+    "limits that are one infinity": Case(LIMIT, '<limit lower="inf" upper="+INF"/>', "inf", "lower and upper are both"),
+    "an infinite speed backwards": Case(
+        LIMIT, '<limit lower="0" upper="1" velocity="-inf"/>', "-inf", "velocity=-inf is negative"
+    ),
+    "a limit that is not a number": Case(LIMIT, '<limit lower="nan" upper="1"/>', "nan", "'nan' is not a finite number"),
+    "almost an infinity": Case(LIMIT, '<limit lower="-infinite" upper="1"/>', "infinite", "is not a number"),
     "a number beyond the range of floats": Case(MASS, '<mass value="1e999"/>', "1e999", "is too large for a 64-bit number"),
     **{
         f"{value} as {entry}": Case(

@@ -311,3 +311,25 @@ def _joint(number: int, parent: int, child: int) -> str:
         f'<joint name="j{number}" type="continuous"><parent link="l{parent}"/><child link="l{child}"/>'
         f'<origin xyz="0.1 0 0"/><axis xyz="0 {number % 2} {1 - number % 2}"/></joint>'
     )
+
+
+@pytest.mark.parametrize("word", ["inf", "+inf", "Infinity", "INF", " +infinity ", "1e308", "3.4028234664e+38", "1e30"])
+def test_infinite_limits_are_none(word: str, tmp_path: Path) -> None:
+    limit = '<limit lower="-1.5" upper="2" velocity="3" effort="40"/>'
+    minus = f"-{word.strip().lstrip('+')}"
+    text = spoil(limit, f'<limit lower="{minus}" upper="{word}" velocity="{word}" effort="{word}"/>')
+    robot = kt.load(write(tmp_path, text))
+    assert robot.joints["shoulder"].limits == kt.Limits((-math.inf,), (math.inf,), (math.inf,), (math.inf,))
+    assert not any("limit" in note for note in robot.notes)
+    assert np.isfinite(robot.random(0)).all()
+    assert kt.from_text(kt.to_text(robot)) == robot
+    half = kt.load(write(tmp_path, spoil(limit, f'<limit lower="-1.5" upper="{word}"/>')))
+    assert half.joints["shoulder"].limits.upper == (math.inf,)
+    assert half.joints["shoulder"].limits.lower == (-1.5,)
+
+
+def test_infinite_limits_on_a_continuous_joint_are_what_it_has_anyway(tmp_path: Path) -> None:
+    text = spoil('<limit velocity="5" effort="6"/>', '<limit lower="-inf" upper="inf" velocity="5" effort="6"/>')
+    robot = kt.load(write(tmp_path, text))
+    assert robot.joints["elbow"].limits == kt.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
+    assert not any("no meaning" in note for note in robot.notes)

@@ -11,14 +11,17 @@ import re
 
 from kinetree.io.document import Element, shown
 
-__all__ = ["number", "number_each", "numbers"]
+__all__ = ["bound", "number", "number_each", "numbers"]
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _BLANK = r"[ \t\r\n]"
 _ONE = re.compile(_NUMBER)
 _LIST = re.compile(rf"{_BLANK}*+{_NUMBER}(?:{_BLANK}++{_NUMBER})*+{_BLANK}*+")
 _EACH = re.compile(rf"{_NUMBER}(?:\0{_NUMBER})*+")
+_INFINITE = re.compile(rf"{_BLANK}*+([+-]?)inf(?:inity)?{_BLANK}*+", re.IGNORECASE)
 _LONGEST = 4096
+_NO_BOUND = 1e30
+"""Files that cannot write infinity have the largest number of 32 or 64 bits in its place."""
 
 
 def number(element: Element, attribute: str, default: float | None = None) -> float:
@@ -31,6 +34,18 @@ def number(element: Element, attribute: str, default: float | None = None) -> fl
         if math.isfinite(value):
             return value
     return numbers(element, attribute, 1)[0]
+
+
+def bound(element: Element, attribute: str, default: float | None = None) -> float:
+    """The value of an attribute that holds one number or an infinity, which means that there is no such bound.
+
+    The infinities are written "inf" or "infinity" in letters of any case, or as numbers of 1e30 and more.
+    """
+    infinite = _INFINITE.fullmatch(element.attributes.get(attribute, ""))
+    if infinite:
+        return -math.inf if infinite[1] == "-" else math.inf
+    value = number(element, attribute, default)
+    return math.copysign(math.inf, value) if abs(value) >= _NO_BOUND else value
 
 
 def number_each(element: Element, attributes: tuple[str, ...]) -> tuple[float, ...]:

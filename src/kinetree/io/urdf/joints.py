@@ -6,7 +6,7 @@ import math
 
 from kinetree.errors import nearest_names
 from kinetree.io.document import Element
-from kinetree.io.numbers import number, numbers
+from kinetree.io.numbers import bound, number, numbers
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.placement import read_placement
 from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
@@ -94,13 +94,15 @@ def _limits(
         return None
     lower, upper = -math.inf, math.inf
     if bounded:
-        lower, upper = number(limit, "lower", 0.0), number(limit, "upper", 0.0)
+        lower, upper = bound(limit, "lower", 0.0), bound(limit, "upper", 0.0)
         if "lower" not in limit.attributes or "upper" not in limit.attributes:
             notes.add("joints whose <limit> has no lower or no upper have zero there, URDF's default", name)
-    elif number(limit, "lower", 0.0) or number(limit, "upper", 0.0):
+    elif any(math.isfinite(x) and x for x in (bound(limit, "lower", 0.0), bound(limit, "upper", 0.0))):
         notes.add("lower and upper limits on continuous joints have no meaning and were not kept", name)
     if lower > upper:
         limit.fail(f"lower={lower:g} is above upper={upper:g}; exchange them")
+    if math.isinf(lower) and lower == upper:
+        limit.fail(f"lower and upper are both {lower:g}; a joint without limits has lower=-inf and upper=inf")
     return Limits(
         (lower,), (upper,), (_bound(limit, "velocity", name, notes),), (_bound(limit, "effort", name, notes),)
     )
@@ -110,7 +112,7 @@ def _bound(limit: Element, attribute: str, name: str, notes: Notes) -> float:
     if attribute not in limit.attributes:
         notes.add(f"joints whose <limit> has no {attribute} are taken as unlimited in it", name)
         return math.inf
-    value = number(limit, attribute)
+    value = bound(limit, attribute)
     if value < 0.0:
         limit.fail(f"{attribute}={value:g} is negative; give its magnitude")
     return value
