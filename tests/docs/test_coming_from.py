@@ -64,8 +64,8 @@ def given(path: str) -> dict[str, Any]:
     robot = kt.load(path)
     return {
         "np": np, "path": path, "rng": rng, "qs": qs, "vs": vs, "taus": taus,
-        "q": qs[1], "v": vs[1], "tau": taus[1], "qdd": 2.0 * vs[2], "wrench": 10.0 * qs[2], "point": np.array([0.3, 0.2, 0.1]),
-        "target": kt.frame_placement(robot, qs[3], "hand"),
+        "q": qs[1], "v": vs[1], "tau": taus[1], "qdd": 2.0 * vs[2], "wrench": 10.0 * qs[2],
+        "point": np.array([0.3, 0.2, 0.1]), "target": kt.frame_placement(robot, qs[3], "hand"),
     }  # fmt: skip
 
 
