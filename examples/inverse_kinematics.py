@@ -2,7 +2,8 @@
 
 `kt.nearest_configuration` finds the configuration nearest to a given one in which a frame is held at a pose. A Panda
 has one joint more than a pose needs, so there are many answers; this one moves the joints as little as possible. A
-thousand poses take one call. The example checks that the poses are reached to rounding.
+thousand poses take one call. The example checks that the poses are reached to rounding, and that the answer is within
+the joints' limits, which the search does not know.
 """
 
 from importlib.metadata import distribution
@@ -21,6 +22,7 @@ reached = kt.frame_placement(panda, found.q, "panda_hand_tcp")
 error = abs(reached - goal).max()
 print(f"q = {found.q.round(3)}, error {error:.0e}")
 assert error < 1e-11
+assert ((panda.lower <= found.q) & (found.q <= panda.upper)).all()
 
 goals = np.tile(goal, (1000, 1, 1))
 goals[:, :2, 3] += np.random.default_rng(0).uniform(-0.1, 0.1, (1000, 2))
