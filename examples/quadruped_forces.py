@@ -20,7 +20,7 @@ contacts = [kt.Contact(foot) for foot in feet]
 q = a1.neutral()
 q[7:] = [0.1, 0.8, -1.6, -0.1, 0.7, -1.5, 0.05, 0.9, -1.7, 0.0, 0.8, -1.6]
 v = kt.nearest_velocity(a1, q, np.linspace(-1.0, 1.0, a1.nv), contacts)  # the trunk sways, the feet stay
-tau = np.r_[np.zeros(6), np.linspace(-4.0, 6.0, 12)]
+tau = np.r_[np.zeros(6), 0, 3, 6, 0, 4, 6, 0, 4, 7, 0, 3, 5]
 
 forces = kt.constraint_forces(a1, q, v, tau, contacts).reshape(4, 3)
 
