@@ -13,7 +13,7 @@ import pytest
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
-from kinetree.expr import OPS, Block, Instruction, Port, Program, interpret
+from kinetree.expr import OPS, Block, Instruction, Port, Program, functions, interpret
 
 VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.25, math.inf, -math.inf, math.nan]
 EXTREME = {
@@ -58,12 +58,20 @@ def test_every_operation_does_what_its_row_says(op: str, precision: Precision) -
     is_number = ~np.isnan(expected)
     assert (np.isnan(y) == ~is_number).all()
     if op in INEXACT:
-        # Right to 1.5 units of the last place; the sine of -0.0 is 0.0.
+        # Right to 1.5 units of the last place.
         rtol = 3 * 2.0**-53 if precision is F64 else 3 * 2.0**-24
         np.testing.assert_allclose(y[is_number], expected[is_number], rtol=rtol, atol=0)
     else:
         assert (y[is_number] == expected[is_number]).all()
-        assert (np.signbit(y[is_number]) == np.signbit(expected[is_number])).all()
+    assert (np.signbit(y[is_number]) == np.signbit(expected[is_number])).all()
+
+
+@pytest.mark.parametrize("op", [op for op in OPS if hasattr(functions, op)])
+def test_functions_of_numbers_keep_the_sign_of_zero(op: str) -> None:
+    """The reference: sin(-0.0) is -0.0, and atan2(-0.0, -1.0) is -π, not π."""
+    for row in rows(op, F64).tolist():
+        expected, found = OPS[op].evaluate(*row), getattr(functions, op)(*row)
+        assert struct.pack("d", found) == struct.pack("d", expected) or (math.isnan(found) and math.isnan(expected))
 
 
 @PRECISIONS

@@ -23,6 +23,7 @@ class _Constants:
     magic: float
     """Adding and then subtracting it rounds to the nearest integer, which it leaves in the low bits."""
     half_pi: tuple[float, float, float]
+    """Each rounded down: subtracting zero times a positive number leaves -0.0 what it is."""
     sine: tuple[float, ...]
     """(sin r - r) / r³ in powers of r², minimax on [0, (pi/4)²]."""
     cosine: tuple[float, ...]
@@ -35,8 +36,8 @@ _CONSTANTS = {
         magic=1.5 * 2.0**52,
         half_pi=(
             float.fromhex("0x1.921fb54442d18p+0"),
-            float.fromhex("0x1.1a62633145c07p-54"),
-            float.fromhex("-0x1.f1976b7ed8fbcp-110"),
+            float.fromhex("0x1.1a62633145c06p-54"),
+            float.fromhex("0x1.c1cd129024e08p-107"),
         ),
         sine=(
             -0.16666666666666632,
@@ -59,9 +60,9 @@ _CONSTANTS = {
         limit=1e4,
         magic=1.5 * 2.0**23,
         half_pi=(
-            float.fromhex("0x1.921fb6p+0"),
-            float.fromhex("-0x1.777a5cp-25"),
-            float.fromhex("-0x1.ee59dap-50"),
+            float.fromhex("0x1.921fb4p+0"),
+            float.fromhex("0x1.4442d0p-24"),
+            float.fromhex("0x1.846988p-48"),
         ),
         sine=(-0.16666654936701328, 0.008332177686620664, -0.0001951723469164859),
         cosine=(0.04166664685493061, -0.001388736692085845, 2.4438380347283053e-05),
@@ -127,7 +128,12 @@ class _Formulas:
   %z = fmul {V} {r}, {r}
   %rz = fmul {V} {r}, %z
 {self._horner("p", c.sine)}
-  %s = {fma}({V} %rz, {V} %p, {V} {r})
+  %s_unsigned = {fma}({V} %rz, {V} %p, {V} {r})          ; of r's sign, but 0.0 for -0.0
+  %s_unsigned_bits = bitcast {V} %s_unsigned to {K}
+  %r_raw = bitcast {V} {r} to {K}
+  %r_sign = and {K} %r_raw, {sign_bit}
+  %s_signed_bits = or {K} %s_unsigned_bits, %r_sign
+  %s = bitcast {K} %s_signed_bits to {V}
 {self._horner("g", c.cosine)}
   %g_1 = {fma}({V} %z, {V} %g, {V} {self._splat(-0.5)})
   %c = {fma}({V} %z, {V} %g_1, {V} {self._splat(1.0)})
