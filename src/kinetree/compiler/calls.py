@@ -14,6 +14,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
+from kinetree.compiler.usual_calls import forget, remember
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
@@ -233,14 +234,20 @@ def _checked(
     key = (definition, asked, forced, parameters, dtype, unroll)
     with compiling:
         if id(model) not in _kernels:
-            weakref.finalize(model, _kernels.pop, id(model)).atexit = False
+            weakref.finalize(model, _forget, id(model)).atexit = False
         kernels = _kernels.setdefault(id(model), {})
         if key not in kernels:
             specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
             kernels[key] = CompiledFunction(specialization, dtype)
             if key == (definition, (), (), (), "float64", None):
                 kernels[definition] = kernels[key]
+                remember(definition, model, kernels[key])
         return kernels[key]
+
+
+def _forget(model_id: int) -> None:
+    del _kernels[model_id]
+    forget(model_id)
 
 
 def _stand_in(model: Model) -> Model:

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -47,7 +48,7 @@ CENTER_OF_MASS_ACCELERATION = Definition("center_of_mass_acceleration", (_Q, _V,
 CENTER_OF_MASS_JACOBIAN = Definition("center_of_mass_jacobian", (_Q,), (3, "nv"), _jacobian)
 
 
-@defined_by(CENTER_OF_MASS_VELOCITY)
+@defined_plainly_by(CENTER_OF_MASS_VELOCITY)
 def center_of_mass_velocity(
     robot: Model,
     q: ArrayLike,
@@ -94,7 +95,7 @@ def center_of_mass_velocity(
     )
 
 
-@defined_by(CENTER_OF_MASS_ACCELERATION)
+@defined_plainly_by(CENTER_OF_MASS_ACCELERATION)
 def center_of_mass_acceleration(
     robot: Model,
     q: ArrayLike,
@@ -143,7 +144,7 @@ def center_of_mass_acceleration(
     )
 
 
-@defined_by(CENTER_OF_MASS_JACOBIAN)
+@defined_plainly_by(CENTER_OF_MASS_JACOBIAN)
 def center_of_mass_jacobian(
     robot: Model,
     q: ArrayLike,

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.model import Model, check_robot
@@ -87,7 +88,7 @@ LIMITED_FORCES = Definition(
 )
 
 
-@defined_by(PASSIVE_FORCES)
+@defined_plainly_by(PASSIVE_FORCES)
 def passive_forces(
     robot: Model,
     q: ArrayLike,
@@ -125,7 +126,7 @@ def passive_forces(
     return run(PASSIVE_FORCES, robot, (q, v), out=out, threads=threads, **switched_on(robot, passive))
 
 
-@defined_by(LIMITED_FORCES)
+@defined_plainly_by(LIMITED_FORCES)
 def limited_forces(
     robot: Model, tau: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:

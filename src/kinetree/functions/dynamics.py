@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, check_motors, limits_option, passive_option, switched_on
 from kinetree.model import Model
@@ -80,7 +81,7 @@ CORIOLIS_FORCES = Definition("coriolis_forces", (_Q, _V), ("nv",), _coriolis_for
 GRAVITY_FORCES = Definition("gravity_forces", (_Q,), ("nv",), _gravity_forces, regroups=True)
 
 
-@defined_by(ABA)
+@defined_plainly_by(ABA)
 def aba(
     robot: Model,
     q: ArrayLike,
@@ -144,7 +145,7 @@ def aba(
     return run(ABA, robot, (q, v, tau), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
-@defined_by(RNEA)
+@defined_plainly_by(RNEA)
 def rnea(
     robot: Model,
     q: ArrayLike,
@@ -191,7 +192,7 @@ def rnea(
     return run(RNEA, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
-@defined_by(CRBA)
+@defined_plainly_by(CRBA)
 def crba(
     robot: Model,
     q: ArrayLike,
@@ -226,7 +227,7 @@ def crba(
     return run(CRBA, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(BIAS_FORCES)
+@defined_plainly_by(BIAS_FORCES)
 def bias_forces(
     robot: Model,
     q: ArrayLike,
@@ -270,7 +271,7 @@ def bias_forces(
     return run(BIAS_FORCES, robot, (q, v), f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options)
 
 
-@defined_by(CORIOLIS_FORCES)
+@defined_plainly_by(CORIOLIS_FORCES)
 def coriolis_forces(
     robot: Model,
     q: ArrayLike,
@@ -309,7 +310,7 @@ def coriolis_forces(
     return run(CORIOLIS_FORCES, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(GRAVITY_FORCES)
+@defined_plainly_by(GRAVITY_FORCES)
 def gravity_forces(
     robot: Model,
     q: ArrayLike,

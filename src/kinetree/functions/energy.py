@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from kinetree import algorithms
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, passive_option, switched_on
@@ -43,7 +44,7 @@ POTENTIAL_ENERGY = Definition(
 CENTER_OF_MASS = Definition("center_of_mass", (("q", "nq"),), (3,), _center_of_mass, regroups=True)
 
 
-@defined_by(KINETIC_ENERGY)
+@defined_plainly_by(KINETIC_ENERGY)
 def kinetic_energy(
     robot: Model,
     q: ArrayLike,
@@ -80,7 +81,7 @@ def kinetic_energy(
     return run(KINETIC_ENERGY, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(POTENTIAL_ENERGY)
+@defined_plainly_by(POTENTIAL_ENERGY)
 def potential_energy(
     robot: Model,
     q: ArrayLike,
@@ -119,7 +120,7 @@ def potential_energy(
     return run(POTENTIAL_ENERGY, robot, (q,), parameters=parameters, out=out, threads=threads, **options)
 
 
-@defined_by(CENTER_OF_MASS)
+@defined_plainly_by(CENTER_OF_MASS)
 def center_of_mass(
     robot: Model,
     q: ArrayLike,

@@ -10,6 +10,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.expr import Scalar
 from kinetree.functions.chosen_frames import CHOICE, About, Names, asked, frame_rows, numbered_frames, row_per_frame
 from kinetree.functions.options import (
@@ -126,7 +127,7 @@ INTEGRATE = Definition("integrate", (_Q, _V), ("nq",), _integrate, takes_paramet
 DIFFERENCE = Definition("difference", (("q0", "nq"), ("q1", "nq")), ("nv",), _difference, takes_parameters=False)
 
 
-@defined_by(FORWARD_KINEMATICS)
+@defined_plainly_by(FORWARD_KINEMATICS)
 def forward_kinematics(
     robot: Model,
     q: ArrayLike,
@@ -439,7 +440,7 @@ def body_accelerations(
     )
 
 
-@defined_by(INTEGRATE)
+@defined_plainly_by(INTEGRATE)
 def integrate(
     robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:
@@ -468,7 +469,7 @@ def integrate(
     return run(INTEGRATE, robot, (q, v), out=out, threads=threads)
 
 
-@defined_by(DIFFERENCE)
+@defined_plainly_by(DIFFERENCE)
 def difference(
     robot: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:

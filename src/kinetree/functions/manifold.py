@@ -14,6 +14,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
@@ -64,7 +65,7 @@ DIFFERENCE_JACOBIAN = Definition(
 )
 
 
-@defined_by(COORDINATE_RATES)
+@defined_plainly_by(COORDINATE_RATES)
 def coordinate_rates(
     robot: Model, q: ArrayLike, v: ArrayLike, *, out: Array | None = None, threads: int | None = None
 ) -> Array:

@@ -14,6 +14,7 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.expr import Scalar
 from kinetree.model import Model
 
@@ -74,7 +75,7 @@ MASS_MATRIX_SOLVE = Definition(
 CORIOLIS_MATRIX = Definition("coriolis_matrix", (_Q, _V), ("nv", "nv"), _coriolis, regroups=True)
 
 
-@defined_by(MASS_MATRIX_INVERSE)
+@defined_plainly_by(MASS_MATRIX_INVERSE)
 def mass_matrix_inverse(
     robot: Model,
     q: ArrayLike,
@@ -154,7 +155,7 @@ def mass_matrix_factors(
     return MassMatrixFactors(stacked[..., :-1, :], stacked[..., -1, :])
 
 
-@defined_by(MASS_MATRIX_SOLVE)
+@defined_plainly_by(MASS_MATRIX_SOLVE)
 def mass_matrix_solve(
     robot: Model,
     q: ArrayLike,
@@ -194,7 +195,7 @@ def mass_matrix_solve(
     return run(MASS_MATRIX_SOLVE, robot, (q, force), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CORIOLIS_MATRIX)
+@defined_plainly_by(CORIOLIS_MATRIX)
 def coriolis_matrix(
     robot: Model,
     q: ArrayLike,

@@ -16,6 +16,7 @@ from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
@@ -154,7 +155,7 @@ def momentum(
     return run(MOMENTUM, robot, (q, v, point), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CENTROIDAL_MOMENTUM)
+@defined_plainly_by(CENTROIDAL_MOMENTUM)
 def centroidal_momentum(
     robot: Model,
     q: ArrayLike,
@@ -196,7 +197,7 @@ def centroidal_momentum(
     return run(CENTROIDAL_MOMENTUM, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CENTROIDAL_MOMENTUM_RATE)
+@defined_plainly_by(CENTROIDAL_MOMENTUM_RATE)
 def centroidal_momentum_rate(
     robot: Model,
     q: ArrayLike,
@@ -238,7 +239,7 @@ def centroidal_momentum_rate(
     return run(CENTROIDAL_MOMENTUM_RATE, robot, (q, v, qdd), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CENTROIDAL_MOMENTUM_MATRIX)
+@defined_plainly_by(CENTROIDAL_MOMENTUM_MATRIX)
 def centroidal_momentum_matrix(
     robot: Model,
     q: ArrayLike,
@@ -276,7 +277,7 @@ def centroidal_momentum_matrix(
     return run(CENTROIDAL_MOMENTUM_MATRIX, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CENTROIDAL_MOMENTUM_MATRIX_RATE)
+@defined_plainly_by(CENTROIDAL_MOMENTUM_MATRIX_RATE)
 def centroidal_momentum_matrix_rate(
     robot: Model,
     q: ArrayLike,
@@ -315,7 +316,7 @@ def centroidal_momentum_matrix_rate(
     return run(CENTROIDAL_MOMENTUM_MATRIX_RATE, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(CENTROIDAL_INERTIA)
+@defined_plainly_by(CENTROIDAL_INERTIA)
 def centroidal_inertia(
     robot: Model,
     q: ArrayLike,
@@ -355,7 +356,7 @@ def centroidal_inertia(
     return run(CENTROIDAL_INERTIA, robot, (q,), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(MECHANICAL_POWER)
+@defined_plainly_by(MECHANICAL_POWER)
 def mechanical_power(
     robot: Model,
     q: ArrayLike,

@@ -13,6 +13,7 @@ from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.bodies import bodies_behind, body_columns, body_rows, numbered_bodies, numbered_drives
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import frame_option
@@ -123,7 +124,7 @@ BODY_WRENCH_REGRESSOR = Definition(
 )
 
 
-@defined_by(JOINT_TORQUE_REGRESSOR)
+@defined_plainly_by(JOINT_TORQUE_REGRESSOR)
 def joint_torque_regressor(
     robot: Model,
     q: ArrayLike,
@@ -188,7 +189,7 @@ def joint_torque_regressor(
     )  # fmt: skip
 
 
-@defined_by(MOMENTUM_REGRESSOR)
+@defined_plainly_by(MOMENTUM_REGRESSOR)
 def momentum_regressor(
     robot: Model,
     q: ArrayLike,
@@ -228,7 +229,7 @@ def momentum_regressor(
     return run(MOMENTUM_REGRESSOR, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(KINETIC_ENERGY_REGRESSOR)
+@defined_plainly_by(KINETIC_ENERGY_REGRESSOR)
 def kinetic_energy_regressor(
     robot: Model,
     q: ArrayLike,
@@ -270,7 +271,7 @@ def kinetic_energy_regressor(
     return run(KINETIC_ENERGY_REGRESSOR, robot, (q, v), parameters=parameters, out=out, threads=threads)
 
 
-@defined_by(POTENTIAL_ENERGY_REGRESSOR)
+@defined_plainly_by(POTENTIAL_ENERGY_REGRESSOR)
 def potential_energy_regressor(
     robot: Model,
     q: ArrayLike,
