@@ -63,6 +63,6 @@ def remember(definition: Definition, model: Model, compiled: CompiledFunction) -
 
 
 def forget(model_id: int) -> None:
-    """Drop the functions of a model that is no more."""
+    """Drop the functions of a model that was dropped itself."""
     for kernels in _usual.values():
         kernels.pop(model_id, None)
