@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 DEFAULT_ROBOT = "arm7"
+_ROUNDING = 1e-12
+"""The part of the largest energy of a motion below which another is a rounding error."""
 
 
 class IntegratorChoice(StrEnum):
@@ -316,17 +318,24 @@ def _table(trajectory: Trajectory, seconds: float) -> Table:
     table = Table(title=Text(title), title_justify="left", title_style="bold")
     for heading in ("energy, J", "start", "end", "change"):
         table.add_column(heading, justify="left" if heading == "energy, J" else "right")
+    largest = max(float(np.abs(x).max()) for x in (trajectory.kinetic, trajectory.potential, trajectory.work))
     for name, series in (
         ("kinetic", trajectory.kinetic),
         ("potential", trajectory.potential),
         ("total", trajectory.total),
     ):
-        table.add_row(name, f"{series[0]:.6g}", f"{series[-1]:.6g}", f"{series[-1] - series[0]:+.6g}")
+        told = (_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0]))
+        table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(told, ("", "", "+"), strict=True)))
     table.add_section()
-    table.add_row("work of the torques", "", "", f"{trajectory.work[-1]:+.6g}")
-    table.add_row("lost to friction", "", "", f"{-trajectory.dissipated[-1] or 0.0:+.6g}")
+    table.add_row("work of the torques", "", "", f"{_told(trajectory.work[-1], largest):+.6g}")
+    table.add_row("lost to friction", "", "", f"{_told(-trajectory.dissipated[-1], largest):+.6g}")
     table.add_section()
     worst = float(np.abs(trajectory.balance_error).max())
     table.add_row("balance error, end", "", "", f"{trajectory.balance_error[-1]:+.2g}")
     table.add_row("balance error, largest", "", "", f"{worst:.2g}")
     return table
+
+
+def _told(energy: float, largest: float) -> float:
+    """An energy as it is printed: zero if it is a rounding error beside the largest of the motion."""
+    return float(energy) if abs(energy) > _ROUNDING * largest else 0.0

@@ -24,6 +24,7 @@ from kinetree.functions.constraint_options import (
     apart,
     check_on_impossible,
     first_sample,
+    given_tolerance,
     held,
     listed,
     row_count,
@@ -229,7 +230,7 @@ def step_options(constraints: Any, held_joints: Any, held_bodies: Any, tolerance
     asked = listed(constraints)
     if isinstance(asked, tuple):
         asked = (*asked, *(Contact(name, "fixed") for name in held_bodies))
-    options = {"constraints": asked, "held_joints": _listed(held_joints), "tolerance": tolerance}
+    options = {"constraints": asked, "held_joints": _listed(held_joints), **given_tolerance(tolerance)}
     return {name: x for name, x in options.items() if x is not None}
 
 
@@ -314,7 +315,7 @@ def nearest_velocity(
     True
     """
     options: dict[str, Any] = {"held_joints": _listed(held_joints)} if held_joints else {}
-    options |= {} if tolerance is None else {"tolerance": tolerance}
+    options |= given_tolerance(tolerance)
     return run(
         NEAREST_VELOCITY, robot, (q, v), constraints=apart(constraints, ROWS)[0], parameters=parameters, out=out,
         threads=threads, **options,

@@ -22,6 +22,7 @@ from kinetree.functions.constraint_options import (
     apart,
     check_on_impossible,
     first_sample,
+    given_tolerance,
     held,
     row_count,
 )
@@ -223,7 +224,7 @@ def constrained_inverse_dynamics(
     check_on_impossible(on_impossible)
     weights = [(kind, x) for kind, x in ((_TORQUES, torque_weights), (_FORCES, force_weights)) if x is not None]
     chosen: dict[str, Any] = {kind.name: _Given() for kind, _ in weights}
-    chosen |= {} if tolerance is None else {"tolerance": tolerance}
+    chosen |= given_tolerance(tolerance)
     found = run(
         CONSTRAINED_INVERSE_DYNAMICS, robot, (q, v, qdd), f_ext=f_ext, parameters=parameters, out=out, threads=threads,
         numbers=[array for kind, x in weights for array in kind.arrays(x)],

@@ -36,6 +36,7 @@ __all__ = [
     "checked_constraints",
     "first_sample",
     "frame_or_constraints_option",
+    "given_tolerance",
     "held",
     "listed",
     "restitution_of_rows",
@@ -186,7 +187,14 @@ def rule_apart(method: str, damping: float, tolerance: float | None) -> tuple[di
     """The options that say how rows are treated, those that are given, and the damping as an input of a kernel."""
     number = _number("damping", damping, math.inf, 0.0)
     options: dict[str, Any] = {"method": method, "damping": _SOME_DAMPING if number else 0.0}
-    return options | ({} if tolerance is None else {"tolerance": tolerance}), DAMPING.arrays(number)
+    return options | given_tolerance(tolerance), DAMPING.arrays(number)
+
+
+def given_tolerance(tolerance: float | None) -> dict[str, Any]:
+    """The option, if it is given. As keys of a dict 0 and False are equal, so False must not reach the kernel of 0."""
+    if isinstance(tolerance, bool | np.bool_):
+        raise OptionError(f"tolerance must be a number, not {tolerance}")
+    return {} if tolerance is None else {"tolerance": tolerance}
 
 
 RULE: dict[str, Callable[[Model, Any], Hashable]] = {

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kinetree.errors import DTypeError, ModelError
+import numpy as np
+
+from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import read_bytes, read_document
 from kinetree.io.native.from_file import is_native, read_native
@@ -55,6 +57,9 @@ def load(
             f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
             f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
         )
+    for name, value in (("mimic", mimic), ("ros_packages", ros_packages)):
+        if not isinstance(value, bool | np.bool_):
+            raise OptionError(f"{name} must be True or False, not {value!r:.60}")
     settings = {
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Callable
@@ -492,3 +493,12 @@ def test_damaged_archives_are_refused(kinetree: Command, byte: int) -> None:
     result = kinetree("simulate", "double_pendulum", "--tau-file", "t.npz", "--duration", "0.003")
     assert result.code == 1
     assert "t.npz: this is no NumPy file" in result.err
+
+
+def test_rounding_errors_are_not_told_as_energies(kinetree: Command) -> None:
+    """In free fall joints turn by 1e-17 rad, and friction takes 1e-36 J from them."""
+    result = kinetree("simulate", "quadruped", "--duration", "0.2")
+    assert 0.0 < load("quadruped").dissipated[-1] < 1e-20
+    (lost,) = (line for line in result.out.splitlines() if "lost to friction" in line)
+    assert lost.replace("│", " ").split()[-1] == "+0"
+    assert re.search(r"e-[23]\d", result.out.partition("balance error")[0]) is None
