@@ -169,8 +169,6 @@ def simulate(
     console = output_console()
     if taken and not quiet:
         console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
-    if is_chosen and not quiet and not robot.floating_base:
-        console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
     prefix = _prefix(out, output_dir, robot.name)
     _make_folder(prefix.parent, quiet)
     _check_writable(prefix)
@@ -190,6 +188,8 @@ def simulate(
     interruption.outcome = _progress(trajectory, steps)
     written, failure = _write(trajectory, prefix, interruption)
     if not quiet:
+        if is_chosen and not robot.floating_base:
+            console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
         console.print(_table(trajectory, seconds))
         for path in written:
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
