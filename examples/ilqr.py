@@ -2,9 +2,9 @@
 
 The iterative linear-quadratic regulator linearises the steps along the present motion, solves the linear-quadratic
 problem that results, from the last knot to the first, and applies its feedback from the first to the last. A step is
-`kt.rollout` with one row of torques; its exact derivatives at all knots are one call of `kt.jacobian` per argument. At
-the optimum the gradient of the whole cost by all torques is zero: that is checked by `kt.vjp` of the whole rollout,
-which the method itself does not use.
+`kt.rollout` with one row of torques; its exact derivatives at all knots are one call of `kt.jacobian`. At the optimum
+the gradient of the whole cost by all torques is zero: that is checked by `kt.vjp` of the whole rollout, which the
+method itself does not use.
 """
 
 from importlib.metadata import distribution
@@ -23,8 +23,8 @@ us = np.tile(kt.gravity_forces(ur5, x0[:n]), (N, 1))
 xs = np.vstack([x0, kt.rollout(ur5, x0[:n], x0[n:], us, dt)])
 for _ in range(15):
     knots = xs[:-1, :n], xs[:-1, n:], us[:, None], dt
-    A = np.concatenate([kt.jacobian(ur5, kt.rollout, knots, wrt=x)[:, 0] for x in ("q", "v")], axis=-1)
-    B = kt.jacobian(ur5, kt.rollout, knots, wrt="tau")[:, 0, :, 0]
+    by = kt.jacobian(ur5, kt.rollout, knots, wrt=("q", "v", "tau"))
+    A, B = np.concatenate([by["q"], by["v"]], axis=-1)[:, 0], by["tau"][:, 0, :, 0]
     s, S, changes, gains = Q_end @ (xs[-1] - goal), Q_end, np.empty((N, n)), np.empty((N, n, 2 * n))
     for k in reversed(range(N)):
         H = R + B[k].T @ S @ B[k]

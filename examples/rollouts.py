@@ -14,10 +14,8 @@ import kinetree as kt
 robot = kt.zoo.load("cart_pole")  # upright at q = 0; the motor pushes the cart
 dt, Q, R = 0.01, np.diag([1.0, 10.0, 0.1, 0.1]), 0.01
 still = np.zeros(2), np.zeros(2), np.zeros((1, 2)), dt
-A, B = (
-    np.hstack([kt.jacobian(robot, kt.rollout, still, wrt=x, integrator="rk4")[0] for x in ("q", "v")]),
-    kt.jacobian(robot, kt.rollout, still, wrt="tau", integrator="rk4")[0, :, 0, :1],
-)
+by = kt.jacobian(robot, kt.rollout, still, wrt=("q", "v", "tau"), integrator="rk4")
+A, B = np.hstack([by["q"][0], by["v"][0]]), by["tau"][0, :, 0, :1]
 P = solve_discrete_are(A, B, Q, [[R]])
 K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
 

@@ -6,6 +6,7 @@ Measured is the processor's time at n and at 4 n: four times as long if it is li
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import time
@@ -319,8 +320,8 @@ def _(n: int, folder: Path) -> Callable[[], object]:
     motion = kt.simulate(robot, duration=0.01, dt=0.01, integrator="semi_implicit_euler")
     fields = {name: np.repeat(getattr(motion, name), n, axis=0) for name in ("time", "q", "v", "tau", "kinetic")}
     path = folder / f"{n}.npz"
-    whole = {name: np.asarray(getattr(motion, name)) for name in motion.__slots__} | fields
-    for name in ("potential", "work", "dissipated"):
+    whole = {name: np.asarray(getattr(motion, name)) for name in (f.name for f in dataclasses.fields(motion))} | fields
+    for name in ("qdd", "potential", "work", "dissipated"):
         whole[name] = np.repeat(whole[name], n, axis=0)
     np.savez_compressed(path, **whole)
     return lambda: kt.Trajectory.load(path)

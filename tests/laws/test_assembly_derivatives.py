@@ -244,9 +244,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt="solution", **_arm().options),
         kt.NameNotFoundError, "cannot be differentiated by 'solution'.*it has q, constraints.0.at;",
     ),
-    "a list of names": (
-        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt=["q"], **_arm().options),  # type: ignore[arg-type]
-        kt.OptionError, "wrt must be one name",
+    "a name that is a number": (
+        lambda: kt.jacobian(ARM, NEAREST, (Q_ARM,), wrt=3, **_arm().options),  # type: ignore[call-overload]
+        kt.OptionError, "wrt must be a name or a list of names, not 3",
     ),
     "weights too long": (
         lambda: kt.vjp(ARM, NEAREST, (Q_ARM,), np.ones(7), **_arm().options),

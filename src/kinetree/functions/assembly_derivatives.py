@@ -100,12 +100,13 @@ class Assembled:
         value = np.broadcast_to(self.q, (*flat.shape[:-1], robot.nq)).copy()
         return value, dict(self._request.apart(names, flat[..., right.shape[-1] :]))
 
-    def jacobian(self, wrt: str) -> Array:
+    def names(self, wrt: str | Sequence[str]) -> tuple[str, ...]:
+        """The names of what it is differentiated by, checked."""
+        return self._request.wrt(wrt)
+
+    def jacobian(self, name: str) -> Array:
         """The derivative of the configuration's entries by one argument or parameter."""
-        if not isinstance(wrt, str):
-            raise OptionError(f"jacobian: wrt must be one name, such as 'q', not {wrt!r:.60}")
-        self._request.check((wrt,))
-        found = self._request.run(derived(RESIDUAL, "jacobian", (wrt,)), [], self._threads)
+        found = self._request.run(derived(RESIDUAL, "jacobian", (name,)), [], self._threads)
         batch = self._K.ndim - 2
         columns = self._displacements(found.reshape((*found.shape[: batch + 1], -1)))
         changes = self._rates(self.q[..., None, :], columns.swapaxes(-1, -2)).swapaxes(-1, -2)

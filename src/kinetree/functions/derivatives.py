@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -186,6 +187,7 @@ def hvp(
     return dict(request.apart(names, flat))
 
 
+@overload
 def jacobian(
     robot: Model,
     function: Callable[..., Any],
@@ -196,7 +198,34 @@ def jacobian(
     parameters: Named | None = None,
     threads: int | None = None,
     **options: Any,
-) -> Array:
+) -> Array: ...
+
+
+@overload
+def jacobian(
+    robot: Model,
+    function: Callable[..., Any],
+    arguments: Sequence[ArrayLike],
+    *,
+    wrt: list[str] | tuple[str, ...],
+    f_ext: ExternalForces | None = None,
+    parameters: Named | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> dict[str, Array]: ...
+
+
+def jacobian(
+    robot: Model,
+    function: Callable[..., Any],
+    arguments: Sequence[ArrayLike],
+    *,
+    wrt: str | Sequence[str],
+    f_ext: ExternalForces | None = None,
+    parameters: Named | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> Array | dict[str, Array]:
     """The full Jacobian of a function by one of its arguments, an external force or a parameter.
 
     For `aba` and `rnea` by q, v, tau and qdd it is what `aba_derivatives` and `rnea_derivatives` give, which return all
@@ -207,7 +236,8 @@ def jacobian(
         robot: the robot.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        wrt: the name of an argument, "f_ext.FRAME" or a parameter.
+        wrt: the name of an argument, "f_ext.FRAME", the numbers of constraints or a parameter, as in `jvp`; or a list
+            of names.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -216,7 +246,7 @@ def jacobian(
 
     Returns:
         (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one of
-        length nv, for displacements as in `integrate(robot, q, δ)`.
+        length nv, for displacements as in `integrate(robot, q, δ)`. For a list of names, a dict of these.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `jvp`.
@@ -229,17 +259,38 @@ def jacobian(
     (3, 2)
     """
     function, options = function_and_options(function, options)
+    one: Callable[[str], Array]
     if function is nearest_configuration:
-        return Assembled(robot, arguments, f_ext, parameters, threads, options).jacobian(wrt)
-    request = Request(robot, function, arguments, f_ext, parameters, options)
-    if not isinstance(wrt, str):
-        raise OptionError(f"jacobian: wrt must be one name, such as {request.names[0]!r}, not {wrt!r:.60}")
-    request.check((wrt,))
-    known, place = _RECURSIONS.get((request.definition, wrt), (None, 0))
+        found = Assembled(robot, arguments, f_ext, parameters, threads, options)
+        names, one = found.names(_named(wrt)), found.jacobian
+    else:
+        request = Request(robot, function, arguments, f_ext, parameters, options)
+        names, one = request.wrt(_named(wrt)), partial(_one, request, robot, arguments, f_ext, parameters, threads)
+    return one(wrt) if isinstance(wrt, str) else {name: one(name) for name in names}
+
+
+def _named(wrt: str | Sequence[str]) -> str | Sequence[str]:
+    """`vjp` takes all names for None."""
+    if wrt is None:
+        raise OptionError("jacobian: wrt must be a name or a list of names, not None")
+    return wrt
+
+
+def _one(
+    request: Request,
+    robot: Model,
+    arguments: Sequence[ArrayLike],
+    f_ext: ExternalForces | None,
+    parameters: Named | None,
+    threads: int | None,
+    name: str,
+) -> Array:
+    """The Jacobian by one name."""
+    known, place = _RECURSIONS.get((request.definition, name), (None, 0))
     if known is not None and not request.resolved.get("limits"):
-        kept = {name: value for name, value in request.options.items() if name in known.options}
+        kept = {option: value for option, value in request.options.items() if option in known.options}
         return Request(robot, known, arguments, f_ext, parameters, kept).run(known, [], threads)[..., place, :, :]
-    return request.run(derived(request.definition, "jacobian", (wrt,)), [], threads)
+    return request.run(derived(request.definition, "jacobian", (name,)), [], threads)
 
 
 _RECURSIONS = {(ABA, name): (ABA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "tau"))}

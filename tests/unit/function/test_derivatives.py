@@ -98,9 +98,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an argument by its number": (
         lambda: vjp(wrt=3), kt.OptionError, "aba: wrt must be a name or a list of names, not 3",
     ),
-    "a matrix by two arguments": (
-        lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=["q", "v"]),  # type: ignore[arg-type]
-        kt.OptionError, "jacobian: wrt must be one name, such as 'q', not ['q', 'v']",
+    "a matrix by nothing": (
+        lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=None),  # type: ignore[call-overload]
+        kt.OptionError, "jacobian: wrt must be a name or a list of names, not None",
+    ),
+    "a matrix by the same twice": (
+        lambda: kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=["q", "q"]),
+        kt.OptionError, "aba: wrt must name each argument once",
     ),
     "arguments in one array": (
         lambda: jvp(arguments=np.zeros((3, 2))), kt.DTypeError,
@@ -345,3 +349,11 @@ def test_an_option_called_like_an_argument_comes_with_the_function() -> None:
     np.testing.assert_array_equal(kt.compile(robot, by_v)(q, v), value)
     with pytest.raises(kt.OptionError, match="wrt must be 'q' or 'v', not 'tau'"):
         kt.jacobian(robot, partial(by_v, wrt="tau"), (q, v), wrt="v")
+
+
+def test_jacobians_by_several_names_are_those_by_each() -> None:
+    found = kt.jacobian(ROBOT, kt.center_of_mass_velocity, ARGUMENTS[:2], wrt=("q", "v"))
+    assert list(found) == ["q", "v"]
+    for name, J in found.items():
+        np.testing.assert_array_equal(J, kt.jacobian(ROBOT, kt.center_of_mass_velocity, ARGUMENTS[:2], wrt=name))
+    assert list(kt.jacobian(ROBOT, kt.aba, ARGUMENTS, wrt=["tau"])) == ["tau"]
