@@ -95,8 +95,9 @@ def test_every_function_of_a_large_tree_compiles_and_gives_numbers(name: str) ->
     batch = compiled_late(robot, function, **options)(*arrays)
     assert np.isfinite(batch).all()
     assert np.abs(batch).max() > 0.0
-    kernel = compiled_late(robot, function, **options)
-    np.testing.assert_array_equal(kernel(*(x[8] for x in arrays)), batch[8])
+    if [*functions.LOOPING].index(name) % 4 == 0:  # code for single samples is compiled by itself, which takes long
+        kernel = compiled_late(robot, function, **options)
+        np.testing.assert_array_equal(kernel(*(x[8] for x in arrays)), batch[8])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits its memory as Linux does")

@@ -56,9 +56,9 @@ def test_every_form_of_a_step_is_that_of_a_rollout(
     np.testing.assert_allclose(found[:-2], expected, rtol=0, atol=1e-11 * scale)
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_every_form_exchanges_the_same_energy(integrator: Any) -> None:
-    robot = kt.zoo.load("quadruped")
+@pytest.mark.parametrize(("integrator", "name"), [*zip(INTEGRATORS, ["quadruped", "arm7"], strict=True)])
+def test_every_form_exchanges_the_same_energy(integrator: Any, name: str) -> None:
+    robot = kt.zoo.load(name)
     rng = np.random.default_rng(2)
     state = State(robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv), rng.normal(size=robot.nv))
     first, *others = (form(robot, state, integrator, unroll, passive=True, limits=True) for form, unroll in FORMS)

@@ -22,9 +22,12 @@ EXPECTED = kt.aba(kt.zoo.load("arm6"), Q, V, TAU, threads=1)  # not ARM: what is
 FUNCTIONS = [*functions.FIXED.values(), kt.rollout]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def limits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every batch of this file is large enough to be cut; the numbers of threads that calls were cut for."""
+    """Every batch of this file is large enough to be cut; the numbers of threads that calls were cut for.
+
+    For all tests, since what is cut is settled when a function is compiled, and any of them may be the first.
+    """
     seen: list[int] = []
     real = module._cut
 
@@ -51,7 +54,6 @@ def call(function: Any, *, threads: int | None, count: int = COUNT) -> np.ndarra
     return result if isinstance(result, np.ndarray) else np.concatenate([x.reshape(len(x), -1) for x in result], 1)
 
 
-@pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("value", [0, -1, 1025, 1.5, 2.0, "2", True, [1], np.float64(1), 10**30])
 def test_a_wrong_number_of_threads_is_refused_in_words(function: Any, value: Any) -> None:
@@ -99,7 +101,6 @@ def test_the_environment_says_how_many_and_is_read_each_time(
     assert limits == [2, 3, 5, 4]
 
 
-@pytest.mark.usefixtures("limits")
 def test_with_one_thread_in_the_environment_no_other_computes(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*_: Any) -> None:
         raise AssertionError("a helper was asked")
@@ -111,7 +112,6 @@ def test_with_one_thread_in_the_environment_no_other_computes(monkeypatch: pytes
         kt.aba(ARM, Q, V, TAU, threads=2)
 
 
-@pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("text", ["0", "-2", "two", "1.5", "9999", "٣x"])
 def test_a_wrong_number_in_the_environment_is_refused_by_its_name(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETREE_NUM_THREADS", text)
@@ -134,7 +134,6 @@ def test_pieces_are_written_where_they_belong(layout: str, limits: list[int]) ->
     assert limits
 
 
-@pytest.mark.usefixtures("limits")
 def test_errors_are_the_same_on_several_threads() -> None:
     with pytest.raises(
         kt.ShapeError, match=r"aba: the leading axes do not broadcast together: q \(1003, 6\), v \(5, 6"
@@ -146,7 +145,6 @@ def test_errors_are_the_same_on_several_threads() -> None:
         kt.compile(ARM, kt.aba)(Q, V, threads=2)
 
 
-@pytest.mark.usefixtures("limits")
 def test_what_is_not_a_number_is_told_once_as_on_one_thread() -> None:
     q = Q.copy()
     q[17, 2] = q[900, 3] = np.inf
@@ -158,7 +156,6 @@ def test_what_is_not_a_number_is_told_once_as_on_one_thread() -> None:
         assert (result[fine] == EXPECTED[fine]).all()
 
 
-@pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("prepare", [lambda: ARM, lambda: kt.zoo.load("arm6")], ids=["compiled before", "at first use"])
 def test_many_callers_at_once_each_get_their_own_answer(prepare: Callable[[], kt.Model]) -> None:
     robot, start = prepare(), threading.Barrier(6)
