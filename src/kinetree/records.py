@@ -129,7 +129,7 @@ def _refusal(cls: Any, names: frozenset[str], method: str, what: str) -> Callabl
 
 
 def _instead(cls: Any, name: str) -> str:
-    """What a class says that one does instead: `INSTEAD`, a text for each attribute and, by "", for the others."""
+    """The way that a class names in its `INSTEAD`: a text for each attribute and, by "", for the others."""
     ways: dict[str, str] = getattr(cls, "INSTEAD", {})
     way = ways.get(name, ways.get("", ""))
     return f"; {way}" if way else ""

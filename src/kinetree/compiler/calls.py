@@ -14,7 +14,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
-from kinetree.compiler.usual_calls import forget, remember
+from kinetree.compiler.usual_calls import forget, kernels_of, remember
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import plain
@@ -154,9 +154,9 @@ def run(
     first = arguments[0]
     is_double = type(first) is np.ndarray and first.dtype is _F64
     if is_double and f_ext is None and parameters is None and threads is None and not options:  # the usual call
-        plain = _kernels.get(id(robot), _NONE).get(definition)
-        if plain is not None:
-            result = plain.call(*arguments, out=out)
+        usual = kernels_of(definition).get(id(robot))
+        if usual is not None:
+            result = usual.call(*arguments, out=out)
             return result
     typed, arguments = [*arguments], [*arguments, *numbers]
     forces: tuple[ForceKey, ...] = ()
@@ -190,9 +190,8 @@ def run(
 
 
 _Key = tuple[Definition, tuple[tuple[str, Hashable], ...], tuple[ForceKey, ...], tuple[str, ...], str, bool | None]
-_kernels: dict[int, dict[_Key | Definition, CompiledFunction]] = {}
-"""Compiled functions by the model's id, as long as it lives; those without any options also by their definition."""
-_NONE: dict[_Key | Definition, CompiledFunction] = {}
+_kernels: dict[int, dict[_Key, CompiledFunction]] = {}
+"""Compiled functions by the model's id, as long as it lives."""
 _stand_ins: ByIdentity[Model] = ByIdentity()
 
 
@@ -240,7 +239,6 @@ def _checked(
             specialization = specialized(definition, _stand_in(model), resolved, forces, parameters, unroll)
             kernels[key] = CompiledFunction(specialization, dtype)
             if key == (definition, (), (), (), "float64", None):
-                kernels[definition] = kernels[key]
                 remember(definition, model, kernels[key])
         return kernels[key]
 

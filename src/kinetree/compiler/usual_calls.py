@@ -18,7 +18,7 @@ from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Definition, defined_by
 from kinetree.model import Model
 
-__all__ = ["defined_plainly_by", "forget", "remember"]
+__all__ = ["defined_plainly_by", "forget", "kernels_of", "remember"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +49,7 @@ def defined_plainly_by(definition: Definition) -> Callable[[F], F]:
         text = _TEXT.format(name=function.__name__, inputs=", ".join(inputs), first=inputs[0])
         made: dict[str, Any] = {}
         exec(text, function.__globals__, made)
-        kernels = _usual.setdefault(definition, {})
+        kernels = kernels_of(definition)
         quick: Any = functools.wraps(function)(made["make"](function, kernels, np.ndarray, np.dtype(np.float64)))
         marked: F = defined_by(definition)(quick)
         return marked
@@ -57,9 +57,14 @@ def defined_plainly_by(definition: Definition) -> Callable[[F], F]:
     return mark
 
 
+def kernels_of(definition: Definition) -> dict[int, CompiledFunction]:
+    """Functions compiled without options, by the model's id."""
+    return _usual.setdefault(definition, {})
+
+
 def remember(definition: Definition, model: Model, compiled: CompiledFunction) -> None:
     """From now on usual calls with this model go to this function."""
-    _usual.setdefault(definition, {})[id(model)] = compiled
+    kernels_of(definition)[id(model)] = compiled
 
 
 def forget(model_id: int) -> None:

@@ -48,13 +48,13 @@ Constraints = Contact | Loop | Sequence[Contact | Loop]
 
 
 ROWS = ConstraintNumbers("none")
-"""What functions need of constraints that only depend on their rows: no numbers."""
+"""For functions that depend on the rows of constraints only: no numbers."""
 ERRORS = ConstraintNumbers("places")
-"""What position errors need: places and lengths."""
+"""For position errors: places and lengths."""
 STABILISED = ConstraintNumbers("gains")
-"""What accelerations need: gains, and for position gains the errors."""
+"""For accelerations: gains, and for position gains the errors."""
 ALL = ConstraintNumbers("all")
-"""What steps of time need, which end with a projection."""
+"""For steps of time, which end with a projection: all numbers."""
 
 
 def held(numbers: ConstraintNumbers) -> dict[str, Callable[[Model, Any], Hashable]]:

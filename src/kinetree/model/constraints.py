@@ -30,7 +30,7 @@ __all__ = ["Constraint", "Contact", "Loop", "holds", "is_given"]
 Array = NDArray[np.float64]
 
 Directions = Literal["point", "fixed"] | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
-"""What is held: the origin, the whole frame, one direction (3,), or two or three of them (k, 3)."""
+"""Directions that are held: the origin, the whole frame, one direction (3,), or two or three of them (k, 3)."""
 
 _ALL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ORTHOGONAL = 1e-9
@@ -38,7 +38,7 @@ _ORTHOGONAL = 1e-9
 
 
 class _Record:
-    """What contacts and loops have in common: they are equal if all their numbers are, those of samples included."""
+    """The common part of contacts and loops: they are equal if all their numbers are, those of samples included."""
 
     __slots__ = ("_parts",)
 

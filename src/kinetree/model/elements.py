@@ -25,7 +25,7 @@ T = TypeVar("T")
 CHANGED = (
     "make another: robot.lock, attach_body, with_gravity, scaled, kt.ModelBuilder.of(robot) (docs/changing_models.md)"
 )
-"""What takes the place of changing a robot."""
+"""Ways to another robot, for messages about changes of one."""
 
 
 class Named(Mapping[str, T], Generic[T]):
@@ -81,7 +81,7 @@ class Named(Mapping[str, T], Generic[T]):
         )
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What interactive shells offer after an opening bracket."""
+        """The names that interactive shells offer after an opening bracket."""
         return list(self._parts)
 
     def __repr__(self) -> str:

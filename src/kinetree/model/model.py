@@ -46,7 +46,7 @@ class Model(Robot):
         ),
         "": CHANGED,
     }
-    """What takes the place of setting an attribute."""
+    """Ways to another robot, by the attribute that somebody tried to set."""
 
     @classmethod
     def of(cls, change: Changed) -> Model:

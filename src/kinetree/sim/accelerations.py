@@ -11,6 +11,7 @@ from kinetree.functions.constrained import constrained_dynamics
 from kinetree.functions.dynamics import aba
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.sim.motion import Setting
+from kinetree.sim.torques import for_all_rows
 
 __all__ = ["accelerations"]
 
@@ -24,8 +25,7 @@ def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
         return np.zeros_like(v)
     moments = np.arange(q.shape[-2])
     forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
-    cores = {name: robot.parameter(name).ndim for name in setting.parameters}
-    given = {name: np.expand_dims(x, x.ndim - cores[name]) for name, x in setting.parameters.items()}
+    given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
     if not setting.held:
         return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from kinetree.functions.drives import limited_forces
 from kinetree.functions.energy import kinetic_energy, potential_energy
 from kinetree.model import Model
+from kinetree.sim.torques import for_all_rows
 from kinetree.sim.trajectory import Trajectory, coordinate_units
 
 __all__ = ["Record"]
@@ -25,9 +26,7 @@ class Record:
     def __init__(self, robot: Model, shape: tuple[int, ...], steps: int, parameters: Mapping[str, Array]) -> None:
         self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
         self.tau = np.empty((*shape, steps + 1, robot.nv))
-        # One value of a parameter for all rows of a motion.
-        cores = {name: robot.parameter(name).ndim for name in parameters}
-        self._parameters = {name: np.expand_dims(x, x.ndim - cores[name]) for name, x in parameters.items()}
+        self._parameters = for_all_rows(robot, parameters)
         self.done = 0
         """How many rows are complete."""
         self.substeps = 1

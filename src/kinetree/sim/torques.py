@@ -17,6 +17,7 @@ __all__ = [
     "Controller",
     "Torque",
     "checked_controller",
+    "for_all_rows",
     "force_rows",
     "parameter_values",
     "state",
@@ -109,6 +110,11 @@ def parameter_values(robot: Model, parameters: Mapping[str, ArrayLike] | None) -
             raise ConfigurationError(f"{name} must be finite everywhere")
         found[name] = values
     return found
+
+
+def for_all_rows(robot: Model, parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """One value of a parameter for all rows of a motion, (…, 1, *shape of one sample)."""
+    return {name: np.expand_dims(x, x.ndim - robot.parameter(name).ndim) for name, x in parameters.items()}
 
 
 def state(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
