@@ -9,6 +9,7 @@
     ├── NameNotFoundError (KeyError)      a body, joint or frame the robot does not have
     ├── ConfigurationError (ValueError)   a q that is not a configuration: NaN, or a quaternion of zero length
     ├── ActuationError (ValueError)       a force at a degree of freedom that has no motor
+    ├── ProgramError (TypeError)          a program of a user's that cannot be traced
     ├── OptionError (ValueError)          an option outside its list of values
     ├── SimulationError (ArithmeticError) a motion that cannot be continued
     │   └── StiffFrictionError            friction too stiff for the integrator
@@ -38,6 +39,7 @@ __all__ = [
     "ModelWarning",
     "NameNotFoundError",
     "OptionError",
+    "ProgramError",
     "SaveError",
     "ShapeError",
     "SimulationError",
@@ -116,6 +118,10 @@ class ConfigurationError(KinetreeError, ValueError):
 
 class ActuationError(KinetreeError, ValueError):
     """A force at a degree of freedom that has no motor."""
+
+
+class ProgramError(KinetreeError, TypeError):
+    """A program that cannot be traced: it branches on a value, or uses a function without a rule."""
 
 
 class OptionError(KinetreeError, ValueError):

@@ -59,6 +59,7 @@ NAMES = [
     "Placed",
     "Planar",
     "Prismatic",
+    "ProgramError",
     "Reversed",
     "Revolute",
     "RneaDerivatives",

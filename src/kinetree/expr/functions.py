@@ -19,6 +19,7 @@ __all__ = [
     "cos",
     "equal",
     "exp",
+    "floor",
     "less",
     "less_equal",
     "log",
@@ -53,6 +54,7 @@ tanh = _function("tanh", np.tanh)
 minimum = _function("min", np.minimum)
 maximum = _function("max", np.maximum)
 absolute = _function("abs", np.abs)
+floor = _function("floor", np.floor)
 less = _function("lt", lambda a, b: np.less(a, b).astype(np.float64))
 less_equal = _function("le", lambda a, b: np.less_equal(a, b).astype(np.float64))
 equal = _function("eq", lambda a, b: np.equal(a, b).astype(np.float64))

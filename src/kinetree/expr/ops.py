@@ -58,6 +58,10 @@ def _log(x: float) -> float:
     return -math.inf if x == 0.0 else math.nan
 
 
+def _floor(x: float) -> float:
+    return math.copysign(math.floor(x), x) if math.isfinite(x) else x
+
+
 def _fma(a: float, b: float, c: float) -> float:
     """a * b + c, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -102,6 +106,7 @@ OPS: dict[str, Op] = {
         Op("min", 2, _min, "the smaller; NaN if either is"),
         Op("max", 2, _max, "the larger; NaN if either is"),
         Op("abs", 1, abs, "absolute value", flips="even"),
+        Op("floor", 1, _floor, "largest whole number that is not larger"),
         Op("lt", 2, lambda a, b: float(a < b), "1 if a < b else 0"),
         Op("le", 2, lambda a, b: float(a <= b), "1 if a <= b else 0"),
         Op("eq", 2, lambda a, b: float(a == b), "1 if a = b else 0"),

@@ -33,6 +33,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "min": functions.minimum,
     "max": functions.maximum,
     "abs": functions.absolute,
+    "floor": functions.floor,
     "lt": functions.less,
     "le": functions.less_equal,
     "eq": functions.equal,

@@ -127,6 +127,19 @@ def test_every_operation_means_the_same_without_avx_and_fma(op: str, precision: 
 
 @x86
 @PRECISIONS
+def test_rounding_down_is_the_same_bits_without_an_instruction_for_it(precision: Precision) -> None:
+    slim = Target(host().triple, "x86-64", "", 128, False)
+    assert not slim.rounds
+    near = np.array([2.0**k + d for k in (0, 22, 23, 24, 51, 52, 53) for d in (-1.0, -0.5, 0.0, 0.5)])
+    x = np.concatenate([rows("floor", precision)[:, 0], near, -near, [0.49999999999999994]]).astype(precision.char)
+    with np.errstate(all="ignore"):
+        y = batch_function(single("floor"), precision, slim)(x[:, None])
+    np.testing.assert_array_equal(y, np.floor(x))
+    np.testing.assert_array_equal(np.signbit(y), np.signbit(np.floor(x)))
+
+
+@x86
+@PRECISIONS
 def test_sine_and_cosine_are_the_same_bits_on_any_x86(precision: Precision) -> None:
     """Their multiply-adds round once everywhere, in software where the processor has none."""
     slim = Target(host().triple, "x86-64", "", 128, False)

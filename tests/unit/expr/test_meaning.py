@@ -16,7 +16,7 @@ from kinetree.expr import OPS, Port, functions, interpret, trace
 from kinetree.expr.symbol import apply
 
 BINARY = ["add", "sub", "mul", "div", "min", "max", "lt", "le", "eq", "atan2"]
-UNARY = ["neg", "sqrt", "sin", "cos", "exp", "log", "tanh", "abs"]
+UNARY = ["neg", "sqrt", "sin", "cos", "exp", "log", "tanh", "abs", "floor"]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 3.7, -2.25, 1e-310, 1e300, math.inf, -math.inf, math.nan]
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b: a + b,

@@ -80,6 +80,8 @@ def _declarations(lanes: int, precision: Precision) -> str:
 declare {V} @llvm.fma.{overload}({V}, {V}, {V})
 declare {V} @llvm.sqrt.{overload}({V})
 declare {V} @llvm.fabs.{overload}({V})
+declare {V} @llvm.floor.{overload}({V})
+declare {V} @llvm.copysign.{overload}({V}, {V})
 declare double @llvm.fma.f64(double, double, double)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare double @exp(double)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kinetree.codegen.llvm.precision import Precision
+from kinetree.codegen.llvm.target import Target
 
 __all__ = ["LIBM", "Operations"]
 
@@ -20,11 +21,17 @@ class Operations:
     """Writes instructions, each as one line of text, through `emit`. Sine and cosine are not among them."""
 
     def __init__(
-        self, lanes: int, precision: Precision, fma: bool, constant: Callable[[float], str], emit: Callable[[str], None]
+        self,
+        lanes: int,
+        precision: Precision,
+        target: Target,
+        constant: Callable[[float], str],
+        emit: Callable[[str], None],
     ) -> None:
         self._lanes = lanes
         self._precision = precision
-        self._fma = fma
+        self._fma = target.fma
+        self._rounds = target.rounds
         self._constant = constant
         self._emit = emit
         self._V = f"<{lanes} x {precision.type}>"
@@ -49,6 +56,8 @@ class Operations:
             self._choose(name, args[1], args[2])
         elif op in ("min", "max"):
             self._extremum(name, "olt" if op == "min" else "ogt", *args)
+        elif op == "floor":
+            self._floor(name, *args)
         elif op in LIBM:
             self._lane_by_lane(name, LIBM[op], args)
         else:
@@ -81,6 +90,24 @@ class Operations:
         emit(f"  {name}_c = fcmp uno {V} {a}, {b}")
         emit(f"  {name}_s = fadd {V} {a}, {b}")
         self._choose(name, f"{name}_s", f"{name}_m")
+
+    def _floor(self, name: str, x: str) -> None:
+        """One instruction, or else a sum with 2⁵² (2²³), which rounds; what it rounded up is corrected."""
+        V, n, emit = self._V, self._lanes, self._emit
+        if self._rounds:
+            emit(f"  {name} = call {V} @llvm.floor.{self._overload}({V} {x})")
+            return
+        whole = self._constant(2.0**52 if self._precision.bits == 64 else 2.0**23)
+        emit(f"  {name}_b = call {V} @llvm.copysign.{self._overload}({V} {whole}, {V} {x})")
+        emit(f"  {name}_s = fadd {V} {x}, {name}_b")
+        emit(f"  {name}_n = fsub {V} {name}_s, {name}_b")
+        emit(f"  {name}_d = fsub {V} {name}_n, {self._constant(1.0)}")
+        emit(f"  {name}_u = fcmp ogt {V} {name}_n, {x}")
+        emit(f"  {name}_f = select <{n} x i1> {name}_u, {V} {name}_d, {V} {name}_n")
+        emit(f"  {name}_z = call {V} @llvm.copysign.{self._overload}({V} {name}_f, {V} {x})")
+        emit(f"  {name}_a = call {V} @llvm.fabs.{self._overload}({V} {x})")
+        emit(f"  {name}_c = fcmp uge {V} {name}_a, {whole}")
+        self._choose(name, x, f"{name}_z")
 
     def _lane_by_lane(self, name: str, function: str, args: Sequence[str]) -> None:
         V, t, emit = self._V, self._precision.type, self._emit

@@ -57,7 +57,7 @@ class SampleWriter:
         self._width = lanes * precision.bytes
         self._entry: list[str] = []
         self._lines: list[str] = []
-        self._operations = Operations(lanes, precision, target.fma, self._constant, self._emit)
+        self._operations = Operations(lanes, precision, target, self._constant, self._emit)
         self._pairs: dict[int, int] = {}
         """Locations of the sine and cosine of the inputs that are computed first."""
         self._names: list[str] = []

@@ -5,7 +5,7 @@ Where a function has a corner or a pole, this is what holds:
 - `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other has no effect, even
   if its derivative is NaN or infinite.
 - `abs` has the derivative 0 at 0.
-- Comparisons have the derivative 0, even where they jump; so has `select` with respect to its condition.
+- Comparisons and `floor` have the derivative 0, even where they jump; so has `select` with respect to its condition.
 - `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and
   `atan2(0, 0)` has NaN. To get a finite one, choose another arm with `select`.
 """
@@ -83,6 +83,7 @@ def _abs(at: At) -> Local:
     return Slope((at.op("sub", at.op("lt", 0.0, x), at.op("lt", x, 0.0)),))
 
 
+_STEP = Rule((), lambda _: Slope((0.0,)))
 _COMPARISON = Rule((), lambda _: Slope((0.0, 0.0)))
 
 RULES: dict[str, Rule] = {
@@ -104,6 +105,7 @@ RULES: dict[str, Rule] = {
     "min": _through(2, lambda at: Choice(at.op("lt", at.x[0], at.x[1]), (0, 1))),
     "max": _through(2, lambda at: Choice(at.op("lt", at.x[1], at.x[0]), (0, 1))),
     "abs": _through(1, _abs),
+    "floor": _STEP,
     "lt": _COMPARISON,
     "le": _COMPARISON,
     "eq": _COMPARISON,

@@ -1,0 +1,36 @@
+"""Elements of symbolic arrays by constant indices: numbers, slices, None, `...`, arrays of integers, masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import KinetreeError
+from kinetree.symbolic.refusals import misfit
+
+__all__ = ["element"]
+
+
+def element(elements: NDArray[np.object_], key: Any) -> Any:
+    """elements[key]. A key that depends on data raises an error by itself when NumPy asks for its values."""
+    try:
+        return elements[key]
+    except KinetreeError:
+        raise
+    except IndexError as error:
+        _ask(key)
+        misfit(f"index {_brief(key)} of an array", (elements.shape,), error)
+
+
+def _ask(key: Any) -> None:
+    """Ask a symbolic key for its value, which raises the error that says what to do; NumPy has hidden it."""
+    for k in key if isinstance(key, tuple) else (key,):
+        if hasattr(k, "flat_elements") and k.dtype.kind in "ib":
+            np.asarray(k)
+
+
+def _brief(key: Any) -> str:
+    text = repr(key)
+    return text if len(text) <= 60 else f"{text[:57]}…"

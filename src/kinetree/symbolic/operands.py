@@ -1,0 +1,120 @@
+"""What people combine with symbolic arrays, as elements and dtypes: numbers, plain arrays, lists, dtype object."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from kinetree.expr import Symbol
+from kinetree.inputs import is_masked
+from kinetree.symbolic.array import BOOL, FLOAT32, FLOAT64, INT64, SymbolicArray, made
+from kinetree.symbolic.refusals import misfit, refuse
+
+__all__ = ["Kind", "as_symbolic", "closest", "common_dtype", "contains_symbols", "plain_floats", "read", "symbolic"]
+
+Kind = np.dtype[Any] | type[float] | type[int]
+"""The dtype of an operand; float or int for Python's numbers, which take the dtype of the other operand."""
+
+
+def symbolic(x: ArrayLike | SymbolicArray, dtype: DTypeLike | None = None) -> SymbolicArray:
+    """Numbers, symbolic numbers, lists and arrays of both, as a symbolic array.
+
+    >>> symbolic([[1.0, 2.0], [3.0, 4.0]]).shape
+    (2, 2)
+    """
+    array = as_symbolic(x)
+    return array if dtype is None else made(array._elements, closest(np.dtype(dtype)))
+
+
+def as_symbolic(x: Any) -> SymbolicArray:
+    """The same, with the dtype that NumPy would give."""
+    if type(x) is SymbolicArray:
+        return x
+    elements, kind = read(x)
+    if not isinstance(kind, np.dtype):
+        kind = FLOAT64 if kind is float else INT64
+    if type(elements) is float:
+        return made(elements, closest(kind))
+    return made(elements, closest(kind))
+
+
+def read(x: Any) -> tuple[Any, Kind]:
+    """The elements and the kind of an operand; the elements of a number are the number."""
+    if type(x) is SymbolicArray:
+        return x._elements, x._dtype
+    if type(x) is float:
+        return x, float
+    if type(x) is int:
+        return float(x), int
+    if type(x) is bool:
+        return float(x), BOOL
+    if isinstance(x, list | tuple):
+        return _read_list(x)
+    if isinstance(x, Symbol):
+        return x, FLOAT64
+    if is_masked(x):
+        refuse("a masked array has no place in a program; use x.filled(number), or x.data if nothing in it is masked")
+    array = np.asarray(x)
+    if array.dtype == object:
+        return _read_objects(array)
+    if array.dtype.kind not in "fiub":
+        refuse(f"an array of dtype {array.dtype} has no place in a program, which has real numbers alone")
+    return plain_floats(array), array.dtype
+
+
+def plain_floats(array: NDArray[Any]) -> NDArray[np.object_]:
+    """The numbers of a plain array as Python's floats."""
+    return array.astype(np.float64).astype(object)
+
+
+def _read_list(x: list[Any] | tuple[Any, ...]) -> tuple[Any, Kind]:
+    if contains_symbols(x):
+        parts = [as_symbolic(y) for y in x]
+        shapes = {p.shape for p in parts}
+        if len(shapes) > 1:
+            misfit("a list of arrays", tuple(sorted(shapes)), "its entries must be of one shape")
+        return np.stack([p._elements for p in parts]), common_dtype(p._dtype for p in parts)
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        refuse(f"a list of dtype {array.dtype} has no place in a program, which has real numbers alone")
+    return plain_floats(array), array.dtype
+
+
+def contains_symbols(x: Any, depth: int = 8) -> bool:
+    """Whether this is a symbolic array, or a list that contains one."""
+    if type(x) is SymbolicArray:
+        return True
+    if isinstance(x, list | tuple):
+        return depth > 0 and any(contains_symbols(y, depth - 1) for y in x)
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+def _read_objects(array: NDArray[np.object_]) -> tuple[Any, Kind]:
+    """An array of dtype object, as `np.array([a, 2.0 * b])` makes of symbolic numbers."""
+    parts = [as_symbolic(x) for x in array.ravel().tolist()]
+    if any(p.ndim for p in parts):
+        refuse("an array of dtype object holds whole arrays; join them with np.stack or np.concatenate")
+    elements = np.empty(array.size, object)
+    elements[:] = [p._elements.item() for p in parts]
+    return elements.reshape(array.shape), common_dtype(p._dtype for p in parts)
+
+
+def common_dtype(dtypes: Any) -> np.dtype[Any]:
+    """The dtype of arrays that are joined."""
+    several = set(dtypes)
+    return several.pop() if len(several) == 1 else closest(np.result_type(*several)) if several else FLOAT64
+
+
+@functools.cache
+def closest(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype among those of programs that can hold the numbers of another."""
+    if dtype.kind == "b":
+        return BOOL
+    if dtype.kind in "iu":
+        return INT64
+    if dtype.kind == "f":
+        return FLOAT32 if dtype.itemsize == 4 else FLOAT64
+    raise TypeError(f"programs have real numbers alone, not {dtype}")

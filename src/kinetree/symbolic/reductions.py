@@ -1,0 +1,277 @@
+"""Functions along axes: sums, products, extremes, means, norms of all kinds, running sums, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.expr import less, maximum, minimum, select, sqrt
+from kinetree.symbolic.array import BOOL, FLOAT64, INT64, SymbolicArray, made
+from kinetree.symbolic.elementwise import elementwise, on_elements, truth_values
+from kinetree.symbolic.operands import as_symbolic, closest
+from kinetree.symbolic.refusals import function_name, refuse
+from kinetree.symbolic.registry import NP, rule
+
+__all__ = ["total"]
+
+_maximum = NP.frompyfunc(maximum, 2, 1, identity=None)
+_minimum = NP.frompyfunc(minimum, 2, 1, identity=None)
+_or = NP.frompyfunc(lambda a, b: select(a, 1.0, b), 2, 1, identity=0.0)
+_sqrt = on_elements(sqrt, 1)
+_select = on_elements(select, 3)
+_less = on_elements(less, 2)
+_Axis = int | tuple[int, ...] | None
+
+
+def _clean(elements: Any) -> Any:
+    """The elements, where a sum or product of nothing is NumPy's integer 0 or 1."""
+    if type(elements) is int or type(elements) is bool:
+        return float(elements)
+    if type(elements) is NP.ndarray and elements.size and type(elements.flat[0]) is int:
+        return elements.astype(NP.float64).astype(object)
+    return elements
+
+
+def total(elements: NDArray[np.object_], axis: _Axis = None, keepdims: bool = False) -> Any:
+    """The sum of elements along axes."""
+    return _clean(NP.add.reduce(elements, axis=axis, keepdims=keepdims))
+
+
+def _plain_options(function: Callable[..., Any], out: Any, where: Any) -> None:
+    if out is not None:
+        refuse(f"{function_name(function)} of arrays of a program takes no out=; bind a name to its result")
+    if where is not True:
+        refuse(f"{function_name(function)} of arrays of a program takes no where=; use np.where on its argument")
+
+
+def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return INT64 if dtype is BOOL else dtype
+
+
+def _result(dtype: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
+    return otherwise if dtype is None else closest(NP.dtype(dtype))
+
+
+def _with_initial(ufunc: np.ufunc, array: SymbolicArray, initial: Any) -> SymbolicArray:
+    return array if initial is None else elementwise(ufunc, array, initial)
+
+
+@rule(NP.sum)
+def _sum(
+    a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> SymbolicArray:  # fmt: skip
+    _plain_options(NP.sum, out, where)
+    array = as_symbolic(a)
+    result = made(total(array._elements, axis, keepdims), _result(dtype, _summed(array._dtype)))
+    return _with_initial(NP.add, result, initial)
+
+
+@rule(NP.prod)
+def _prod(
+    a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True,
+) -> SymbolicArray:  # fmt: skip
+    _plain_options(NP.prod, out, where)
+    array = as_symbolic(a)
+    elements = _clean(NP.multiply.reduce(array._elements, axis=axis, keepdims=keepdims))
+    return _with_initial(NP.multiply, made(elements, _result(dtype, _summed(array._dtype))), initial)
+
+
+def _count(array: SymbolicArray, axis: _Axis) -> int:
+    if axis is None:
+        return array.size
+    return int(NP.prod([array.shape[k] for k in (axis if isinstance(axis, tuple) else (axis,))]))
+
+
+def _averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype if dtype.kind == "f" else FLOAT64
+
+
+@rule(NP.mean)
+def _mean(
+    a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> SymbolicArray:
+    _plain_options(NP.mean, out, where)
+    array = as_symbolic(a)
+    result = made(total(array._elements, axis, keepdims), _result(dtype, _averaged(array._dtype)))
+    return result / _count(array, axis)
+
+
+@rule(NP.var)
+def _var(
+    a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> SymbolicArray:  # fmt: skip
+    _plain_options(NP.var, out, where)
+    array = as_symbolic(a)
+    d = array - (_mean(array, axis, keepdims=True) if mean is None else mean)
+    free = _count(array, axis) - (ddof if correction is None else correction)
+    return made((_sum(d * d, axis, keepdims=keepdims) / float(free))._elements, _result(dtype, _averaged(array._dtype)))
+
+
+@rule(NP.std)
+def _std(a: Any, *args: Any, **options: Any) -> SymbolicArray:
+    return elementwise(NP.sqrt, _var(a, *args, **options))
+
+
+@rule(NP.average)
+def _average(a: Any, axis: _Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    if returned:
+        refuse("np.average of arrays of a program takes no returned=; use np.sum(weights)")
+    array = as_symbolic(a)
+    if weights is None:
+        return _mean(array, axis, keepdims=keepdims)
+    w = as_symbolic(weights)
+    if w.shape != array.shape:
+        if not isinstance(axis, int) or w.ndim != 1:
+            raise ValueError("weights of another shape need one axis")
+        w = w.reshape([-1 if k == axis % array.ndim else 1 for k in range(array.ndim)])
+    scale = w if w.shape == array.shape else elementwise(NP.multiply, w, NP.ones(array.shape))
+    return _sum(array * w, axis, keepdims=keepdims) / _sum(scale, axis, keepdims=keepdims)
+
+
+def _extreme(function: Callable[..., Any], ufunc: np.ufunc, own: NP.ufunc) -> None:
+    @rule(function)
+    def extreme(
+        a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> SymbolicArray:
+        _plain_options(function, out, where)
+        array = as_symbolic(a)
+        if initial is not None and not array.size:
+            initial = as_symbolic(initial)
+            shape = NP.empty(array.shape).sum(axis, keepdims=keepdims).shape
+            return made(NP.broadcast_to(initial._elements, shape), array._dtype)
+        elements = own.reduce(array._elements, axis=axis, keepdims=keepdims)
+        return _with_initial(ufunc, made(elements, array._dtype), initial)
+
+
+_extreme(NP.max, NP.maximum, _maximum)
+_extreme(NP.min, NP.minimum, _minimum)
+
+
+@rule(NP.ptp)
+def _ptp(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False) -> Any:
+    return NP.max(a, axis=axis, keepdims=keepdims) - NP.min(a, axis=axis, keepdims=keepdims)
+
+
+def _truth(a: Any) -> NDArray[np.object_]:
+    array = as_symbolic(a)
+    return array._elements if array._dtype is BOOL else made(truth_values(array._elements), BOOL)._elements
+
+
+@rule(NP.any)
+def _any(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
+    _plain_options(NP.any, out, where)
+    return made(_or.reduce(_truth(a), axis=axis, keepdims=keepdims), BOOL)
+
+
+@rule(NP.all)
+def _all(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
+    _plain_options(NP.all, out, where)
+    return made(_clean(NP.multiply.reduce(_truth(a), axis=axis, keepdims=keepdims)), BOOL)
+
+
+@rule(NP.count_nonzero)
+def _count_nonzero(a: Any, axis: _Axis = None, *, keepdims: bool = False) -> SymbolicArray:
+    return made(total(_truth(a), axis, keepdims), INT64)
+
+
+def _along(array: SymbolicArray, axis: int | None) -> tuple[SymbolicArray, int]:
+    """The array and an axis; all elements in one row for None."""
+    return (array.ravel(), 0) if axis is None else (array, axis)
+
+
+@rule(NP.cumsum)
+def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
+    _plain_options(NP.cumsum, out, True)
+    array, axis = _along(as_symbolic(a), axis)
+    return made(NP.add.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
+
+
+@rule(NP.cumprod)
+def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
+    _plain_options(NP.cumprod, out, True)
+    array, axis = _along(as_symbolic(a), axis)
+    return made(NP.multiply.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
+
+
+@rule(NP.diff)
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> SymbolicArray:
+    array = as_symbolic(a)
+    ends = [None if x is None else as_symbolic(x) for x in (prepend, append)]
+    shape = [1 if k == axis % array.ndim else m for k, m in enumerate(array.shape)]
+    first, last = (x if x is None or x.ndim else NP.broadcast_to(x, shape) for x in ends)
+    joined = [x for x in (first, array, last) if x is not None]
+    if len(joined) > 1:
+        array = NP.concatenate(joined, axis)
+    for _ in range(n):
+        rows = NP.moveaxis(array._elements, axis, 0)
+        ufunc = NP.not_equal if array._dtype is BOOL else NP.subtract
+        after, before = (made(NP.moveaxis(x, 0, axis), array._dtype) for x in (rows[1:], rows[:-1]))
+        array = elementwise(ufunc, after, before)
+    return array
+
+
+@rule(NP.ediff1d)
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    parts = [x for x in (to_begin, _diff(as_symbolic(ary).ravel()), to_end) if x is not None]
+    return NP.concatenate([as_symbolic(x).ravel() for x in parts])
+
+
+def _arg_extreme(function: Callable[..., Any], is_better: Callable[[Any, Any], Any]) -> None:
+    @rule(function)
+    def arg_extreme(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SymbolicArray:
+        _plain_options(function, out, True)
+        array = as_symbolic(a)
+        rows, along = _along(array, axis)
+        elements = NP.moveaxis(rows._elements, along, 0)
+        if not len(elements):
+            raise ValueError(f"{function_name(function)} of an empty sequence")
+        best, found = elements[0], NP.zeros(elements.shape[1:]).astype(object)
+        for k in range(1, len(elements)):
+            better = is_better(elements[k], best)
+            found, best = _select(better, float(k), found), _select(better, elements[k], best)
+        result = made(found, INT64)
+        if not keepdims:
+            return result
+        return result.reshape((1,) * array.ndim) if axis is None else NP.expand_dims(result, along)
+
+
+_arg_extreme(NP.argmax, lambda new, best: _less(best, new))
+_arg_extreme(NP.argmin, lambda new, best: _less(new, best))
+
+
+@rule(NP.sort)
+def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
+    """By a network of minima and maxima (Batcher's odd-even merge sort), which takes the same way for all numbers."""
+    array, along = _along(as_symbolic(a), axis)
+    rows = list(NP.moveaxis(array._elements, along, 0))
+    for i, j in _batcher(len(rows)):
+        rows[i], rows[j] = _minimum(rows[i], rows[j]), _maximum(rows[i], rows[j])
+    return made(NP.stack(rows, along) if NP.ndim(rows[0]) else _row(rows), array._dtype) if rows else array
+
+
+def _row(values: list[Any]) -> Any:
+    row = NP.empty(len(values), object)
+    row[:] = values
+    return row
+
+
+def _batcher(n: int) -> list[tuple[int, int]]:
+    """The comparisons of Batcher's network for n numbers (Knuth, The Art of Computer Programming 3, 5.2.2 M)."""
+    pairs = []
+    top = 1 << max(0, n - 1).bit_length() >> 1
+    p = top
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            pairs += [(i, i + d) for i in range(n - d) if i & p == r]
+            if q == p:
+                break
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+    return pairs

@@ -1,0 +1,140 @@
+"""What symbolic arrays refuse: the errors, where in the user's text they happened, and what to use instead."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kinetree.errors import ProgramError, ShapeError
+
+__all__ = ["function_name", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
+
+_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
+_BRANCHES = "branch with np.where(condition, a, b), and combine conditions with np.logical_and, np.logical_or, & and |"
+_BUILDING = "join arrays with np.stack([…]) or np.concatenate([…])"
+_VALUES_OF = {
+    "bool": (
+        "a condition on arguments of a program is not known while the program is traced, so it cannot decide an `if`, "
+        f"`while`, `and`, `or`, `not`, `in`, `max` or `min`: {_BRANCHES}; use np.maximum and np.minimum. An array of "
+        f"dtype object, as np.array([a, b]) makes of symbolic numbers, cannot be compared: {_BUILDING}"
+    ),
+    "float": (
+        "a number that depends on arguments of a program is not known while the program is traced, so float(x), "
+        "math.sin(x) and an assignment into a plain array cannot take it: use np.sin(x) and its like, leave float() "
+        f"and dtype=float away, and {_BUILDING} instead of assigning into an array"
+    ),
+    "int": (
+        "a number that depends on arguments of a program is not known while the program is traced, so int(x) and "
+        "range(x) cannot take it: round with np.floor or np.trunc; choose with np.where; repeat a fixed number of times"
+    ),
+    "index": (
+        "an index may not depend on arguments of a program: choose with np.where(condition, a, b); go through rows "
+        "with kt.scan"
+    ),
+    "text": "a number that depends on arguments of a program has no digits while the program is traced",
+    "array": (
+        "an array that depends on arguments of a program cannot become a plain array: leave np.asarray and np.array "
+        f"away where the argument is an array already; {_BUILDING} where np.array([…]) did; instead of assigning "
+        "into an array, build it from its parts"
+    ),
+    "item": (
+        "symbolic arrays do not change, so x[…] = y is not possible: build the array from its parts with np.stack([…]) "
+        "or np.concatenate([…]), or choose elements with np.where(mask, y, x)"
+    ),
+    "out": (
+        "a plain array cannot take a result that depends on arguments of a program: write x = x + y instead of x += y, "
+        "and leave out= away"
+    ),
+}
+_HINTS = {
+    "np.linalg.lstsq": "use q, r = np.linalg.qr(A) and np.linalg.solve(r, q.T @ b) for A of full rank",
+    "np.linalg.pinv": (
+        "use np.linalg.inv(A.T @ A) @ A.T or A.T @ np.linalg.inv(A @ A.T); add damping * np.eye(n) inside inv if A may "
+        "lose rank"
+    ),
+    "np.linalg.eigh": "iterations that depend on data have no rule; np.linalg.cholesky and np.linalg.solve have",
+    "np.linalg.eig": "iterations that depend on data have no rule; np.linalg.cholesky and np.linalg.solve have",
+    "np.linalg.eigvals": "iterations that depend on data have no rule; np.trace and np.linalg.det have",
+    "np.linalg.eigvalsh": "iterations that depend on data have no rule; np.trace and np.linalg.det have",
+    "np.linalg.svd": "iterations that depend on data have no rule; np.linalg.qr, cholesky and solve have",
+    "np.linalg.matrix_rank": "ranks depend on data; np.linalg.det has a rule",
+    "np.linalg.cond": "singular values have no rule; np.linalg.norm(A) * np.linalg.norm(np.linalg.inv(A)) has",
+    "np.nonzero": "the number of elements would depend on data; use np.where(condition, a, b)",
+    "np.argwhere": "the number of elements would depend on data; use np.where(condition, a, b)",
+    "np.flatnonzero": "the number of elements would depend on data; use np.where(condition, a, b)",
+    "np.extract": "the number of elements would depend on data; use np.where(condition, a, b)",
+    "np.compress": "with a condition that depends on data the number of elements would; use np.where",
+    "np.unique": "the number of elements would depend on data",
+    "np.argsort": "an order that depends on data is no array of constants; np.sort, np.argmin and np.argmax have rules",
+    "np.searchsorted": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
+    "np.digitize": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
+    "np.median": "use np.sort, and take the middle",
+    "np.copyto": "symbolic arrays do not change; use np.where(mask, y, x)",
+    "np.put": "symbolic arrays do not change; use np.where(mask, y, x)",
+    "np.place": "symbolic arrays do not change; use np.where(mask, y, x)",
+    "np.putmask": "symbolic arrays do not change; use np.where(mask, y, x)",
+    "np.fill_diagonal": "symbolic arrays do not change; use np.where(np.eye(n, dtype=bool), y, x)",
+    "np.array_str": "the values are not known while the program is traced; return them as a result",
+    "np.array2string": "the values are not known while the program is traced; return them as a result",
+    "np.array_repr": "the values are not known while the program is traced; return them as a result",
+    "np.save": "the values are not known while the program is traced; return them as a result",
+    "np.choose": "use np.select or np.where",
+    "np.fft.fft": "multiply by a matrix of constants",
+    "np.linalg.tensorsolve": "use np.linalg.solve on reshaped arrays",
+    "np.linalg.tensorinv": "use np.linalg.inv on reshaped arrays",
+}
+_GENERAL = (
+    "write it with elementwise functions, @, np.einsum, np.sum, np.where, np.concatenate, np.stack and "
+    "np.linalg.solve; docs/programs.md lists what has a rule"
+)
+
+
+def user_line() -> str:
+    """File and line of the innermost frame outside kinetree and NumPy, as "file.py:12"; "" if there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OUTSIDE):
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
+def _located(message: str) -> str:
+    where = user_line()
+    return f"{where}: {message}" if where else message
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise the error of a program that cannot be, with the user's line."""
+    raise ProgramError(_located(message))
+
+
+def refuse_value(kind: str) -> NoReturn:
+    """Raise the error of a symbolic number that is used as a plain one of this kind."""
+    raise ProgramError(_located(_VALUES_OF[kind]))
+
+
+def no_rule(function: Callable[..., Any] | str) -> NoReturn:
+    """Raise the error of a NumPy function without a rule."""
+    name = function if isinstance(function, str) else function_name(function)
+    raise ProgramError(_located(f"{name} has no rule for arrays of a program: {_HINTS.get(name, _GENERAL)}"))
+
+
+def misfit(what: str, shapes: tuple[tuple[int, ...], ...], reason: object = "") -> NoReturn:
+    """Raise the error of shapes that do not fit."""
+    given = f" of {' and '.join(map(str, shapes))}" if shapes else ""
+    because = f": {reason}" if str(reason) else ": these shapes do not fit"
+    raise ShapeError(_located(f"{what}{given}{because}")) from None
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Name of a NumPy function as users write it, such as "np.linalg.norm"."""
+    module = str(getattr(function, "__module__", None) or "numpy").replace("numpy", "np", 1)
+    if isinstance(function, np.ufunc) or module.startswith("np._core"):
+        module = "np"
+    return f"{module}.{getattr(function, '__name__', function)}"
