@@ -155,6 +155,7 @@ from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
+from kinetree.programs import Argument, Program, program
 from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
@@ -170,6 +171,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AbaDerivatives",
     "ActuationError",
+    "Argument",
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
@@ -215,6 +217,7 @@ __all__ = [
     "Placed",
     "Planar",
     "Prismatic",
+    "Program",
     "ProgramError",
     "Reversed",
     "Revolute",
@@ -325,6 +328,7 @@ __all__ = [
     "pose_log_jacobian",
     "potential_energy",
     "potential_energy_regressor",
+    "program",
     "relative_acceleration",
     "relative_jacobian",
     "relative_placement",

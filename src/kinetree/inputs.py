@@ -20,8 +20,12 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     """Return x as an array of real numbers of at most 64 bits, not copied; the message names `shape`, such as "(…, 7)".
 
     Raises `DTypeError`, whose message begins with `name`, for numbers that are not real, for wider ones, which would
-    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost.
+    lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
+    returned as they are.
     """
+    if hasattr(type(x), "flat_elements"):
+        symbolic: NDArray[Any] = x  # type: ignore[assignment]
+        return symbolic
     wanted = f"{name} must be an array of real numbers of shape {shape}"
     if is_masked(x):
         raise DTypeError(f"{wanted}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")

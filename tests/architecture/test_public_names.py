@@ -14,6 +14,7 @@ import kinetree as kt
 NAMES = [
     "AbaDerivatives",
     "ActuationError",
+    "Argument",
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
@@ -59,6 +60,7 @@ NAMES = [
     "Placed",
     "Planar",
     "Prismatic",
+    "Program",
     "ProgramError",
     "Reversed",
     "Revolute",
@@ -169,6 +171,7 @@ NAMES = [
     "pose_log_jacobian",
     "potential_energy",
     "potential_energy_regressor",
+    "program",
     "relative_acceleration",
     "relative_jacobian",
     "relative_placement",

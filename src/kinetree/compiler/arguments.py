@@ -24,19 +24,20 @@ class Arguments:
     def __init__(
         self,
         function: str,
-        robot: str,
+        subject: str,
         ports: Sequence[Port],
         core: tuple[int, ...],
         dtype: np.dtype[Any],
         quaternions: Sequence[tuple[int, Mapping[str, slice]]],
         optional: range = range(0),
     ) -> None:
-        """`optional`: the arguments that are zero if the last few of them are left out."""
+        """`subject`: whose arguments they are, as messages say it; `optional`: the arguments that are zero if the last
+        few of them are left out."""
         self.ports = ports
         self.core = core
         self.ranks = [len(port.shape) for port in ports]
         self._function = function
-        self._robot = robot
+        self._subject = subject
         self._shapes = [port.shape for port in ports]
         self._dtype = dtype
         self._quaternions = quaternions
@@ -46,7 +47,7 @@ class Arguments:
         """The same for a number of steps: the length of the first axis of the arguments `rows` and of the result."""
         ports = [Port(port.name, (steps, *port.shape[1:])) if k in rows else port for k, port in enumerate(self.ports)]
         core = (steps, *self.core[1:])
-        return Arguments(self._function, self._robot, ports, core, self._dtype, self._quaternions, self._optional)
+        return Arguments(self._function, self._subject, ports, core, self._dtype, self._quaternions, self._optional)
 
     @property
     def numbers(self) -> int:
@@ -87,6 +88,13 @@ class Arguments:
         )
 
     def _converted(self, arguments: Sequence[ArrayLike], out: Array | None) -> list[Array]:
+        arrays = [x if x.dtype == self._dtype else x.astype(self._dtype) for x in self.checked(arguments)]
+        if out is not None:
+            self._check_out(arrays, out)
+        return arrays
+
+    def checked(self, arguments: Sequence[Any]) -> list[Any]:
+        """The arguments as arrays of the right shapes, symbolic ones as they are; zeros for those left out."""
         missing = len(self.ports) - len(arguments)
         if missing and 0 < missing <= len(self._optional):
             at = self._optional.stop - missing
@@ -99,19 +107,14 @@ class Arguments:
             raise DTypeError(
                 f"{self._function} takes {len(self.ports)} arrays ({expected}{hint}), not {len(arguments)}"
             )
-        arrays = [self._checked(port, x) for port, x in zip(self.ports, arguments, strict=True)]
-        if out is not None:
-            self._check_out(arrays, out)
-        return arrays
+        return [self._checked(port, x) for port, x in zip(self.ports, arguments, strict=True)]
 
     def _checked(self, port: Port, x: ArrayLike) -> Array:
         shape = _shape_text(port)
         array = real_array(port.name, x, shape)
-        if array.dtype != self._dtype:
-            array = array.astype(self._dtype)
         if port.shape and array.shape[-len(port.shape) :] != port.shape:
             raise ShapeError(
-                f"{self._function}: {port.name} has shape {array.shape}, but {self._robot!r} needs {shape}"
+                f"{self._function}: {port.name} has shape {array.shape}, but {self._subject} needs {shape}"
                 f"{_hint(port, array)}"
             )
         return array

@@ -84,9 +84,10 @@ def compile(
     asked = {name: known[name] for name in (*definition.options, *options) if name in known}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
     request = (function, name, forces, given, unroll, asked)
-    compiled.asked = (_compiled_again, *request)
+    again = (compiled.source.model, *request)  # type: ignore[attr-defined]
+    compiled.asked = (_compiled_again, *again)
     numbers = definition.arrays_of_numbers(asked)
-    return WithNumbers(compiled, numbers, (_call_again, *request)) if numbers else compiled.prepare()
+    return WithNumbers(compiled, numbers, (_call_again, *again)) if numbers else compiled.prepare()
 
 
 compile_function = compile

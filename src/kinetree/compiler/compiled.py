@@ -1,4 +1,4 @@
-"""A definition compiled for one robot, one set of options and one dtype: a function of NumPy arrays.
+"""A source compiled for one dtype: a function of NumPy arrays. Usually that is a definition for one robot.
 
 An algorithm sees one sample, slot by slot; a caller sees arrays of shape (…, nq) whose leading axes broadcast. One
 sample goes through a builtin made of the one-lane kernel, a small batch in ordinary arrays through one that calls the
@@ -21,11 +21,10 @@ from numpy.typing import ArrayLike
 from kinetree.codegen.backend import Backend, Kernel
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
-from kinetree.compiler.specialization import Specialization
+from kinetree.compiler.source import Source
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
-from kinetree.expr import Port, Program, interpret
-from kinetree.model import Model
-from kinetree.model.fingerprint import digest, fingerprint
+from kinetree.compiler.tracing import inlined, is_symbolic
+from kinetree.expr import Program, interpret
 
 __all__ = ["CompiledFunction", "compiling"]
 
@@ -40,25 +39,30 @@ if hasattr(os, "register_at_fork"):  # a child has its parent's locks, but not t
 
 
 class CompiledFunction:
-    """A definition compiled for one robot, one set of options and one dtype; call it with arrays.
+    """A source compiled for one dtype; call it with arrays.
 
     Its machine code is compiled, or taken from the disk, when it is first needed: for one sample and for batches by
     itself. `call` is the quickest way in.
     """
 
-    def __init__(self, specialization: Specialization, dtype: str, backend: Backend | None = None) -> None:
-        specialization.check()
-        model, self.definition = specialization.model, specialization.definition
+    def __init__(
+        self,
+        source: Source,
+        dtype: str,
+        backend: Backend | None = None,
+        general: Callable[..., Any] | None = None,
+    ) -> None:
+        """`general`: what takes the calls that a quicker way declines, by default this object itself."""
+        source.check()
+        self.source = source
+        self.name = source.name
         self.dtype = np.dtype(dtype)
-        self._specialization = specialization
-        self._output = specialization.output
-        ports, core = specialization.inputs, self._output.shape
-        own = len(self.definition.inputs)
+        self._output = source.output
+        ports, core = source.inputs, self._output.shape
         self._arguments = Arguments(
-            self.definition.name, model.name, ports, core, self.dtype, specialization.quaternions,
-            optional=range(own - len(self.definition.optional), own),
-        )  # fmt: skip
-        self._rows = specialization.rows
+            source.name, source.subject, ports, core, self.dtype, source.quaternions, source.optional
+        )
+        self._rows = source.rows
         self._has_kernel = self._output.size > 0 and all(port.size for port in ports)
         self._may_be_single = self._has_kernel
         self._seconds = _SECONDS_A_NUMBER * max(self._arguments.numbers, 1)
@@ -68,54 +72,39 @@ class CompiledFunction:
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
         self.asked: tuple[Any, ...] | None = None
-        """A function of a robot and more that makes this one again, and what it takes after the robot; for pickles."""
+        """A function that makes this one again, and what it takes; for pickles."""
         if backend is None:
             from kinetree.codegen.cpu.backend import CpuKernels
 
             backend = CpuKernels
         self._kernels = backend(
             Kernel(
-                name=self.definition.name,
+                name=source.name,
                 inputs=ports,
                 output=self._output,
                 dtype=self.dtype,
-                quaternions=tuple((k, x.start) for k, found in specialization.quaternions for x in found.values()),
+                quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
-                state=specialization.state,
+                state=source.state,
                 program=lambda: self.program,
                 key=self._key,
                 imported=_IMPORTED,
                 most=most_on_one_thread(self._seconds),
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
-                general=self.__call__,
+                general=general or self.__call__,
             )
         )
         self._set_call(self.__call__)
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{p.name}{list(p.shape)}" for p in self._arguments.ports)
-        return f"<{self.definition.name}({ports}) compiled for {self._specialization.model.name!r}, {self.dtype}>"
-
-    @property
-    def model(self) -> Model:
-        """The robot, or its equal."""
-        return self._specialization.model
+        return f"<{self.name}({ports}) compiled for {self.source.subject}, {self.dtype}>"
 
     @property
     def arrays(self) -> int:
         """How many arrays a call takes."""
         return len(self._arguments.ports)
-
-    @property
-    def ports_of_numbers(self) -> Sequence[Port]:
-        """The arguments that are numbers of its options."""
-        return self._specialization.numbers
-
-    @property
-    def arrays_after_numbers(self) -> int:
-        """How many arrays follow the numbers of its options."""
-        return len(self._specialization.forces) + len(self._specialization.parameters)
 
     @property
     def __self__(self) -> CompiledFunction:
@@ -127,19 +116,19 @@ class CompiledFunction:
         if self.asked is None:
             raise TypeError(f"{self!r} cannot be pickled, because kinetree.compile did not make it")
         again, *asked = self.asked
-        return again, (self._specialization.model, *asked)
+        return again, (*asked,)
 
     def _set_call(self, call: Callable[..., Any]) -> None:
         """Python pickles a builtin by its `__self__` and its name, so it must be found under that name here."""
         self.call = call
-        vars(self)[self.definition.name] = call
+        vars(self)[self.name] = call
 
     @property
     def program(self) -> Program:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
         with compiling:
             if self._program is None:
-                self._program = self._specialization.program()
+                self._program = self.source.program()
             return self._program
 
     def prepare(self) -> Callable[..., Any]:
@@ -151,6 +140,9 @@ class CompiledFunction:
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
         expected = self._expected(arguments)
+        if is_symbolic(arguments):
+            inside: Array = inlined(self.source, expected, arguments, out)
+            return inside
         arrays = expected.prepared(arguments, out)
         if threads is not None:
             thread_count(threads)  # says what is wrong with it
@@ -242,8 +234,7 @@ class CompiledFunction:
 
     def _key(self, *more: object) -> bytes | None:
         """A key for code: of everything it depends on, with what the backend adds. None if something is not known."""
-        robot = fingerprint(self._specialization.model)
-        return None if robot is None else digest(*more, robot, *self._specialization.identity, self.dtype.name)
+        return self.source.key(*more, self.dtype.name)
 
 
 def _without_motion(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:

@@ -156,6 +156,9 @@ class DerivedSpecialization(Specialization):
         if len(self.inputs) + 1 > MOST_ARRAYS:
             raise OptionError(f"{self.definition.name} would take {len(self.inputs)} arrays, more than a function can")
 
+    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        return self.called(*flat)
+
     def program(self) -> Program:
         """The derivative of the function written out, or of its loops where that would take long to compile."""
         base = self._base.program()

@@ -21,10 +21,12 @@ from kinetree.compiler.forms.parameters import always_singular, parameter_ports,
 from kinetree.compiler.forms.regrouped import with_regrouped_inertias
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
 from kinetree.compiler.time_loop import Steps
+from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
+from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, replay, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
+from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import SPACES, Tree
@@ -65,9 +67,26 @@ class Specialization:
     """A straight line, or loops over bodies; None chooses."""
 
     @property
-    def identity(self) -> tuple[object, ...]:
-        """The values that distinguish it from others of the same robot."""
-        return self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll
+    def name(self) -> str:
+        """The function's name."""
+        return self.definition.name
+
+    @property
+    def subject(self) -> str:
+        """The robot's name, as messages say it."""
+        return repr(self.model.name)
+
+    @property
+    def optional(self) -> range:
+        """The arguments that may be left out."""
+        own = len(self.definition.inputs)
+        return range(own - len(self.definition.optional), own)
+
+    def key(self, *more: object) -> bytes | None:
+        """A key for code: of the robot and of what distinguishes this function from others of the same robot."""
+        robot = fingerprint(self.model)
+        identity = (self.definition, dict(self.options), list(self.forces), self.parameters, self.unroll)
+        return None if robot is None else digest(*more, robot, *identity)
 
     @cached_property
     def numbers(self) -> list[Port]:
@@ -211,10 +230,15 @@ class Specialization:
         forms: list[Callable[[Model], Model]] = [_as_it_is]
         if aligned(self.model).tree.X_T is not self.model.tree.X_T:
             forms.append(aligned)
-        shares = self.definition.divides_by_inertia and self.model.tree.coordinates is not None
-        if shares or self.definition.strategy.has_two_ways:
+        if self._has_two_systems:
             forms += [lambda model, form=form: _as_one_system(form(model)) for form in forms]  # type: ignore[misc]
         return min(map(self._written_out, forms), key=lambda program: program.operation_counts().total())
+
+    @property
+    def _has_two_systems(self) -> bool:
+        """Whether equations can be solved cluster by cluster or as one system, or by bodies or the mass matrix."""
+        shares = self.definition.divides_by_inertia and self.model.tree.coordinates is not None
+        return shares or self.definition.strategy.has_two_ways
 
     def _written_out(self, form: Callable[[Model], Model]) -> Program:
         def one_sample(*flat: Sequence[Scalar]) -> list[Sequence[Scalar]]:
@@ -229,6 +253,35 @@ class Specialization:
         arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
         result: Sequence[Any] = self._computed(model, arguments, numbers, wrenches)
         return result
+
+    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The result's numbers in the trace in progress: written out in it, or by a call of a program with loops."""
+        in_progress = current_trace()
+        if self.rows:
+            steps = len(flat[self.rows[0]]) // self.inputs[self.rows[0]].size
+            return replace(self, options={**self.options, "steps": steps}).called(*flat)
+        chooses = self.unroll is None
+        if self.unroll is False or self.definition.is_step or (chooses and (self._is_large() or self._is_dense())):
+            return self.called(*flat)
+        try:
+            with in_progress.at_most(self.definition.strategy.longest if self._may_loop else sys.maxsize):
+                return self.one_sample(*flat, form=partial(self._form, in_progress))
+        except TraceTooLongError:
+            return self.called(*flat)
+
+    def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""
+        program = self.program()
+        return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
+
+    def _form(self, trace: Trace, model: Model) -> Model:
+        """The form of the robot that a trace takes."""
+        other = aligned(model)
+        if other.tree.X_T is not model.tree.X_T and trace.chooses("aligned"):
+            model = other
+        if self._has_two_systems and trace.chooses("one system"):
+            model = _as_one_system(model)
+        return model
 
     def _after_own(self, flat: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
         """What follows the definition's own inputs: numbers of options, external forces, parameters."""

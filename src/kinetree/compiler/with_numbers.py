@@ -7,6 +7,7 @@ from typing import Any
 
 from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Array
+from kinetree.compiler.specialization import Specialization
 from kinetree.errors import ShapeError
 
 __all__ = ["WithNumbers"]
@@ -16,16 +17,18 @@ class WithNumbers:
     """A function as `kinetree.compile` returns it, with the numbers of the constraints or weights that it was given."""
 
     def __init__(self, compiled: CompiledFunction, numbers: Sequence[Array], asked: tuple[Any, ...]) -> None:
-        """`asked`: a function of a robot and more that makes this one again, and what it takes after the robot."""
-        for array, port in zip(numbers, compiled.ports_of_numbers, strict=True):
+        """`asked`: a function that makes this one again, and what it takes."""
+        source = compiled.source
+        assert isinstance(source, Specialization)
+        for array, port in zip(numbers, source.numbers, strict=True):
             if array.shape[array.ndim - len(port.shape) :] != port.shape:
                 raise ShapeError(
-                    f"{compiled.definition.name}: {port.name} has shape {array.shape}, but "
+                    f"{compiled.name}: {port.name} has shape {array.shape}, but "
                     f"(…, {', '.join(map(str, port.shape))}) is needed"
                 )
         self.__self__ = compiled
         self._numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
-        self._after = compiled.arrays_after_numbers
+        self._after = len(source.forces) + len(source.parameters)
         self._fewest = compiled.arrays - len(self._numbers) + 1
         self._asked = asked
         self._call = compiled.prepare()
@@ -44,4 +47,4 @@ class WithNumbers:
 
     def __reduce__(self) -> tuple[Any, ...]:
         again, *asked = self._asked
-        return again, (self.__self__.model, *asked)
+        return again, (*asked,)

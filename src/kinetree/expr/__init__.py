@@ -42,7 +42,7 @@ from kinetree.expr.program import (
 )
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
-from kinetree.expr.symbol import Graph, Scalar, Symbol, TraceTooLongError, is_zero
+from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
 from kinetree.expr.trace import trace, trace_memory
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Load",
     "Loop",
     "Memory",
+    "MixedTracesError",
     "Op",
     "Place",
     "Port",

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 
 from kinetree.expr.program import Array, Index, Port, Program, Range, Term, Walk
-from kinetree.expr.symbol import Graph, Scalar, Symbol
+from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol
 from kinetree.records import record
 
 __all__ = ["CallEffect", "Effect", "LoopEffect", "Memory", "Recorder", "StoreEffect", "SwitchEffect"]
@@ -216,7 +216,7 @@ class Recorder:
         if not isinstance(value, Symbol):
             return float(value)
         if not self.graph.is_inside(value.graph):
-            raise ValueError("symbols of two traces, or of two blocks, do not mix")
+            raise MixedTracesError
         return value
 
     def checked_index(self, at: Index) -> Index:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from kinetree.expr.ops import OPS
 
-__all__ = ["Graph", "Scalar", "Symbol", "TraceTooLongError", "apply", "is_zero"]
+__all__ = ["Graph", "MixedTracesError", "Scalar", "Symbol", "TraceTooLongError", "apply", "is_zero"]
 
 _SMALLEST = sys.float_info.min
 """Two constant factors are merged as long as their product has full precision."""
@@ -79,6 +81,13 @@ class Symbol:
 Scalar = float | Symbol
 
 
+class MixedTracesError(ValueError):
+    """A symbol is used outside of its trace, or of its block of it."""
+
+    def __init__(self) -> None:
+        super().__init__("symbols of two traces, or of two blocks, do not mix")
+
+
 class TraceTooLongError(Exception):
     """A trace recorded more than it was allowed to."""
 
@@ -113,6 +122,16 @@ class Graph:
             raise TraceTooLongError(f"more than {clock[1]} operations")
         return clock[0] - 1
 
+    @contextmanager
+    def at_most(self, operations: int) -> Iterator[None]:
+        """Record no more than this many operations in this context, or raise `TraceTooLongError`."""
+        clock, most = self._clock, self._clock[1]
+        clock[1] = min(most, clock[0] + operations)
+        try:
+            yield
+        finally:
+            clock[1] = most
+
     def input(self) -> Symbol:
         """A new symbol that stands for an argument of the program."""
         if self._interned:
@@ -135,7 +154,7 @@ class Graph:
                     if a.graph.depth > self.depth and a.graph.is_inside(self):
                         return a.graph.record(op, *args)
                     if not self.is_inside(a.graph):
-                        raise ValueError("symbols of two traces, or of two blocks, do not mix")
+                        raise MixedTracesError
             symbol = self._interned[key] = Symbol(self, self.tick(), op, args)
         return symbol
 

@@ -92,7 +92,7 @@ class _Stepper:
             robot, steps if held is None else held.steps, f_ext=[*setting.forces],
             parameters=[*setting.parameters], **setting.options,
         )  # fmt: skip
-        ports = self._steps.__self__.ports_of_numbers  # type: ignore[attr-defined]
+        ports = self._steps.__self__.source.numbers  # type: ignore[attr-defined]
         numbers = zip(ALL.arrays(setting.held), ports, strict=True)
         self._numbers = [np.broadcast_to(x, (*shape, *port.shape)) for x, port in numbers]
 

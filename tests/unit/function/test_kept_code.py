@@ -303,7 +303,7 @@ def test_robots_that_are_dropped_leave_no_memory_behind(
     gc.collect()
     assert _resident() - half < 2_000_000
     assert not any(
-        f._specialization.model.name == "pendulum" for known in module._kernels.values() for f in known.values()
+        f.source.model.name == "pendulum" for known in module._kernels.values() for f in known.values()
     )
 
 

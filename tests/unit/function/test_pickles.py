@@ -77,7 +77,7 @@ def test_without_a_builtin_it_comes_through_as_well(monkeypatch: pytest.MonkeyPa
 
 def test_a_function_that_no_compile_made_says_so() -> None:
     made = kt.compile(ARM, kt.crba).__self__
-    bare = CompiledFunction(made._specialization, "float64")
+    bare = CompiledFunction(made.source, "float64")
     with pytest.raises(TypeError, match=r"cannot be pickled, because kinetree\.compile did not make it"):
         pickle.dumps(bare)
 

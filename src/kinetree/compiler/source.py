@@ -1,0 +1,58 @@
+"""What a compiled function is made from: one interface for a definition on a robot, a derivative, a user's program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from kinetree.expr import Port, Program, Scalar
+
+__all__ = ["Source"]
+
+
+class Source(Protocol):
+    """The ports of a function, its program, and what tells it apart from others."""
+
+    @property
+    def name(self) -> str:
+        """The function's name, in messages and signatures."""
+
+    @property
+    def subject(self) -> str:
+        """Whose arguments these are, as a word in messages: the robot's name in quotes, or "the program"."""
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """Its arguments, in order."""
+
+    @property
+    def output(self) -> Port:
+        """Its result."""
+
+    @property
+    def optional(self) -> range:
+        """The arguments that are zero if the last few of them are left out."""
+
+    @property
+    def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
+        """The arguments that hold quaternions, by number, and the slices of them."""
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The arguments whose first axis counts the steps of a call, if their number is not fixed here."""
+
+    @property
+    def state(self) -> tuple[int, ...]:
+        """The arguments that a step replaces, in the order of its result."""
+
+    def check(self) -> None:
+        """Raise if there is no such function."""
+
+    def program(self) -> Program:
+        """The program that is compiled."""
+
+    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The numbers of the result from those of each argument, in the trace in progress."""
+
+    def key(self, *more: object) -> bytes | None:
+        """A key for code: of everything it depends on, with `more`. None if something is not known."""

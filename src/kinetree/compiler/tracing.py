@@ -1,0 +1,112 @@
+"""The trace of a user's program in progress, and calls of compiled functions in it.
+
+A call whose arguments are symbolic is not run but inlined: its algorithm runs on the symbols of the trace, so what
+several calls have in common is computed once. What would be long or has loops of its own is called, as a program.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.arguments import Arguments
+from kinetree.compiler.source import Source
+from kinetree.expr import Program, Recorder, Scalar
+from kinetree.symbolic import SymbolicArray, symbolic
+from kinetree.symbolic.operands import contains_symbols
+from kinetree.symbolic.refusals import refuse
+
+__all__ = ["Trace", "as_symbolic", "current_trace", "inlined", "is_symbolic"]
+
+_state = threading.local()
+
+
+class Trace:
+    """A program being recorded."""
+
+    def __init__(self, recorder: Recorder, dtype: np.dtype[Any], choices: frozenset[str] = frozenset()) -> None:
+        """`choices`: the forms of robots that are taken in this trace, of those that an earlier one offered."""
+        self.recorder = recorder
+        self.dtype = dtype
+        self.choices = choices
+        self.offered: set[str] = set()
+        """The choices that would make a difference here."""
+        self.running: list[object] = []
+        """The user's programs that are being traced, the outermost first."""
+
+    def chooses(self, choice: str) -> bool:
+        """Whether a form is taken; from now on it counts as offered."""
+        self.offered.add(choice)
+        return choice in self.choices
+
+    def call(self, program: Program, *flat: Sequence[Scalar]) -> list[Scalar]:
+        """Run another program at this place of the trace; results, flat."""
+        return list(self.recorder.call(program, *(x for numbers in flat for x in numbers)))
+
+    @contextmanager
+    def at_most(self, operations: int) -> Iterator[None]:
+        """Record no more than this; TraceTooLongError otherwise."""
+        with self.recorder.root.at_most(operations):
+            yield
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Make this the trace in progress of the thread."""
+        around = getattr(_state, "trace", None)
+        _state.trace = self
+        try:
+            yield
+        finally:
+            _state.trace = around
+
+
+def current_trace() -> Trace:
+    """The trace in progress in this thread. Raises ProgramError if there is none."""
+    trace: Trace | None = getattr(_state, "trace", None)
+    if trace is None:
+        refuse(
+            "a symbolic array is used while no program is traced: it belongs to a trace that is over; a program's "
+            "arrays live only while it runs, so return what you need from it"
+        )
+    return trace
+
+
+def is_symbolic(arguments: Sequence[Any]) -> bool:
+    """Whether one of these is a symbolic array, or holds symbolic numbers, in a list or in an array of dtype object."""
+    return any(type(x) is SymbolicArray or (type(x) in _HOLDERS and _holds_symbols(x)) for x in arguments)
+
+
+_HOLDERS = frozenset({list, tuple, np.ndarray})
+
+
+def _holds_symbols(x: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(type(y) is SymbolicArray for y in x.flat)
+    return contains_symbols(x)
+
+
+def as_symbolic(x: Any, dtype: np.dtype[Any]) -> SymbolicArray:
+    """A symbolic array as it is, and plain numbers as one."""
+    return x if type(x) is SymbolicArray else symbolic(x, dtype)
+
+
+def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: Any) -> Any:
+    """A call of a compiled function in the trace in progress. Raises the errors of a call on plain arrays."""
+    trace = current_trace()
+    if out is not None:
+        refuse(
+            f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
+        )
+    arrays = [as_symbolic(x, trace.dtype) for x in expected.checked(arguments)]
+    shape = expected.batch_shape([x.elements for x in arrays])
+    cores = [port.shape for port in expected.ports]
+    spread = [np.broadcast_to(x.elements, (*shape, *core)) for x, core in zip(arrays, cores, strict=True)]
+    result = np.empty((*shape, *expected.core), dtype=object)
+    for sample in np.ndindex(shape):
+        numbers = source.inlined(*(x[sample].ravel().tolist() for x in spread))
+        result[sample] = np.array([*numbers, None], dtype=object)[:-1].reshape(expected.core)
+    return SymbolicArray(result, trace.dtype)

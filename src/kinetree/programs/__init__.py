@@ -1,0 +1,6 @@
+"""Programs of a user's own: functions over robots that are traced, compiled and differentiated as kinetree's are."""
+
+from kinetree.programs.argument import Argument
+from kinetree.programs.program import Program, program
+
+__all__ = ["Argument", "Program", "program"]

@@ -1,0 +1,266 @@
+"""Programs of a user's own: a Python function over robots that becomes one compiled function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.tracing import is_symbolic
+from kinetree.errors import DTypeError, OptionError, nearest_names
+from kinetree.programs.argument import Argument, checked_argument
+from kinetree.programs.description import description
+from kinetree.programs.inside import inside
+from kinetree.programs.source import ProgramSource
+from kinetree.programs.trace import Traced, traced
+
+__all__ = ["Program", "program"]
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_TAKEN = ("out", "threads")
+
+
+class Program:
+    """A function of arrays that is compiled as kinetree's own are; `kt.program` makes it of a Python function.
+
+    Call it with arrays (…, *shape), whose leading axes broadcast, in order or by name, and with `out=` and `threads=`.
+    What it returns has the form that the Python function returned: an array, or several in a tuple, list, dict, named
+    tuple or dataclass, each with the leading axes of the batch. It runs in single precision if all arrays are float32.
+    For several results `out=` is one array (…, n) for all numbers, in order, and the results are views of it.
+
+    The Python function runs when the program is first called, once or a few times, on symbolic arrays: what it does to
+    them becomes the program. So its other effects happen then, and only then: it prints then, draws random numbers
+    then, and reads lists and arrays of numbers then, which are constants of the program from then on.
+    """
+
+    def __new__(cls, *_: Any, **__: Any) -> Program:
+        # Each program has a class of its own, so that its machine code can be what a call of it calls.
+        own = type(cls.__name__, (cls,), {"__module__": cls.__module__, "__doc__": cls.__doc__})
+        return object.__new__(own)
+
+    def __init__(self, function: Callable[..., Any], declared: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        """The Python function. It takes plain arrays of one sample too, to debug it."""
+        self.name = getattr(function, "__name__", "program").strip("<>")
+        self.arguments: Mapping[str, Argument] = _checked_declaration(self.name, function, declared)
+        """What each argument is, in order."""
+        self._defaults = _defaults(function, self.arguments)
+        self._traced: dict[str, Traced] = {}
+        self._functions: dict[str, CompiledFunction] = {}
+
+    def __call__(self, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
+        """The results for arrays of one sample, or of many."""
+        arguments = self._bound(given, named)
+        if is_symbolic(arguments):
+            return inside(self.function, self.name, self.arguments, arguments, out)
+        dtype = _dtype(arguments)
+        pairs = zip(self.arguments.items(), arguments, strict=True)
+        numbers = [argument.numbers(self.name, name, x) for (name, argument), x in pairs]
+        compiled = self.compiled(dtype)
+        whole = compiled(*numbers, out=out, threads=threads)
+        return self._traced[dtype].results.apart(whole)
+
+    def compile(self, *, dtype: str | np.dtype[Any] = "float64") -> Callable[..., Any]:
+        """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
+
+        One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
+        results come as one array (…, n), in order; booleans and whole numbers are not checked.
+
+        Args:
+            dtype: "float64" or "float32".
+
+        Raises:
+            OptionError: the dtype is neither.
+            ProgramError: the function cannot become a program.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> @kt.program(q=robot.nq, gain=())
+        ... def spring(q, gain):
+        ...     return -gain * q
+        >>> f = spring.compile()
+        >>> f(np.array([0.1, 0.2]), 10.0)
+        array([-1., -2.])
+        """
+        name = np.dtype(dtype).name
+        if name not in ("float64", "float32"):
+            raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
+        return self.compiled(name).prepare()
+
+    def compiled(self, dtype: str) -> CompiledFunction:
+        """The compiled function of a dtype."""
+        function = self._functions.get(dtype)
+        if function is None:
+            with compiling:
+                if dtype not in self._functions:
+                    self._functions[dtype] = self._made(dtype)
+                function = self._functions[dtype]
+        return function
+
+    def traced(self, dtype: str = "float64") -> Traced:
+        """Its statements, and the form of its results, in a dtype."""
+        with compiling:
+            if dtype not in self._traced:
+                self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
+            return self._traced[dtype]
+
+    def operation_counts(self) -> Counter[str]:
+        """How many of each operation one sample takes; `add`, `mul`, `fma`, `sin`, …
+
+        >>> import kinetree as kt
+        >>> @kt.program(x=2)
+        ... def squares(x):
+        ...     return x * x
+        >>> squares.operation_counts()
+        Counter({'mul': 2})
+        """
+        return self.traced().program.operation_counts()
+
+    def __repr__(self) -> str:
+        ports = ", ".join(f"{name}{list(argument.shape)}" for name, argument in self.arguments.items())
+        return f"<program {self.name}({ports})>"
+
+    def __str__(self) -> str:
+        return description(self.name, self.arguments, self.traced())
+
+    def __reduce__(self) -> str:
+        """Its name in its module, where it is found again."""
+        return str(vars(self)["__qualname__"])
+
+    def _made(self, dtype: str) -> CompiledFunction:
+        found = self.traced(dtype)
+        source = ProgramSource(self.name, self.arguments, found)
+        is_plain = (
+            dtype == "float64" and found.results.is_one and all(a.dtype is float for a in self.arguments.values())
+        )
+        made = CompiledFunction(source, dtype, general=self._general if is_plain else None)
+        made.asked = (_compiled_again, self, dtype)
+        if is_plain:
+            type(self).__call__ = made.prepare()  # type: ignore[method-assign]
+        return made
+
+    def _general(self, *given: Any, **named: Any) -> Any:
+        """A call that machine code declined."""
+        return Program.__call__(self, *given, **named)
+
+    def _bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The arguments in order."""
+        names = list(self.arguments)
+        if not named and len(given) == len(names):
+            return [*given]
+        if len(given) > len(names):
+            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
+        found = dict(zip(names, given, strict=False))
+        for name, x in named.items():
+            if name not in self.arguments:
+                raise DTypeError(f"{self.name} has no argument {name!r:.60}: {nearest_names(name, names)}")
+            if name in found:
+                raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
+            found[name] = x
+        found = {**self._defaults, **found}
+        if missing := [name for name in names if name not in found]:
+            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
+        return [found[name] for name in names]
+
+
+@overload
+def program(function: Callable[..., Any], /, **arguments: Any) -> Program: ...
+
+
+@overload
+def program(function: None = None, /, **arguments: Any) -> Callable[[Callable[..., Any]], Program]: ...
+
+
+def program(
+    function: Callable[..., Any] | None = None, /, **arguments: Any
+) -> Program | Callable[[Callable[..., Any]], Program]:
+    """Make a program of a function: one compiled function of everything in it, kinetree's functions included.
+
+    The function is written for one sample, in plain NumPy; it may call any of kinetree's functions, on any robots, and
+    other programs. It is traced at the first call and compiled to one kernel, in which calls share what they have in
+    common. The program then takes batches, threads, float32 and `out=` as kinetree's functions do, and is
+    differentiated by `kt.jvp`, `kt.vjp`, `kt.jacobian` and `kt.hvp`. Its machine code is kept on disk. See
+    docs/programs.md.
+
+    Args:
+        function: the function, if this is not used as a decorator.
+        arguments: for each argument the shape of one sample: a length, a tuple, or () for one number; or a robot, for a
+            configuration of it; or `bool` or `int`; or a `kt.Argument`. Arguments with defaults need not be named: they
+            are constants then.
+
+    Returns:
+        The `Program`, or as a decorator what makes it of a function.
+
+    Raises:
+        OptionError: an argument is not one of the function's, has no such shape, or is missing.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> @kt.program(q=robot.nq, v=robot.nv, target=robot.nq, stiffness=())
+    ... def gravity_and_springs(q, v, target, stiffness):
+    ...     return stiffness * (target - q) - 2.0 * np.sqrt(stiffness) * v + kt.gravity_forces(robot, q)
+    >>> gravity_and_springs(np.zeros((1000, 2)), [0.0, 0.1], [0.5, 0.5], 100.0).shape
+    (1000, 2)
+    """
+    if function is None:
+        return lambda function: program(function, **arguments)
+    if isinstance(function, Program):
+        function = function.function
+    if not callable(function):
+        raise OptionError(
+            f"kt.program takes a function, and the shapes of its arguments by name, not {function!r:.60}: "
+            "@kt.program(q=7, gain=())"
+        )
+    return Program(function, arguments)
+
+
+def _checked_declaration(name: str, function: Callable[..., Any], declared: Mapping[str, Any]) -> dict[str, Argument]:
+    """The arguments, in the order of the function's signature."""
+    signature = inspect.signature(function).parameters
+    if not declared:
+        example = ", ".join(f"{p}=(…)" for p in signature) or "x=3"
+        raise OptionError(f"the program {name!r} has no arguments: name the shape of each, as in kt.program({example})")
+    for argument in declared:
+        if argument not in signature:
+            raise OptionError(
+                f"the program {name!r} has no argument {argument!r:.60}: {nearest_names(argument, list(signature))}"
+            )
+        if argument in _TAKEN:
+            raise OptionError(f"the program {name!r}: {argument!r} means something else in calls; choose another name")
+    for parameter in signature.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise OptionError(
+                f"the program {name!r}: every argument has a name and a shape, so {str(parameter)!r} is not possible"
+            )
+        if parameter.name not in declared and parameter.default is parameter.empty:
+            raise OptionError(
+                f"the program {name!r}: the shape of argument {parameter.name!r} is missing, as in "
+                f"kt.program({parameter.name}=…)"
+            )
+    return {p: checked_argument(p, declared[p]) for p in signature if p in declared}
+
+
+def _defaults(function: Callable[..., Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:
+    signature = inspect.signature(function).parameters
+    return {p: signature[p].default for p in arguments if signature[p].default is not inspect.Parameter.empty}
+
+
+def _dtype(arguments: Sequence[Any]) -> str:
+    """float32 if all arrays are; Python's numbers do not count."""
+    dtypes = [
+        getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float) or isinstance(x, np.generic)
+    ]
+    floats = [dtype for dtype in dtypes if dtype is None or dtype.kind not in "biu"]
+    return "float32" if floats and all(dtype == _F32 for dtype in floats) else "float64"
+
+
+def _compiled_again(program: Program, dtype: str) -> CompiledFunction:
+    """Compile the program that a pickle names."""
+    return program.compiled(dtype)

@@ -1,0 +1,117 @@
+"""From a user's function to a program of statements: it is run on symbolic arrays, and what it did is kept.
+
+The robots in it can take several forms (axes that suit the joints; equations as one system), which give the same
+results with different numbers of operations. A form counts for the whole program, since calls share only what they do
+alike; so the function is run again for each that a first run offers, and the shortest program is taken.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.tracing import Trace, current_trace
+from kinetree.errors import ProgramError
+from kinetree.expr import MixedTracesError, Port, Program, Recorder, lower
+from kinetree.programs.argument import Argument
+from kinetree.programs.results import Results
+from kinetree.records import record
+from kinetree.symbolic import SymbolicArray
+
+__all__ = ["Traced", "traced"]
+
+_WORTH_SEARCHING = 30_000
+"""Operations up to which other forms are tried; a longer function would be run for seconds."""
+
+
+@record(frozen=True, eq=False)
+class Traced:
+    """A program, and the form of its results."""
+
+    program: Program
+    results: Results
+    choices: frozenset[str]
+
+
+def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]) -> Traced:
+    """The shortest program of a function, for arguments of one sample."""
+    best, offered = _with_choices(function, name, arguments, dtype, frozenset())
+    fewest = best.program.operation_counts().total()
+    if fewest > _WORTH_SEARCHING:
+        return best
+    for choice in sorted(offered):
+        other, _ = _with_choices(function, name, arguments, dtype, best.choices | {choice})
+        count = other.program.operation_counts().total()
+        if count < fewest:
+            best, fewest = other, count
+    return best
+
+
+def _with_choices(
+    function: Callable[..., Any],
+    name: str,
+    arguments: Mapping[str, Argument],
+    dtype: np.dtype[Any],
+    choices: frozenset[str],
+) -> tuple[Traced, set[str]]:
+    """One run of the function, and the forms that it offers."""
+    inputs = [argument.port(name) for name, argument in arguments.items()]
+    recorder = Recorder(inputs, [Port(name, ())])
+    given = []
+    for argument in arguments.values():
+        elements = np.empty(argument.port("").size, dtype=object)
+        elements[:] = [recorder.root.input() for _ in range(elements.size)]
+        given.append(SymbolicArray(elements.reshape(argument.shape), argument.symbolic_dtype(dtype)))
+    trace = Trace(recorder, dtype, choices)
+    with trace.recording():
+        returned = called(function, name, dict(zip(arguments, given, strict=True)))
+        results = Results(returned, name, dtype)
+        try:
+            numbers = [recorder.checked(x) for x in results.taken_numbers()]
+        except MixedTracesError:
+            raise ProgramError(f"the program {name!r} returned an array of an earlier run; {_KEPT}") from None
+    output = Port(name, results.shape)
+    program = lower(recorder.root, tuple(inputs), (output,), numbers, name, recorder.arrays, recorder.tables)
+    return Traced(program, results, choices), trace.offered
+
+
+_KEPT = (
+    "the arrays of a program live only while it runs: do not keep them in lists or attributes outside, or take them "
+    "out of the body of a loop other than as its result"
+)
+
+
+def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
+    """Run the user's function in the trace in progress."""
+    running = current_trace().running
+    if function in running:
+        raise ProgramError(
+            f"the program {name!r} calls itself, which would never end; use kt.fori, or another function"
+        )
+    running.append(function)
+    try:
+        return function(**arguments)
+    except MixedTracesError:
+        where = _line_of(sys.exc_info()[2])
+        raise ProgramError(f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}") from None
+    finally:
+        running.pop()
+
+
+_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
+
+
+def _line_of(traceback: TracebackType | None) -> str:
+    """File and line of the innermost frame of a traceback that is the user's."""
+    line = "?"
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_OUTSIDE):
+            line = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return line
