@@ -521,3 +521,45 @@ def test_code_for_aarch64_is_made_anywhere(precision: Precision) -> None:
         text = assemble(emit_single(program, precision, target), target)
         assert "call:" in text
         assert "sample:" in text
+
+
+SCALED = trace(
+    lambda gain, x: [[gain[0] * x[0], gain[0] * x[1]]], [Port("gain", ()), Port("x", (2,))], [Port("y", (2,))], "scaled"
+)
+
+
+@both_precisions
+def test_a_number_may_come_in_place_of_an_array_without_axes(precision: Precision) -> None:
+    scaled, x = builtin(SCALED, precision, refuse), np.array([1.0, 2.0], precision.char)
+    number = np.dtype(precision.char).type
+    assert scaled(number(1.5), x).tolist() == [1.5, 3.0]
+    assert scaled(np.array(1.5, precision.char), x).tolist() == [1.5, 3.0]
+    out = np.zeros(2, precision.char)
+    assert scaled(number(-2.0), x, out=out) is out
+    assert out.tolist() == [-2.0, -4.0]
+
+
+def test_a_python_float_may_come_in_double_precision() -> None:
+    scaled, x = builtin(SCALED, F64, refuse), np.array([1.0, 2.0])
+    gains = [0.5, -0.0, float("nan"), 1e300]
+    for gain in gains:
+        assert np.array_equal(scaled(gain, x), gain * x, equal_nan=True)
+    before = sys.getrefcount(gains[3])
+    scaled(gains[3], x)
+    after = sys.getrefcount(gains[3])
+    assert after == before
+
+
+class OwnFloat(float):
+    """A number whose value may be anywhere."""
+
+
+@pytest.mark.parametrize(
+    "gain", [2, True, np.float32(2.0), np.int64(2), np.bool_(True), OwnFloat(2.0), "2.0", None, [2.0], np.array([2.0])]
+)
+def test_other_numbers_go_to_the_general_function(gain: Any) -> None:
+    assert builtin(SCALED)(gain, np.array([1.0, 2.0])) == "general"
+
+
+def test_a_python_float_goes_to_the_general_function_in_single_precision() -> None:
+    assert builtin(SCALED, F32)(2.0, np.array([1.0, 2.0], np.float32)) == "general"

@@ -75,6 +75,11 @@ class Context(ctypes.Structure):
         ("flags", ctypes.c_void_p),  # passed to a batch kernel as its data, as in batch.py
         ("most", ctypes.c_ssize_t),
         ("release_from", ctypes.c_ssize_t),
+        (
+            "number",
+            ctypes.c_void_p,
+        ),  # Python's type of numbers that may come in place of an array without axes; or null
+        ("scalar", ctypes.c_void_p),  # NumPy's
     )
 
 
@@ -105,6 +110,9 @@ def layout_is_known() -> bool:
     read_only = np.zeros((2, 3), np.float32)
     read_only.flags.writeable = False
     arrays = (np.zeros((2, 3, 4)), np.zeros(()), np.zeros((4, 6))[::2, 1::3], np.zeros((5, 2)).T, read_only)
+    numbers = ((1.5, "d"), (np.float64(-2.5), "d"), (np.float32(0.75), "f"))
+    if not all(_number_is_known(x, kind) for x, kind in numbers):
+        return False
     return all(_array_is_known(x) for x in arrays) and all(_tuple_is_known(x) for x in (("out",), (1.5, None)))
 
 
@@ -116,6 +124,11 @@ def _array_is_known(array: np.ndarray[Any, Any]) -> bool:
         and head.base == (None if array.base is None else id(array.base))
         and (head.descr, head.flags) == (id(array.dtype), array.flags.num)
     )
+
+
+def _number_is_known(number: Any, kind: str) -> bool:
+    place = ctypes.string_at(id(number) + object.__basicsize__, struct.calcsize(kind))
+    return bool(struct.unpack(kind, place)[0] == number)
 
 
 def _tuple_is_known(items: tuple[object, ...]) -> bool:
@@ -140,7 +153,8 @@ def make_builtin(
 
     It takes as many positional arguments as there are inputs, and `out=`. What its module is made for (one sample, or
     a batch of at most `batches.most`) is computed at once if it comes in ordinary arrays of the precision's dtype
-    (C-contiguous, aligned, of exactly the ports' shapes); any other call goes to `general`, which gets the very same
+    (C-contiguous, aligned, of exactly the ports' shapes; one number of one sample may also be NumPy's scalar of the
+    dtype, or a Python float in double precision); any other call goes to `general`, which gets the very same
     arguments. `inputs` name the parameters in its signature, `doc` is the docstring without a signature, and `owner`
     becomes its `__self__`.
 
@@ -180,6 +194,8 @@ def make_builtin(
     context.array_type, context.none = id(np.ndarray), id(None)
     context.descr, context.out, context.general = id(dtype), id(out), id(general)
     context.tuple_items = tuple.__basicsize__
+    context.scalar = id(dtype.type)
+    context.number = id(float) if dtype == np.float64 else None
     context.vectorcall = _address(python.PyObject_Vectorcall)
     context.new_reference, context.release = _address(python.Py_NewRef), _address(python.Py_DecRef)
     context.new_tuple, context.set_item = _address(python.PyTuple_New), _address(python.PyTuple_SetItem)

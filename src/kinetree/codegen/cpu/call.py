@@ -71,7 +71,11 @@ class CallWriter:
     def _check_type(self, *objects: str) -> None:
         """Go on only if all are arrays, not of a subclass."""
         array_type = self._context("array_type")
-        self._require(*(f"icmp eq ptr {self._load('ptr', self._offset(x, _TYPE))}, {array_type}" for x in objects))
+        self._require(*(f"icmp eq ptr {self._type(x)}, {array_type}" for x in objects))
+
+    def _type(self, given: str) -> str:
+        """An object's type."""
+        return self._load("ptr", self._offset(given, _TYPE))
 
     def _is_usable(self, array: str, flags: int) -> tuple[str, str]:
         """The conditions that an array has the right dtype and can be read or written in place."""

@@ -50,12 +50,15 @@ class _SingleWriter(CallWriter):
         emit = self._lines.append
         for k, port in enumerate(self._outputs):
             if not port.shape:
-                emit(f"  %number{k} = alloca {self._precision.type}")
+                emit(f"  %result{k} = alloca {self._precision.type}")
         self._keywords()
         for k, port in enumerate(self._inputs):
-            array = self._load("ptr", self._offset("%args", k * POINTER))
-            self._check(array, port)
-            emit(f"  %in{k} = load ptr, ptr {self._field(array, 'data')}")
+            given = self._load("ptr", self._offset("%args", k * POINTER))
+            if not port.shape:
+                self._number_or_array(k, given, port)
+                continue
+            self._check(given, port)
+            emit(f"  %in{k} = load ptr, ptr {self._field(given, 'data')}")
         for k, start in self._quaternions:
             self._check_quaternion(f"%in{k}", start)
         emit("  %is_new = icmp eq ptr %given, null")
@@ -88,6 +91,23 @@ class _SingleWriter(CallWriter):
             for axis, n in enumerate(port.shape):
                 self._require(f"icmp eq i64 {self._load('i64', self._offset(dimensions, axis * POINTER))}, {n}")
 
+    def _number_or_array(self, k: int, given: str, port: Port) -> None:
+        """Write `%in{k}`: where the number of an argument without axes is, in an array or in a number's own object."""
+        emit = self._lines.append
+        type_of = self._type(given)
+        matches = []
+        for field in ("number", "scalar"):
+            matches.append(self._name())
+            emit(f"  {matches[-1]} = icmp eq ptr {type_of}, {self._context(field)}")
+        emit(f"  %is_number{k} = or i1 {matches[0]}, {matches[1]}")
+        emit(f"  br i1 %is_number{k}, label %number{k}, label %no_number{k}\nnumber{k}:")
+        emit(f"  %place{k} = getelementptr i8, ptr {given}, i64 {object.__basicsize__}")
+        emit(f"  br label %taken{k}\nno_number{k}:")
+        self._check(given, port)
+        emit(f"  %data{k} = load ptr, ptr {self._field(given, 'data')}")
+        emit(f"  br label %array{k}\narray{k}:\n  br label %taken{k}\ntaken{k}:")
+        emit(f"  %in{k} = phi ptr [%place{k}, %number{k}], [%data{k}, %array{k}]")
+
     def _check_quaternion(self, numbers: str, start: int) -> None:
         """Go on only if four numbers certainly have a direction."""
         precision, t = self._precision, self._precision.type
@@ -117,7 +137,7 @@ class _SingleWriter(CallWriter):
 
     def _into_new(self, port: Port) -> None:
         if not port.shape:
-            self._lines.append(f"  call void @sample({self._with_outputs(['%number0'])})")
+            self._lines.append(f"  call void @sample({self._with_outputs(['%result0'])})")
             self._lines.append(f"  ret ptr {self._new_scalar(0)}")
             return
         array = self._new_array(0)
@@ -132,7 +152,7 @@ class _SingleWriter(CallWriter):
         self._unless_null("%tuple")
         data = []
         for k, port in enumerate(self._outputs):
-            data.append(f"%number{k}")
+            data.append(f"%result{k}")
             if port.shape:
                 array = self._new_array(k)
                 self._put(k, array)
@@ -155,7 +175,7 @@ class _SingleWriter(CallWriter):
         """A NumPy scalar, which is what ufuncs return for results without axes."""
         scalar = self._name()
         descr, create = self._context("descr"), self._context("new_scalar")
-        self._lines.append(f"  {scalar} = call ptr {create}(ptr %number{k}, ptr {descr}, ptr null)")
+        self._lines.append(f"  {scalar} = call ptr {create}(ptr %result{k}, ptr {descr}, ptr null)")
         return scalar
 
     def _with_outputs(self, data: Sequence[str]) -> str:
