@@ -261,6 +261,8 @@ class Specialization:
             steps = len(flat[self.rows[0]]) // self.inputs[self.rows[0]].size
             return replace(self, options={**self.options, "steps": steps}).called(*flat)
         chooses = self.unroll is None
+        if in_progress.calls:
+            return in_progress.call(self._called_program, *flat)
         if self.unroll is False or self.definition.is_step or (chooses and (self._is_large() or self._is_dense())):
             return self.called(*flat)
         try:
@@ -269,9 +271,14 @@ class Specialization:
         except TraceTooLongError:
             return self.called(*flat)
 
+    @cached_property
+    def _called_program(self) -> Program:
+        """The program for calls: the same object for all of them, so that it is compiled once."""
+        return self.program()
+
     def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""
-        program = self.program()
+        program = self._called_program
         return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
 
     def _form(self, trace: Trace, model: Model) -> Model:

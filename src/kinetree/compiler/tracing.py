@@ -35,6 +35,8 @@ class Trace:
         self.choices = choices
         self.offered: set[str] = set()
         """The choices that would make a difference here."""
+        self.calls = False
+        """Whether functions are called rather than written out."""
         self.running: list[object] = []
         """The user's programs that are being traced, the outermost first."""
 
@@ -46,6 +48,13 @@ class Trace:
     def call(self, program: Program, *flat: Sequence[Scalar]) -> list[Scalar]:
         """Run another program at this place of the trace; results, flat."""
         return list(self.recorder.call(program, *(x for numbers in flat for x in numbers)))
+
+    @contextmanager
+    def calling(self, calls: bool) -> Iterator[None]:
+        """In this context functions are called as programs of their own: compiled once, however often they run."""
+        around, self.calls = self.calls, calls
+        yield
+        self.calls = around
 
     @contextmanager
     def at_most(self, operations: int) -> Iterator[None]:

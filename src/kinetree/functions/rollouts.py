@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,17 +15,20 @@ from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.errors import OptionError, ShapeError, nearest_names
+from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.functions.control_times import ControlDt
+from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.integrator_options import Integrator, integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
+from kinetree.programs import Program
 from kinetree.spatial import Force
 
-__all__ = ["integrator_option", "rollout"]
+__all__ = ["rollout"]
 
-Integrator = Literal["semi_implicit_euler", "rk4"]
 _MOST_STEPS = 1_000_000
 """Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
 
@@ -44,15 +47,6 @@ def _step(
 ) -> tuple[Slots, Slots]:
     method = algorithms.INTEGRATORS[integrator]
     return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, passive, limits)
-
-
-def integrator_option(_: Model, value: Any) -> Hashable:
-    """The name of an integrator."""
-    if not isinstance(value, str):
-        raise OptionError(f"integrator must be {' or '.join(map(repr, algorithms.INTEGRATORS))}, not {value!r:.60}")
-    if value not in algorithms.INTEGRATORS:
-        raise OptionError(f"there is no integrator {value!r:.60}: {nearest_names(str(value), algorithms.INTEGRATORS)}")
-    return value
 
 
 def _steps(_: Model, value: Any) -> Hashable:
@@ -83,7 +77,30 @@ _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.o
 """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
 
 
-@defined_by(ROLLOUT)
+@overload
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: Program,
+    dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
+    *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
+    integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ControlledRollout: ...
+
+
+@overload
 def rollout(
     robot: Model,
     q: ArrayLike,
@@ -92,13 +109,41 @@ def rollout(
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
-) -> Array:
+) -> Array: ...
+
+
+@defined_by(ROLLOUT)
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | Program,
+    dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
+    *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
+    integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array | ControlledRollout:
     """The states that joint forces lead to, step by step, for many motions at once.
 
     All steps run inside one kernel, with motions side by side in its lanes and on threads. The model has rigid bodies,
@@ -108,10 +153,20 @@ def rollout(
         robot: the robot.
         q: initial configuration (…, nq); rad, m, unit quaternions.
         v: initial velocity (…, nv); rad/s, m/s.
-        tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N.
+        tau: joint forces (…, T, nv), one row per step and constant over it; N·m, N. Or a controller: a `kt.program`
+            whose arguments are among t (), q (nq,) and v (nv,), and others of its own, and which returns tau (nv,),
+            alone or as "tau" in a dict, named tuple or dataclass. It runs in the kernel, at the beginning of each step.
+            A result that is named as an argument is that argument's value at the next call: so a controller has a state
+            (an integral, a filter, the last command as "tau").
         dt: length of a step (…), s.
         f_ext: external wrenches (…, 6) by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: the same numbers at
             every step, while those in the world's axes turn as seen from the bodies.
+        steps: how many steps, with a controller; as many as there are rows if some are given.
+        arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
+        rows: others of them, with one row per step: (…, T, *shape).
+        state: the initial state of the controller, by name, (…, *shape); zero where nothing is given.
+        control_dt: how often the controller runs, a multiple of dt in s, with its results held in between; None is each
+            step. "stages" runs it at every stage of the integrator, as a smooth function of the state.
         integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
             velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
             manifold, so that quaternions stay quaternions.
@@ -125,11 +180,13 @@ def rollout(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The states after each step, [q, v] (…, T, nq + nv).
+        The states after each step, [q, v] (…, T, nq + nv). With a controller (states, recorded): recorded is a dict of
+        what the controller returned besides tau, with one row per step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator or passive force.
+        OptionError: there is no such integrator or passive force, or the controller is none.
+        NameNotFoundError: the controller has no such argument or state.
 
     The kernel runs as many steps as tau has rows, so a different number of steps compiles nothing new.
     `kt.compile(robot, kt.rollout, steps=T)` is a kernel for exactly T steps, at most a million; its arguments are
@@ -142,8 +199,23 @@ def rollout(
     >>> states = kt.rollout(robot, robot.neutral(), np.zeros(2), np.zeros((500, 2)), 0.001)
     >>> states.shape
     (500, 4)
+    >>> @kt.program(q=robot, v=robot.nv, gain=())
+    ... def brake(q, v, gain):
+    ...     return {"tau": kt.gravity_forces(robot, q) - gain * v, "speed": np.linalg.norm(v)}
+    >>> motion = kt.rollout(robot, robot.neutral(), [1.0, 0.0], brake, 0.001, steps=500, arguments={"gain": 2.0})
+    >>> motion.states.shape, motion.recorded["speed"].shape
+    ((500, 4), (500,))
     """
     model = check_robot(robot)
+    if isinstance(tau, Program):
+        return controlled_rollout(
+            model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
+            control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, parameters=parameters,
+            out=out, threads=threads,
+        )  # fmt: skip
+    _refuse_what_controllers_take(
+        tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
+    )
     tau = real_array("tau", tau, f"(…, T, {model.nv})")
     if tau.ndim < 2 or tau.shape[-1] != model.nv:
         raise ShapeError(
@@ -162,3 +234,14 @@ def rollout(
         return states[..., :0, :]
     check_out("rollout", out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
     return out
+
+
+def _refuse_what_controllers_take(tau: object, given: Mapping[str, object]) -> None:
+    if callable(tau):
+        raise OptionError(
+            "rollout: tau is a Python function, which cannot run in the kernel; make it a program with "
+            "@kt.program(q=robot, v=robot.nv), or simulate it with kt.simulate"
+        )
+    for name, value in given.items():
+        if value is not None:
+            raise OptionError(f"rollout: {name}= is for a controller, a kt.program given as tau; leave it out")

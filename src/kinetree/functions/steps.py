@@ -19,7 +19,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, ERRORS, held, row_count
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.functions.rollouts import integrator_option
+from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
@@ -181,11 +181,15 @@ def evaluation(
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """What one stage of a step of dt (…, 1) evaluates: [acceleration, power that enters, loss] (…, nv + 2)."""
     switches = switched_on(robot, passive, limits)
-    return run(EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
+    return run(
+        EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, integrator=integrator,
+        **switches,
+    )  # fmt: skip
 
 
 def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:

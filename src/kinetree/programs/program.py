@@ -51,7 +51,8 @@ class Program:
         self.name = getattr(function, "__name__", "program").strip("<>")
         self.arguments: Mapping[str, Argument] = _checked_declaration(self.name, function, declared)
         """What each argument is, in order."""
-        self._defaults = _defaults(function, self.arguments)
+        self.defaults: Mapping[str, Any] = _defaults(function, self.arguments)
+        """Values of arguments that may be left out."""
         self._traced: dict[str, Traced] = {}
         self._functions: dict[str, CompiledFunction] = {}
 
@@ -164,7 +165,7 @@ class Program:
             if name in found:
                 raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
             found[name] = x
-        found = {**self._defaults, **found}
+        found = {**self.defaults, **found}
         if missing := [name for name in names if name not in found]:
             raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
         return [found[name] for name in names]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
 from kinetree.functions.constraint_options import Constraints, first_sample
 from kinetree.functions.drives import Passive, switched_on
-from kinetree.functions.rollouts import integrator_option
+from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
 from kinetree.sim.accelerations import accelerations
