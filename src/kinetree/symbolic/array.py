@@ -216,7 +216,7 @@ class SymbolicArray:
 
     def _plain(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if not all(isinstance(x, float) for x in self.flat_elements()):
-            refuse_value("index" if self._dtype.kind in "ib" and not self._elements.ndim else "array")
+            refuse_value("index" if self._dtype.kind in "ib" else "array")
         if copy is False:
             raise ValueError("a symbolic array of constants cannot become a plain array without a copy")
         return self._elements.astype(self._dtype).astype(self._dtype if dtype is None else dtype)

@@ -54,7 +54,7 @@ def read(x: Any) -> tuple[Any, Kind]:
     if isinstance(x, list | tuple):
         return _read_list(x)
     if isinstance(x, Symbol):
-        return x, FLOAT64
+        return made(x, FLOAT64)._elements, FLOAT64
     if is_masked(x):
         refuse("a masked array has no place in a program; use x.filled(number), or x.data if nothing in it is masked")
     array = np.asarray(x)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import less, maximum, minimum, select, sqrt
+from kinetree.expr import less, maximum, minimum, select
 from kinetree.symbolic.array import BOOL, FLOAT64, INT64, SymbolicArray, made
-from kinetree.symbolic.elementwise import elementwise, on_elements, truth_values
+from kinetree.symbolic.elementwise import elementwise, truth_values
 from kinetree.symbolic.operands import as_symbolic, closest
 from kinetree.symbolic.refusals import function_name, refuse
 from kinetree.symbolic.registry import NP, rule
@@ -20,9 +20,6 @@ __all__ = ["total"]
 _maximum = NP.frompyfunc(maximum, 2, 1, identity=None)
 _minimum = NP.frompyfunc(minimum, 2, 1, identity=None)
 _or = NP.frompyfunc(lambda a, b: select(a, 1.0, b), 2, 1, identity=0.0)
-_sqrt = on_elements(sqrt, 1)
-_select = on_elements(select, 3)
-_less = on_elements(less, 2)
 _Axis = int | tuple[int, ...] | None
 
 
@@ -134,8 +131,8 @@ def _average(a: Any, axis: _Axis = None, weights: Any = None, returned: bool = F
     return _sum(array * w, axis, keepdims=keepdims) / _sum(scale, axis, keepdims=keepdims)
 
 
-def _extreme(function: Callable[..., Any], ufunc: np.ufunc, own: NP.ufunc) -> None:
-    @rule(function)
+def _extreme(function: Callable[..., Any], also: Any, ufunc: np.ufunc, own: Any) -> None:
+    @rule(function, also)
     def extreme(
         a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> SymbolicArray:
@@ -149,8 +146,8 @@ def _extreme(function: Callable[..., Any], ufunc: np.ufunc, own: NP.ufunc) -> No
         return _with_initial(ufunc, made(elements, array._dtype), initial)
 
 
-_extreme(NP.max, NP.maximum, _maximum)
-_extreme(NP.min, NP.minimum, _minimum)
+_extreme(NP.max, NP.amax, NP.maximum, _maximum)
+_extreme(NP.min, NP.amin, NP.minimum, _minimum)
 
 
 @rule(NP.ptp)
@@ -222,43 +219,53 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return NP.concatenate([as_symbolic(x).ravel() for x in parts])
 
 
+def _by_columns(array: SymbolicArray, axis: int, function: Callable[[list[Any]], list[Any]]) -> NDArray[np.object_]:
+    """A function of the numbers along an axis, which returns a list that takes their place."""
+    elements = np.moveaxis(array._elements, axis, -1)
+    columns = [function(column) for column in elements.reshape(-1, elements.shape[-1]).tolist()]
+    result = np.empty((len(columns), len(columns[0]) if columns else 0), object)
+    for k, column in enumerate(columns):
+        result[k] = column
+    return np.moveaxis(result.reshape(*elements.shape[:-1], -1), -1, axis)
+
+
 def _arg_extreme(function: Callable[..., Any], is_better: Callable[[Any, Any], Any]) -> None:
+    def place(numbers: list[Any]) -> list[Any]:
+        best, found = numbers[0], 0.0
+        for k in range(1, len(numbers)):
+            better = is_better(numbers[k], best)
+            found, best = select(better, float(k), found), select(better, numbers[k], best)
+        return [found]
+
     @rule(function)
     def arg_extreme(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SymbolicArray:
         _plain_options(function, out, True)
         array = as_symbolic(a)
         rows, along = _along(array, axis)
-        elements = NP.moveaxis(rows._elements, along, 0)
-        if not len(elements):
-            raise ValueError(f"{function_name(function)} of an empty sequence")
-        best, found = elements[0], NP.zeros(elements.shape[1:]).astype(object)
-        for k in range(1, len(elements)):
-            better = is_better(elements[k], best)
-            found, best = _select(better, float(k), found), _select(better, elements[k], best)
-        result = made(found, INT64)
-        if not keepdims:
-            return result
-        return result.reshape((1,) * array.ndim) if axis is None else NP.expand_dims(result, along)
+        if not rows.shape[along]:
+            raise ValueError("attempt to get the place of an extreme of an empty sequence")
+        result = made(_by_columns(rows, along, place), INT64)
+        if keepdims:
+            return result.reshape((1,) * array.ndim) if axis is None else result
+        squeezed: SymbolicArray = result.squeeze(along)
+        return squeezed
 
 
-_arg_extreme(NP.argmax, lambda new, best: _less(best, new))
-_arg_extreme(NP.argmin, lambda new, best: _less(new, best))
+_arg_extreme(NP.argmax, lambda new, best: less(best, new))
+_arg_extreme(NP.argmin, lambda new, best: less(new, best))
+
+
+def _sorted(numbers: list[Any]) -> list[Any]:
+    for i, j in _batcher(len(numbers)):
+        numbers[i], numbers[j] = minimum(numbers[i], numbers[j]), maximum(numbers[i], numbers[j])
+    return numbers
 
 
 @rule(NP.sort)
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
     """By a network of minima and maxima (Batcher's odd-even merge sort), which takes the same way for all numbers."""
     array, along = _along(as_symbolic(a), axis)
-    rows = list(NP.moveaxis(array._elements, along, 0))
-    for i, j in _batcher(len(rows)):
-        rows[i], rows[j] = _minimum(rows[i], rows[j]), _maximum(rows[i], rows[j])
-    return made(NP.stack(rows, along) if NP.ndim(rows[0]) else _row(rows), array._dtype) if rows else array
-
-
-def _row(values: list[Any]) -> Any:
-    row = NP.empty(len(values), object)
-    row[:] = values
-    return row
+    return made(_by_columns(array, along, _sorted), array._dtype) if array.size else array
 
 
 def _batcher(n: int) -> list[tuple[int, int]]:

@@ -32,8 +32,8 @@ _VALUES_OF = {
         "range(x) cannot take it: round with np.floor or np.trunc; choose with np.where; repeat a fixed number of times"
     ),
     "index": (
-        "an index may not depend on arguments of a program: choose with np.where(condition, a, b); go through rows "
-        "with kt.scan"
+        "an index, or a plain array of integers or conditions, may not depend on arguments of a program: choose with "
+        "np.where(condition, a, b), go through rows with kt.scan; leave np.asarray away where there is an array already"
     ),
     "text": "a number that depends on arguments of a program has no digits while the program is traced",
     "array": (
