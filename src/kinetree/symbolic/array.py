@@ -494,15 +494,15 @@ def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b:
                     return made(operation(a._elements, b._elements), FLOAT64)
                 except ValueError as error:
                     misfit(function_name(ufunc), (a.shape, b.shape), error)
-        elif type(b) is float:
-            return made(operation(a._elements, b), FLOAT64)
+        elif type(b) is float or type(b) is int:
+            return made(operation(a._elements, float(b)), FLOAT64)
     return _operation(ufunc, a, b)
 
 
 def _reflected(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
     """b ∘ a."""
-    if type(b) is float and a._dtype is FLOAT64:
-        return made(operation(b, a._elements), FLOAT64)
+    if a._dtype is FLOAT64 and (type(b) is float or type(b) is int):
+        return made(operation(float(b), a._elements), FLOAT64)
     return _operation(ufunc, b, a)
 
 
