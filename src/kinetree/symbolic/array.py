@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import KinetreeError
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, Symbol
 from kinetree.symbolic.indexing import element
 from kinetree.symbolic.refusals import function_name, misfit, no_rule, refuse, refuse_value
 from kinetree.symbolic.registry import FUNCTIONS, UFUNCS
@@ -159,7 +159,8 @@ class SymbolicArray:
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         refuse_value("item")
 
-    __delitem__ = __setitem__
+    def __delitem__(self, key: Any) -> NoReturn:
+        refuse_value("item")
 
     def __repr__(self) -> str:
         return f"SymbolicArray(shape={self.shape}, dtype={self._dtype})"
@@ -458,6 +459,9 @@ class SymbolicArray:
     del _method
 
 
+_OPERANDS = (SymbolicArray, float, int, complex, list, tuple, Symbol)
+
+
 def made(elements: Any, dtype: np.dtype[Any]) -> SymbolicArray:
     """A symbolic array of these elements, or of one element that NumPy has taken out of its array of shape ()."""
     if type(elements) is not np.ndarray:
@@ -481,8 +485,11 @@ def _unary(ufunc: np.ufunc, x: SymbolicArray) -> SymbolicArray:
 
 
 def _operation(ufunc: np.ufunc, a: Any, b: Any) -> SymbolicArray:
-    result: SymbolicArray = UFUNCS[ufunc](a, b)
-    return result
+    other = b if type(a) is SymbolicArray else a
+    result: Any = NotImplemented  # a stranger may know what to do; x == None is False
+    if isinstance(other, _OPERANDS) or hasattr(other, "__array__"):
+        result = UFUNCS[ufunc](a, b)
+    return result  # type: ignore[no-any-return]
 
 
 def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
@@ -492,8 +499,8 @@ def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b:
             if b._dtype is FLOAT64:
                 try:
                     return made(operation(a._elements, b._elements), FLOAT64)
-                except ValueError as error:
-                    misfit(function_name(ufunc), (a.shape, b.shape), error)
+                except ValueError:
+                    misfit(function_name(ufunc), (a.shape, b.shape), "these do not broadcast")
         elif type(b) is float or type(b) is int:
             return made(operation(a._elements, float(b)), FLOAT64)
     return _operation(ufunc, a, b)

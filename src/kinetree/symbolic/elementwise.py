@@ -197,12 +197,12 @@ def elementwise(ufunc: np.ufunc, *operands: Any) -> SymbolicArray:
 def _applied(ufunc: np.ufunc, function: _Elementwise, dtype: np.dtype[Any], elements: Sequence[Any]) -> SymbolicArray:
     try:
         return made(function(*elements), dtype)
-    except ValueError as error:
+    except ValueError:
         shapes = tuple(np.shape(x) for x in elements)
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
-            misfit(function_name(ufunc), shapes, error)
+            misfit(function_name(ufunc), shapes, "these do not broadcast")
         raise
 
 

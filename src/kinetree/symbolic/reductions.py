@@ -15,7 +15,7 @@ from kinetree.symbolic.operands import as_symbolic, closest
 from kinetree.symbolic.refusals import function_name, refuse
 from kinetree.symbolic.registry import NP, rule
 
-__all__ = ["total"]
+__all__ = ["sorted_by_a_network", "total"]
 
 _maximum = NP.frompyfunc(maximum, 2, 1, identity=None)
 _minimum = NP.frompyfunc(minimum, 2, 1, identity=None)
@@ -255,7 +255,8 @@ _arg_extreme(NP.argmax, lambda new, best: less(best, new))
 _arg_extreme(NP.argmin, lambda new, best: less(new, best))
 
 
-def _sorted(numbers: list[Any]) -> list[Any]:
+def sorted_by_a_network(numbers: list[Any]) -> list[Any]:
+    """The numbers in order, exchanged in place by minima and maxima."""
     for i, j in _batcher(len(numbers)):
         numbers[i], numbers[j] = minimum(numbers[i], numbers[j]), maximum(numbers[i], numbers[j])
     return numbers
@@ -265,7 +266,7 @@ def _sorted(numbers: list[Any]) -> list[Any]:
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
     """By a network of minima and maxima (Batcher's odd-even merge sort), which takes the same way for all numbers."""
     array, along = _along(as_symbolic(a), axis)
-    return made(_by_columns(array, along, _sorted), array._dtype) if array.size else array
+    return made(_by_columns(array, along, sorted_by_a_network), array._dtype) if array.size else array
 
 
 def _batcher(n: int) -> list[tuple[int, int]]:
