@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import KinetreeError
-from kinetree.expr import Scalar, Symbol
+from kinetree.expr import MixedTracesError, Scalar, Symbol
 from kinetree.symbolic.indexing import element
 from kinetree.symbolic.refusals import function_name, misfit, no_rule, refuse, refuse_value
 from kinetree.symbolic.registry import FUNCTIONS, UFUNCS
@@ -240,7 +240,7 @@ class SymbolicArray:
             no_rule(function)
         try:
             return ours(*args, **options)
-        except KinetreeError:
+        except (KinetreeError, MixedTracesError):
             raise
         except (ValueError, IndexError) as error:
             misfit(function_name(function), _shapes(args), error)
@@ -499,6 +499,8 @@ def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b:
             if b._dtype is FLOAT64:
                 try:
                     return made(operation(a._elements, b._elements), FLOAT64)
+                except MixedTracesError:
+                    raise
                 except ValueError:
                     misfit(function_name(ufunc), (a.shape, b.shape), "these do not broadcast")
         elif type(b) is float or type(b) is int:

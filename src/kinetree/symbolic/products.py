@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.expr import MixedTracesError
 from kinetree.symbolic.array import BOOL, SymbolicArray, made
 from kinetree.symbolic.operands import as_symbolic, common_dtype
 from kinetree.symbolic.refusals import misfit, refuse_value
@@ -34,6 +35,8 @@ def matmul(a: Any, b: Any) -> SymbolicArray:
     dtype = _joined(x, y)
     try:
         elements = product(x._elements, y._elements)
+    except MixedTracesError:
+        raise
     except ValueError as error:
         misfit("a @ b", (x.shape, y.shape), _shorter(error))
     if dtype is BOOL:

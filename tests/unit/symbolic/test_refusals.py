@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.expr import Graph
+from kinetree.expr import Graph, MixedTracesError
 from kinetree.symbolic import SymbolicArray, explain, symbolic, user_line
 from tests.unit.symbolic.running import assert_same, symbols
 
@@ -182,6 +182,22 @@ def test_functions_without_a_rule(function: Callable[[Any], Any], name: str, adv
 def test_shapes_that_do_not_fit(function: Callable[[Any], Any], shapes: str) -> None:
     with pytest.raises(kt.ShapeError, match=rf"^{HERE}:\d+: .*{re.escape(shapes)}"):
         function(three())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: a + b,
+        lambda a, b: a / b,
+        lambda a, b: a @ b,
+        lambda a, b: np.sum(np.stack([a, b]), axis=0),
+        lambda a, b: np.linalg.solve(np.outer(a, b), a),
+        lambda a, b: np.where(a > 0, a, 0.0) * b,
+    ],
+)
+def test_symbols_of_two_traces_are_not_a_misfit_of_shapes(function: Callable[[Any, Any], Any]) -> None:
+    with pytest.raises(MixedTracesError):
+        function(three(), three())
 
 
 def test_the_line_of_an_error_is_the_users() -> None:
