@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.expr import forward_derivative, interpret
 from tests.unit.symbolic.running import run, traced
 
@@ -106,3 +107,20 @@ def test_slopes(name: str) -> None:
         with mpmath.workdps(40):
             expected = float(slope(mpmath.mpf(float(x))))
         assert found == pytest.approx(expected, rel=1e-12, abs=1e-15), x
+
+
+def test_compiled_code_gives_the_same() -> None:
+    """All functions in one kernel, on every point at once: nothing that keeps digits is simplified on the way."""
+    names = sorted(UNARY)
+    points = np.unique(np.concatenate(list(UNARY.values())))
+
+    def everything(x: Any) -> Any:
+        every_value = [getattr(np, name)(x) for name in names]
+        return np.stack([*every_value, x**-2.5, x % 0.7, np.where(np.isfinite(x) & (x < 3), x / 0.0, np.nan)])
+
+    _, program = traced(everything, np.array(0.0))
+    with np.errstate(all="ignore"):
+        found, expected = batch_function(program)(points), everything(points).T
+    for k, name in enumerate([*names, "power", "mod", "where"]):
+        domain = np.isin(points, UNARY[name]) if name in UNARY else np.abs(points) < 1e6
+        np.testing.assert_allclose(found[domain, k], expected[domain, k], rtol=1e-12, atol=1e-15, err_msg=name)
