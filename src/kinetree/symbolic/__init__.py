@@ -10,6 +10,7 @@ from kinetree.symbolic import (
     norms,
     products,
     reductions,
+    sequences,
     structure,
     ufunc_methods,
 )
@@ -29,6 +30,7 @@ RULES = (
     norms,
     products,
     reductions,
+    sequences,
     structure,
     ufunc_methods,
 )

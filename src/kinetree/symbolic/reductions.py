@@ -15,7 +15,7 @@ from kinetree.symbolic.operands import as_symbolic, closest
 from kinetree.symbolic.refusals import function_name, refuse
 from kinetree.symbolic.registry import NP, rule
 
-__all__ = ["sorted_by_a_network", "total"]
+__all__ = ["check_options", "chosen_dtype", "one_axis", "sorted_by_a_network", "summed_dtype", "total"]
 
 _maximum = NP.frompyfunc(maximum, 2, 1, identity=None)
 _minimum = NP.frompyfunc(minimum, 2, 1, identity=None)
@@ -37,18 +37,21 @@ def total(elements: NDArray[np.object_], axis: _Axis = None, keepdims: bool = Fa
     return _clean(NP.add.reduce(elements, axis=axis, keepdims=keepdims))
 
 
-def _plain_options(function: Callable[..., Any], out: Any, where: Any) -> None:
+def check_options(function: Callable[..., Any], out: Any, where: Any = True) -> None:
+    """Refuse options that have no meaning for symbolic arrays."""
     if out is not None:
         refuse(f"{function_name(function)} of arrays of a program takes no out=; bind a name to its result")
     if where is not True:
         refuse(f"{function_name(function)} of arrays of a program takes no where=; use np.where on its argument")
 
 
-def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def summed_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of a sum or product of elements."""
     return INT64 if dtype is BOOL else dtype
 
 
-def _result(dtype: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
+def chosen_dtype(dtype: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that a caller asked for, if any."""
     return otherwise if dtype is None else closest(NP.dtype(dtype))
 
 
@@ -61,9 +64,9 @@ def _sum(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.sum, out, where)
+    check_options(NP.sum, out, where)
     array = as_symbolic(a)
-    result = made(total(array._elements, axis, keepdims), _result(dtype, _summed(array._dtype)))
+    result = made(total(array._elements, axis, keepdims), chosen_dtype(dtype, summed_dtype(array._dtype)))
     return _with_initial(NP.add, result, initial)
 
 
@@ -72,10 +75,10 @@ def _prod(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.prod, out, where)
+    check_options(NP.prod, out, where)
     array = as_symbolic(a)
     elements = _clean(NP.multiply.reduce(array._elements, axis=axis, keepdims=keepdims))
-    return _with_initial(NP.multiply, made(elements, _result(dtype, _summed(array._dtype))), initial)
+    return _with_initial(NP.multiply, made(elements, chosen_dtype(dtype, summed_dtype(array._dtype))), initial)
 
 
 def _count(array: SymbolicArray, axis: _Axis) -> int:
@@ -92,9 +95,9 @@ def _averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _mean(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> SymbolicArray:
-    _plain_options(NP.mean, out, where)
+    check_options(NP.mean, out, where)
     array = as_symbolic(a)
-    result = made(total(array._elements, axis, keepdims), _result(dtype, _averaged(array._dtype)))
+    result = made(total(array._elements, axis, keepdims), chosen_dtype(dtype, _averaged(array._dtype)))
     return result / _count(array, axis)
 
 
@@ -103,11 +106,13 @@ def _var(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.var, out, where)
+    check_options(NP.var, out, where)
     array = as_symbolic(a)
     d = array - (_mean(array, axis, keepdims=True) if mean is None else mean)
     free = _count(array, axis) - (ddof if correction is None else correction)
-    return made((_sum(d * d, axis, keepdims=keepdims) / float(free))._elements, _result(dtype, _averaged(array._dtype)))
+    return made(
+        (_sum(d * d, axis, keepdims=keepdims) / float(free))._elements, chosen_dtype(dtype, _averaged(array._dtype))
+    )
 
 
 @rule(NP.std)
@@ -136,7 +141,7 @@ def _extreme(function: Callable[..., Any], also: Any, ufunc: np.ufunc, own: Any)
     def extreme(
         a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> SymbolicArray:
-        _plain_options(function, out, where)
+        check_options(function, out, where)
         array = as_symbolic(a)
         if initial is not None and not array.size:
             initial = as_symbolic(initial)
@@ -162,13 +167,13 @@ def _truth(a: Any) -> NDArray[np.object_]:
 
 @rule(NP.any)
 def _any(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
-    _plain_options(NP.any, out, where)
+    check_options(NP.any, out, where)
     return made(_or.reduce(_truth(a), axis=axis, keepdims=keepdims), BOOL)
 
 
 @rule(NP.all)
 def _all(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
-    _plain_options(NP.all, out, where)
+    check_options(NP.all, out, where)
     return made(_clean(NP.multiply.reduce(_truth(a), axis=axis, keepdims=keepdims)), BOOL)
 
 
@@ -177,46 +182,9 @@ def _count_nonzero(a: Any, axis: _Axis = None, *, keepdims: bool = False) -> Sym
     return made(total(_truth(a), axis, keepdims), INT64)
 
 
-def _along(array: SymbolicArray, axis: int | None) -> tuple[SymbolicArray, int]:
+def one_axis(array: SymbolicArray, axis: int | None) -> tuple[SymbolicArray, int]:
     """The array and an axis; all elements in one row for None."""
     return (array.ravel(), 0) if axis is None else (array, axis)
-
-
-@rule(NP.cumsum)
-def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
-    _plain_options(NP.cumsum, out, True)
-    array, axis = _along(as_symbolic(a), axis)
-    return made(NP.add.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
-
-
-@rule(NP.cumprod)
-def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
-    _plain_options(NP.cumprod, out, True)
-    array, axis = _along(as_symbolic(a), axis)
-    return made(NP.multiply.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
-
-
-@rule(NP.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> SymbolicArray:
-    array = as_symbolic(a)
-    ends = [None if x is None else as_symbolic(x) for x in (prepend, append)]
-    shape = [1 if k == axis % array.ndim else m for k, m in enumerate(array.shape)]
-    first, last = (x if x is None or x.ndim else NP.broadcast_to(x, shape) for x in ends)
-    joined = [x for x in (first, array, last) if x is not None]
-    if len(joined) > 1:
-        array = NP.concatenate(joined, axis)
-    for _ in range(n):
-        rows = NP.moveaxis(array._elements, axis, 0)
-        ufunc = NP.not_equal if array._dtype is BOOL else NP.subtract
-        after, before = (made(NP.moveaxis(x, 0, axis), array._dtype) for x in (rows[1:], rows[:-1]))
-        array = elementwise(ufunc, after, before)
-    return array
-
-
-@rule(NP.ediff1d)
-def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    parts = [x for x in (to_begin, _diff(as_symbolic(ary).ravel()), to_end) if x is not None]
-    return NP.concatenate([as_symbolic(x).ravel() for x in parts])
 
 
 def _by_columns(array: SymbolicArray, axis: int, function: Callable[[list[Any]], list[Any]]) -> NDArray[np.object_]:
@@ -239,9 +207,9 @@ def _arg_extreme(function: Callable[..., Any], is_better: Callable[[Any, Any], A
 
     @rule(function)
     def arg_extreme(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SymbolicArray:
-        _plain_options(function, out, True)
+        check_options(function, out)
         array = as_symbolic(a)
-        rows, along = _along(array, axis)
+        rows, along = one_axis(array, axis)
         if not rows.shape[along]:
             raise ValueError("attempt to get the place of an extreme of an empty sequence")
         result = made(_by_columns(rows, along, place), INT64)
@@ -265,7 +233,7 @@ def sorted_by_a_network(numbers: list[Any]) -> list[Any]:
 @rule(NP.sort)
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
     """By a network of minima and maxima (Batcher's odd-even merge sort), which takes the same way for all numbers."""
-    array, along = _along(as_symbolic(a), axis)
+    array, along = one_axis(as_symbolic(a), axis)
     return made(_by_columns(array, along, sorted_by_a_network), array._dtype) if array.size else array
 
 
