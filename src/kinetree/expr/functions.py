@@ -34,10 +34,11 @@ __all__ = [
 
 def _function(op: str, on_arrays: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any) -> Any:
-        if any(isinstance(a, np.ndarray) for a in args):
-            if any(isinstance(a, Symbol) for a in args):
-                raise TypeError(f"{op}: arrays and symbols do not mix")
-            return on_arrays(*args)
+        for a in args:
+            if isinstance(a, np.ndarray):
+                if any(isinstance(a, Symbol) for a in args):
+                    raise TypeError(f"{op}: arrays and symbols do not mix")
+                return on_arrays(*args)
         return apply(op, *args)
 
     function.__name__ = function.__qualname__ = op

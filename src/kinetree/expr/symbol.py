@@ -287,10 +287,13 @@ def _div(a: Scalar, b: Scalar) -> Scalar:
 def apply(name: str, *args: Scalar) -> Scalar:
     """An operation of the table on floats (evaluated) or symbols (recorded). Signs pass through odd and even ones."""
     op = OPS[name]
-    graph = next((a.graph for a in args if isinstance(a, Symbol)), None)
-    if graph is None:
+    for a in args:
+        if isinstance(a, Symbol):
+            graph = a.graph
+            break
+    else:
         return op.evaluate(*map(float, args))
-    args = tuple(_number(a) for a in args)
+    args = tuple([_number(a) for a in args])
     if op.flips:
         negative, x = _strip(args[0])
         result: Scalar = graph.record(name, x)

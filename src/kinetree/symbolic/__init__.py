@@ -1,8 +1,37 @@
 """Symbolic arrays: NumPy's behaviour on the symbols of a trace. It knows nothing about robots."""
 
-from kinetree.symbolic import choices, elementwise, products, reductions, structure, ufunc_methods  # noqa: F401
+from kinetree.symbolic import (
+    choices,
+    constants,
+    einsum,
+    elementwise,
+    elimination,
+    factors,
+    norms,
+    products,
+    reductions,
+    sequences,
+    structure,
+    ufunc_methods,
+)
 from kinetree.symbolic.array import SymbolicArray
 from kinetree.symbolic.operands import symbolic
-from kinetree.symbolic.refusals import user_line
+from kinetree.symbolic.refusals import explain, user_line
 
-__all__ = ["SymbolicArray", "symbolic", "user_line"]
+__all__ = ["SymbolicArray", "explain", "symbolic", "user_line"]
+
+RULES = (
+    choices,
+    constants,
+    einsum,
+    elementwise,
+    elimination,
+    factors,
+    norms,
+    products,
+    reductions,
+    sequences,
+    structure,
+    ufunc_methods,
+)
+"""The modules that fill the tables of rules when they are imported."""

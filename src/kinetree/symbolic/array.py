@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import KinetreeError
-from kinetree.expr import Scalar
+from kinetree.expr import MixedTracesError, Scalar, Symbol
 from kinetree.symbolic.indexing import element
 from kinetree.symbolic.refusals import function_name, misfit, no_rule, refuse, refuse_value
 from kinetree.symbolic.registry import FUNCTIONS, UFUNCS
@@ -159,7 +159,8 @@ class SymbolicArray:
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         refuse_value("item")
 
-    __delitem__ = __setitem__
+    def __delitem__(self, key: Any) -> NoReturn:
+        refuse_value("item")
 
     def __repr__(self) -> str:
         return f"SymbolicArray(shape={self.shape}, dtype={self._dtype})"
@@ -216,7 +217,7 @@ class SymbolicArray:
 
     def _plain(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if not all(isinstance(x, float) for x in self.flat_elements()):
-            refuse_value("index" if self._dtype.kind in "ib" and not self._elements.ndim else "array")
+            refuse_value("index" if self._dtype.kind in "ib" else "array")
         if copy is False:
             raise ValueError("a symbolic array of constants cannot become a plain array without a copy")
         return self._elements.astype(self._dtype).astype(self._dtype if dtype is None else dtype)
@@ -239,7 +240,7 @@ class SymbolicArray:
             no_rule(function)
         try:
             return ours(*args, **options)
-        except KinetreeError:
+        except (KinetreeError, MixedTracesError):
             raise
         except (ValueError, IndexError) as error:
             misfit(function_name(function), _shapes(args), error)
@@ -458,6 +459,9 @@ class SymbolicArray:
     del _method
 
 
+_OPERANDS = (SymbolicArray, float, int, complex, list, tuple, Symbol)
+
+
 def made(elements: Any, dtype: np.dtype[Any]) -> SymbolicArray:
     """A symbolic array of these elements, or of one element that NumPy has taken out of its array of shape ()."""
     if type(elements) is not np.ndarray:
@@ -481,8 +485,11 @@ def _unary(ufunc: np.ufunc, x: SymbolicArray) -> SymbolicArray:
 
 
 def _operation(ufunc: np.ufunc, a: Any, b: Any) -> SymbolicArray:
-    result: SymbolicArray = UFUNCS[ufunc](a, b)
-    return result
+    other = b if type(a) is SymbolicArray else a
+    result: Any = NotImplemented  # a stranger may know what to do; x == None is False
+    if isinstance(other, _OPERANDS) or hasattr(other, "__array__"):
+        result = UFUNCS[ufunc](a, b)
+    return result  # type: ignore[no-any-return]
 
 
 def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
@@ -492,17 +499,19 @@ def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b:
             if b._dtype is FLOAT64:
                 try:
                     return made(operation(a._elements, b._elements), FLOAT64)
-                except ValueError as error:
-                    misfit(function_name(ufunc), (a.shape, b.shape), error)
-        elif type(b) is float:
-            return made(operation(a._elements, b), FLOAT64)
+                except MixedTracesError:
+                    raise
+                except ValueError:
+                    misfit(function_name(ufunc), (a.shape, b.shape), "these do not broadcast")
+        elif type(b) is float or type(b) is int:
+            return made(operation(a._elements, float(b)), FLOAT64)
     return _operation(ufunc, a, b)
 
 
 def _reflected(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
     """b ∘ a."""
-    if type(b) is float and a._dtype is FLOAT64:
-        return made(operation(b, a._elements), FLOAT64)
+    if a._dtype is FLOAT64 and (type(b) is float or type(b) is int):
+        return made(operation(float(b), a._elements), FLOAT64)
     return _operation(ufunc, b, a)
 
 

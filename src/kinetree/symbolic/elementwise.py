@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from kinetree.expr import (
     tanh,
 )
 from kinetree.symbolic import scalar_functions as sf
-from kinetree.symbolic.array import BOOL, SymbolicArray, made
+from kinetree.symbolic.array import BOOL, FLOAT64, SymbolicArray, made
 from kinetree.symbolic.operands import Kind, closest, read
 from kinetree.symbolic.refusals import function_name, misfit, refuse
 from kinetree.symbolic.registry import NP, UFUNCS
@@ -183,7 +183,7 @@ def elementwise(ufunc: np.ufunc, *operands: Any) -> SymbolicArray:
     """NumPy's universal function of operands that broadcast."""
     pairs = [read(x) for x in operands]
     try:
-        function, dtype, on_truth = _loop(ufunc, tuple(kind for _, kind in pairs))
+        function, dtype, on_truth = _loop(ufunc, tuple([kind for _, kind in pairs]))
     except KeyError:
         refuse(f"{function_name(ufunc)} of integers has no rule for arrays of a program; it has one for booleans")
     except TypeError as error:
@@ -191,20 +191,53 @@ def elementwise(ufunc: np.ufunc, *operands: Any) -> SymbolicArray:
     elements = [x for x, _ in pairs]
     if on_truth:
         elements = [x if k == BOOL else truth_values(x) for x, k in pairs]
+    return _applied(ufunc, function, dtype, elements)
+
+
+def _applied(ufunc: np.ufunc, function: _Elementwise, dtype: np.dtype[Any], elements: Sequence[Any]) -> SymbolicArray:
     try:
         return made(function(*elements), dtype)
-    except ValueError as error:
-        shapes = tuple(NP.shape(x) for x in elements)
+    except ValueError:
+        shapes = tuple(np.shape(x) for x in elements)
         try:
-            NP.broadcast_shapes(*shapes)
+            np.broadcast_shapes(*shapes)
         except ValueError:
-            misfit(function_name(ufunc), shapes, error)
+            misfit(function_name(ufunc), shapes, "these do not broadcast")
         raise
 
 
+def _rule(ufunc: np.ufunc) -> Callable[..., SymbolicArray]:
+    """The rule of a universal function: the usual case, double precision alone, without looking up the dtype."""
+    general = functools.partial(elementwise, ufunc)
+    try:
+        function, dtype, on_truth = _loop(ufunc, (FLOAT64,) * ufunc.nin)
+    except (KeyError, TypeError):
+        return general
+    if on_truth or ufunc.nin > 2:
+        return general
+
+    def unary(x: Any) -> SymbolicArray:
+        if type(x) is SymbolicArray and x._dtype is FLOAT64:
+            return made(function(x._elements), dtype)
+        return general(x)
+
+    def binary(x: Any, y: Any) -> SymbolicArray:
+        if type(x) is SymbolicArray and x._dtype is FLOAT64:
+            if type(y) is SymbolicArray and y._dtype is FLOAT64:
+                return _applied(ufunc, function, dtype, (x._elements, y._elements))
+            if type(y) is float or type(y) is int:
+                return made(function(x._elements, float(y)), dtype)
+        elif (type(x) is float or type(x) is int) and type(y) is SymbolicArray and y._dtype is FLOAT64:
+            return made(function(float(x), y._elements), dtype)
+        return general(x, y)
+
+    return unary if ufunc.nin == 1 else binary
+
+
 def _modf(x: Any) -> tuple[SymbolicArray, SymbolicArray]:
-    whole = elementwise(NP.trunc, x)
-    return whole * 0.0 + x - whole, whole + 0.0
+    number = elementwise(NP.multiply, x, 1.0)
+    whole = elementwise(NP.trunc, number)
+    return elementwise(NP.subtract, number, whole), whole
 
 
 def _divmod(x: Any, y: Any) -> tuple[SymbolicArray, SymbolicArray]:
@@ -212,7 +245,6 @@ def _divmod(x: Any, y: Any) -> tuple[SymbolicArray, SymbolicArray]:
 
 
 for _name in {**_ON_FLOATS, **_ON_BOOLS}:
-    _ufunc = getattr(np, _name)
-    UFUNCS[_ufunc] = functools.partial(elementwise, _ufunc)
+    UFUNCS[getattr(NP, _name)] = _rule(getattr(NP, _name))
 UFUNCS[NP.divmod] = _divmod
 UFUNCS[NP.modf] = _modf

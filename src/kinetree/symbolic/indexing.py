@@ -21,7 +21,7 @@ def element(elements: NDArray[np.object_], key: Any) -> Any:
         raise
     except IndexError as error:
         _ask(key)
-        misfit(f"index {_brief(key)} of an array", (elements.shape,), error)
+        misfit(f"index {_brief(key)} into an array", (elements.shape,), error)
 
 
 def _ask(key: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,6 @@ def as_symbolic(x: Any) -> SymbolicArray:
     elements, kind = read(x)
     if not isinstance(kind, np.dtype):
         kind = FLOAT64 if kind is float else INT64
-    if type(elements) is float:
-        return made(elements, closest(kind))
     return made(elements, closest(kind))
 
 
@@ -54,10 +53,17 @@ def read(x: Any) -> tuple[Any, Kind]:
     if isinstance(x, list | tuple):
         return _read_list(x)
     if isinstance(x, Symbol):
-        return x, FLOAT64
+        return made(x, FLOAT64)._elements, FLOAT64
     if is_masked(x):
         refuse("a masked array has no place in a program; use x.filled(number), or x.data if nothing in it is masked")
-    array = np.asarray(x)
+    if not hasattr(x, "__array__"):
+        if isinstance(x, Real):
+            return float(x), float
+        refuse(f"an object of the type {type(x).__name__} has no place in a program, which has real numbers alone")
+    return _read_array(np.asarray(x))
+
+
+def _read_array(array: NDArray[Any]) -> tuple[Any, Kind]:
     if array.dtype == object:
         return _read_objects(array)
     if array.dtype.kind not in "fiub":
@@ -71,16 +77,16 @@ def plain_floats(array: NDArray[Any]) -> NDArray[np.object_]:
 
 
 def _read_list(x: list[Any] | tuple[Any, ...]) -> tuple[Any, Kind]:
-    if contains_symbols(x):
-        parts = [as_symbolic(y) for y in x]
-        shapes = {p.shape for p in parts}
-        if len(shapes) > 1:
-            misfit("a list of arrays", tuple(sorted(shapes)), "its entries must be of one shape")
-        return np.stack([p._elements for p in parts]), common_dtype(p._dtype for p in parts)
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiub":
-        refuse(f"a list of dtype {array.dtype} has no place in a program, which has real numbers alone")
-    return plain_floats(array), array.dtype
+    if not contains_symbols(x):
+        try:
+            array = np.asarray(x)
+        except ValueError as error:
+            misfit("a list of numbers", (), error)
+        return _read_array(array)
+    parts = [as_symbolic(y) for y in x]
+    if len({p.shape for p in parts}) > 1:
+        misfit("a list of arrays", tuple(p.shape for p in parts), "its entries must be of one shape")
+    return np.stack([p._elements for p in parts]), common_dtype(p._dtype for p in parts)
 
 
 def contains_symbols(x: Any, depth: int = 8) -> bool:
@@ -94,7 +100,7 @@ def contains_symbols(x: Any, depth: int = 8) -> bool:
 
 def _read_objects(array: NDArray[np.object_]) -> tuple[Any, Kind]:
     """An array of dtype object, as `np.array([a, 2.0 * b])` makes of symbolic numbers."""
-    parts = [as_symbolic(x) for x in array.ravel().tolist()]
+    parts = [as_symbolic(None if isinstance(x, np.ndarray) else x) for x in array.ravel().tolist()]
     if any(p.ndim for p in parts):
         refuse("an array of dtype object holds whole arrays; join them with np.stack or np.concatenate")
     elements = np.empty(array.size, object)
@@ -115,6 +121,6 @@ def closest(dtype: np.dtype[Any]) -> np.dtype[Any]:
         return BOOL
     if dtype.kind in "iu":
         return INT64
-    if dtype.kind == "f":
-        return FLOAT32 if dtype.itemsize == 4 else FLOAT64
-    raise TypeError(f"programs have real numbers alone, not {dtype}")
+    if dtype.kind != "f":
+        refuse(f"programs have real numbers alone, not {dtype}")
+    return FLOAT32 if dtype.itemsize == 4 else FLOAT64

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.expr import MixedTracesError
 from kinetree.symbolic.array import BOOL, SymbolicArray, made
 from kinetree.symbolic.operands import as_symbolic, common_dtype
 from kinetree.symbolic.refusals import misfit, refuse_value
@@ -34,6 +35,8 @@ def matmul(a: Any, b: Any) -> SymbolicArray:
     dtype = _joined(x, y)
     try:
         elements = product(x._elements, y._elements)
+    except MixedTracesError:
+        raise
     except ValueError as error:
         misfit("a @ b", (x.shape, y.shape), _shorter(error))
     if dtype is BOOL:
@@ -49,7 +52,28 @@ def _shorter(error: ValueError) -> str:
     return text
 
 
+def _vecdot(a: Any, b: Any) -> Any:
+    return (as_symbolic(a) * b).sum(axis=-1)
+
+
+def _matvec(a: Any, b: Any) -> Any:
+    return matmul(a, as_symbolic(b)[..., None])[..., 0]
+
+
+def _vecmat(a: Any, b: Any) -> Any:
+    return matmul(as_symbolic(a)[..., None, :], b)[..., 0, :]
+
+
 UFUNCS[NP.matmul] = matmul
+UFUNCS[NP.vecdot] = _vecdot
+if hasattr(np, "matvec"):  # NumPy 2.2
+    UFUNCS[NP.matvec] = _matvec
+    UFUNCS[NP.vecmat] = _vecmat
+
+
+@rule(NP.linalg.vecdot)
+def _linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return (as_symbolic(x1) * x2).sum(axis=axis)
 
 
 @rule(NP.linalg.matmul)

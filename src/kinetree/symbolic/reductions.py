@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import less, maximum, minimum, select, sqrt
+from kinetree.expr import less, maximum, minimum, select
 from kinetree.symbolic.array import BOOL, FLOAT64, INT64, SymbolicArray, made
-from kinetree.symbolic.elementwise import elementwise, on_elements, truth_values
+from kinetree.symbolic.elementwise import elementwise, truth_values
 from kinetree.symbolic.operands import as_symbolic, closest
 from kinetree.symbolic.refusals import function_name, refuse
 from kinetree.symbolic.registry import NP, rule
 
-__all__ = ["total"]
+__all__ = ["check_options", "chosen_dtype", "one_axis", "sorted_by_a_network", "summed_dtype", "total"]
 
 _maximum = NP.frompyfunc(maximum, 2, 1, identity=None)
 _minimum = NP.frompyfunc(minimum, 2, 1, identity=None)
 _or = NP.frompyfunc(lambda a, b: select(a, 1.0, b), 2, 1, identity=0.0)
-_sqrt = on_elements(sqrt, 1)
-_select = on_elements(select, 3)
-_less = on_elements(less, 2)
 _Axis = int | tuple[int, ...] | None
 
 
@@ -40,18 +37,21 @@ def total(elements: NDArray[np.object_], axis: _Axis = None, keepdims: bool = Fa
     return _clean(NP.add.reduce(elements, axis=axis, keepdims=keepdims))
 
 
-def _plain_options(function: Callable[..., Any], out: Any, where: Any) -> None:
+def check_options(function: Callable[..., Any], out: Any, where: Any = True) -> None:
+    """Refuse options that have no meaning for symbolic arrays."""
     if out is not None:
         refuse(f"{function_name(function)} of arrays of a program takes no out=; bind a name to its result")
     if where is not True:
         refuse(f"{function_name(function)} of arrays of a program takes no where=; use np.where on its argument")
 
 
-def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def summed_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of a sum or product of elements."""
     return INT64 if dtype is BOOL else dtype
 
 
-def _result(dtype: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
+def chosen_dtype(dtype: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that a caller asked for, if any."""
     return otherwise if dtype is None else closest(NP.dtype(dtype))
 
 
@@ -64,9 +64,9 @@ def _sum(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.sum, out, where)
+    check_options(NP.sum, out, where)
     array = as_symbolic(a)
-    result = made(total(array._elements, axis, keepdims), _result(dtype, _summed(array._dtype)))
+    result = made(total(array._elements, axis, keepdims), chosen_dtype(dtype, summed_dtype(array._dtype)))
     return _with_initial(NP.add, result, initial)
 
 
@@ -75,10 +75,10 @@ def _prod(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.prod, out, where)
+    check_options(NP.prod, out, where)
     array = as_symbolic(a)
     elements = _clean(NP.multiply.reduce(array._elements, axis=axis, keepdims=keepdims))
-    return _with_initial(NP.multiply, made(elements, _result(dtype, _summed(array._dtype))), initial)
+    return _with_initial(NP.multiply, made(elements, chosen_dtype(dtype, summed_dtype(array._dtype))), initial)
 
 
 def _count(array: SymbolicArray, axis: _Axis) -> int:
@@ -95,9 +95,9 @@ def _averaged(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _mean(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> SymbolicArray:
-    _plain_options(NP.mean, out, where)
+    check_options(NP.mean, out, where)
     array = as_symbolic(a)
-    result = made(total(array._elements, axis, keepdims), _result(dtype, _averaged(array._dtype)))
+    result = made(total(array._elements, axis, keepdims), chosen_dtype(dtype, _averaged(array._dtype)))
     return result / _count(array, axis)
 
 
@@ -106,11 +106,13 @@ def _var(
     a: Any, axis: _Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> SymbolicArray:  # fmt: skip
-    _plain_options(NP.var, out, where)
+    check_options(NP.var, out, where)
     array = as_symbolic(a)
     d = array - (_mean(array, axis, keepdims=True) if mean is None else mean)
     free = _count(array, axis) - (ddof if correction is None else correction)
-    return made((_sum(d * d, axis, keepdims=keepdims) / float(free))._elements, _result(dtype, _averaged(array._dtype)))
+    return made(
+        (_sum(d * d, axis, keepdims=keepdims) / float(free))._elements, chosen_dtype(dtype, _averaged(array._dtype))
+    )
 
 
 @rule(NP.std)
@@ -134,12 +136,12 @@ def _average(a: Any, axis: _Axis = None, weights: Any = None, returned: bool = F
     return _sum(array * w, axis, keepdims=keepdims) / _sum(scale, axis, keepdims=keepdims)
 
 
-def _extreme(function: Callable[..., Any], ufunc: np.ufunc, own: NP.ufunc) -> None:
-    @rule(function)
+def _extreme(function: Callable[..., Any], also: Any, ufunc: np.ufunc, own: Any) -> None:
+    @rule(function, also)
     def extreme(
         a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> SymbolicArray:
-        _plain_options(function, out, where)
+        check_options(function, out, where)
         array = as_symbolic(a)
         if initial is not None and not array.size:
             initial = as_symbolic(initial)
@@ -149,8 +151,8 @@ def _extreme(function: Callable[..., Any], ufunc: np.ufunc, own: NP.ufunc) -> No
         return _with_initial(ufunc, made(elements, array._dtype), initial)
 
 
-_extreme(NP.max, NP.maximum, _maximum)
-_extreme(NP.min, NP.minimum, _minimum)
+_extreme(NP.max, NP.amax, NP.maximum, _maximum)
+_extreme(NP.min, NP.amin, NP.minimum, _minimum)
 
 
 @rule(NP.ptp)
@@ -165,13 +167,13 @@ def _truth(a: Any) -> NDArray[np.object_]:
 
 @rule(NP.any)
 def _any(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
-    _plain_options(NP.any, out, where)
+    check_options(NP.any, out, where)
     return made(_or.reduce(_truth(a), axis=axis, keepdims=keepdims), BOOL)
 
 
 @rule(NP.all)
 def _all(a: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> SymbolicArray:
-    _plain_options(NP.all, out, where)
+    check_options(NP.all, out, where)
     return made(_clean(NP.multiply.reduce(_truth(a), axis=axis, keepdims=keepdims)), BOOL)
 
 
@@ -180,85 +182,59 @@ def _count_nonzero(a: Any, axis: _Axis = None, *, keepdims: bool = False) -> Sym
     return made(total(_truth(a), axis, keepdims), INT64)
 
 
-def _along(array: SymbolicArray, axis: int | None) -> tuple[SymbolicArray, int]:
+def one_axis(array: SymbolicArray, axis: int | None) -> tuple[SymbolicArray, int]:
     """The array and an axis; all elements in one row for None."""
     return (array.ravel(), 0) if axis is None else (array, axis)
 
 
-@rule(NP.cumsum)
-def _cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
-    _plain_options(NP.cumsum, out, True)
-    array, axis = _along(as_symbolic(a), axis)
-    return made(NP.add.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
-
-
-@rule(NP.cumprod)
-def _cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> SymbolicArray:
-    _plain_options(NP.cumprod, out, True)
-    array, axis = _along(as_symbolic(a), axis)
-    return made(NP.multiply.accumulate(array._elements, axis), _result(dtype, _summed(array._dtype)))
-
-
-@rule(NP.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> SymbolicArray:
-    array = as_symbolic(a)
-    ends = [None if x is None else as_symbolic(x) for x in (prepend, append)]
-    shape = [1 if k == axis % array.ndim else m for k, m in enumerate(array.shape)]
-    first, last = (x if x is None or x.ndim else NP.broadcast_to(x, shape) for x in ends)
-    joined = [x for x in (first, array, last) if x is not None]
-    if len(joined) > 1:
-        array = NP.concatenate(joined, axis)
-    for _ in range(n):
-        rows = NP.moveaxis(array._elements, axis, 0)
-        ufunc = NP.not_equal if array._dtype is BOOL else NP.subtract
-        after, before = (made(NP.moveaxis(x, 0, axis), array._dtype) for x in (rows[1:], rows[:-1]))
-        array = elementwise(ufunc, after, before)
-    return array
-
-
-@rule(NP.ediff1d)
-def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    parts = [x for x in (to_begin, _diff(as_symbolic(ary).ravel()), to_end) if x is not None]
-    return NP.concatenate([as_symbolic(x).ravel() for x in parts])
+def _by_columns(array: SymbolicArray, axis: int, function: Callable[[list[Any]], list[Any]]) -> NDArray[np.object_]:
+    """A function of the numbers along an axis, which returns a list that takes their place."""
+    elements = np.moveaxis(array._elements, axis, -1)
+    columns = [function(column) for column in elements.reshape(-1, elements.shape[-1]).tolist()]
+    result = np.empty((len(columns), len(columns[0]) if columns else 0), object)
+    for k, column in enumerate(columns):
+        result[k] = column
+    return np.moveaxis(result.reshape(*elements.shape[:-1], -1), -1, axis)
 
 
 def _arg_extreme(function: Callable[..., Any], is_better: Callable[[Any, Any], Any]) -> None:
+    def place(numbers: list[Any]) -> list[Any]:
+        best, found = numbers[0], 0.0
+        for k in range(1, len(numbers)):
+            better = is_better(numbers[k], best)
+            found, best = select(better, float(k), found), select(better, numbers[k], best)
+        return [found]
+
     @rule(function)
     def arg_extreme(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> SymbolicArray:
-        _plain_options(function, out, True)
+        check_options(function, out)
         array = as_symbolic(a)
-        rows, along = _along(array, axis)
-        elements = NP.moveaxis(rows._elements, along, 0)
-        if not len(elements):
-            raise ValueError(f"{function_name(function)} of an empty sequence")
-        best, found = elements[0], NP.zeros(elements.shape[1:]).astype(object)
-        for k in range(1, len(elements)):
-            better = is_better(elements[k], best)
-            found, best = _select(better, float(k), found), _select(better, elements[k], best)
-        result = made(found, INT64)
-        if not keepdims:
-            return result
-        return result.reshape((1,) * array.ndim) if axis is None else NP.expand_dims(result, along)
+        rows, along = one_axis(array, axis)
+        if not rows.shape[along]:
+            raise ValueError("attempt to get the place of an extreme of an empty sequence")
+        result = made(_by_columns(rows, along, place), INT64)
+        if keepdims:
+            return result.reshape((1,) * array.ndim) if axis is None else result
+        squeezed: SymbolicArray = result.squeeze(along)
+        return squeezed
 
 
-_arg_extreme(NP.argmax, lambda new, best: _less(best, new))
-_arg_extreme(NP.argmin, lambda new, best: _less(new, best))
+_arg_extreme(NP.argmax, lambda new, best: less(best, new))
+_arg_extreme(NP.argmin, lambda new, best: less(new, best))
+
+
+def sorted_by_a_network(numbers: list[Any]) -> list[Any]:
+    """The numbers in order, exchanged in place by minima and maxima."""
+    for i, j in _batcher(len(numbers)):
+        numbers[i], numbers[j] = minimum(numbers[i], numbers[j]), maximum(numbers[i], numbers[j])
+    return numbers
 
 
 @rule(NP.sort)
 def _sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
     """By a network of minima and maxima (Batcher's odd-even merge sort), which takes the same way for all numbers."""
-    array, along = _along(as_symbolic(a), axis)
-    rows = list(NP.moveaxis(array._elements, along, 0))
-    for i, j in _batcher(len(rows)):
-        rows[i], rows[j] = _minimum(rows[i], rows[j]), _maximum(rows[i], rows[j])
-    return made(NP.stack(rows, along) if NP.ndim(rows[0]) else _row(rows), array._dtype) if rows else array
-
-
-def _row(values: list[Any]) -> Any:
-    row = NP.empty(len(values), object)
-    row[:] = values
-    return row
+    array, along = one_axis(as_symbolic(a), axis)
+    return made(_by_columns(array, along, sorted_by_a_network), array._dtype) if array.size else array
 
 
 def _batcher(n: int) -> list[tuple[int, int]]:

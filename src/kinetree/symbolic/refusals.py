@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,16 +12,19 @@ import numpy as np
 
 from kinetree.errors import ProgramError, ShapeError
 
-__all__ = ["function_name", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
+__all__ = ["explain", "function_name", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
 
-_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
-_BRANCHES = "branch with np.where(condition, a, b), and combine conditions with np.logical_and, np.logical_or, & and |"
+_OUTSIDE = (f"{Path(__file__).parents[1]}{os.sep}", f"{Path(np.__file__).parent}{os.sep}")
 _BUILDING = "join arrays with np.stack([…]) or np.concatenate([…])"
+_OBJECTS = (
+    "np.array([a, b]) of symbolic numbers is a plain array of dtype object, which can be added, multiplied and "
+    "indexed; for everything else use np.stack([a, b])"
+)
 _VALUES_OF = {
     "bool": (
-        "a condition on arguments of a program is not known while the program is traced, so it cannot decide an `if`, "
-        f"`while`, `and`, `or`, `not`, `in`, `max` or `min`: {_BRANCHES}; use np.maximum and np.minimum. An array of "
-        f"dtype object, as np.array([a, b]) makes of symbolic numbers, cannot be compared: {_BUILDING}"
+        "a condition on arguments of a program is not known while the program is traced, so it cannot decide an `if`: "
+        "use np.where(condition, a, b); instead of `and`, `or`, `not`, max() and min() use np.logical_and, "
+        f"np.logical_or, np.logical_not, np.maximum and np.minimum ({_OBJECTS})"
     ),
     "float": (
         "a number that depends on arguments of a program is not known while the program is traced, so float(x), "
@@ -32,8 +36,8 @@ _VALUES_OF = {
         "range(x) cannot take it: round with np.floor or np.trunc; choose with np.where; repeat a fixed number of times"
     ),
     "index": (
-        "an index may not depend on arguments of a program: choose with np.where(condition, a, b); go through rows "
-        "with kt.scan"
+        "an index, or a plain array of integers or conditions, may not depend on arguments of a program: choose with "
+        "np.where(condition, a, b), go through rows with kt.scan; leave np.asarray away where there is an array already"
     ),
     "text": "a number that depends on arguments of a program has no digits while the program is traced",
     "array": (
@@ -50,6 +54,7 @@ _VALUES_OF = {
         "and leave out= away"
     ),
 }
+_OBJECT_ERRORS = ("dtype('O')", "which has no callable", "dtype object", "object arrays", "not supported for the input")
 _HINTS = {
     "np.linalg.lstsq": "use q, r = np.linalg.qr(A) and np.linalg.solve(r, q.T @ b) for A of full rank",
     "np.linalg.pinv": (
@@ -127,9 +132,17 @@ def no_rule(function: Callable[..., Any] | str) -> NoReturn:
 
 def misfit(what: str, shapes: tuple[tuple[int, ...], ...], reason: object = "") -> NoReturn:
     """Raise the error of shapes that do not fit."""
-    given = f" of {' and '.join(map(str, shapes))}" if shapes else ""
-    because = f": {reason}" if str(reason) else ": these shapes do not fit"
-    raise ShapeError(_located(f"{what}{given}{because}")) from None
+    given = f" of shape{'s' * (len(shapes) > 1)} {' and '.join(map(str, shapes))}" if shapes else ""
+    raise ShapeError(_located(f"{what}{given}: {str(reason).strip() or 'these do not fit'}")) from None
+
+
+def explain(error: BaseException) -> None:
+    """Add what to do to an error of NumPy's own about an array of dtype object, or about a number without a value."""
+    text, cause = str(error), error.__cause__
+    if isinstance(cause, ProgramError):
+        error.add_note(f"kinetree: {cause}")
+    elif isinstance(error, TypeError | IndexError) and any(sign in text for sign in _OBJECT_ERRORS):
+        error.add_note(f"kinetree: {_OBJECTS}")
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -25,6 +25,7 @@ from kinetree.expr import (
     sqrt,
     tanh,
 )
+from kinetree.symbolic.refusals import refuse
 
 __all__ = [
     "arccos",
@@ -221,7 +222,9 @@ def _whole_power(x: Any, n: int) -> Any:
 
 
 def int_power(x: Any, y: Any) -> Any:
-    """A power of whole numbers; NaN where y is negative, for which NumPy raises an error."""
+    """A power of whole numbers, rounded if y is a symbol."""
+    if not isinstance(y, Symbol) and y < 0.0:
+        refuse("np.power: integers to negative integer powers are not allowed; write x ** -1.0")
     return _constant_power(x, y) if not isinstance(y, Symbol) else rint(power(x, y))
 
 

@@ -28,8 +28,8 @@ _ACCUMULATED = {NP.add: NP.cumsum, NP.multiply: NP.cumprod}
 def _special(ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
     if method == "__call__":
         return _called(ufunc, *inputs, **options)
-    if options.get("out") is not None:
-        _refuse_out(options["out"])
+    if any(x is not None for x in options.pop("out", None) or ()):
+        refuse_value("out")
     if method == "reduce" and ufunc in _REDUCED:
         if len(inputs) == 1:
             options.setdefault("axis", 0)
@@ -62,16 +62,12 @@ def _called(
     result = UFUNCS[ufunc](*inputs)
     if dtype is not None:
         result = result.astype(dtype)
-    if out is None or out == (None,):
+    if out is None or all(x is None for x in out):
         return result
     (target,) = out
     if isinstance(target, NP.ndarray) and target.dtype == object:
         return _into_objects(target, result)
-    return _refuse_out(target)
-
-
-def _refuse_out(_: Any) -> Any:
-    refuse_value("out")
+    return refuse_value("out")
 
 
 def _into_objects(target: Any, result: SymbolicArray) -> Any:
