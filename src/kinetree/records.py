@@ -87,7 +87,7 @@ def _init(cls: Any, fields: Iterable[dataclasses.Field[Any]], frozen: bool, slot
         lines.append("self.__post_init__()")
     arguments = ", ".join(["self", *takes, *(["*", *only_named] if only_named else [])])
     body = "\n    ".join(lines or ["pass"])
-    exec(f"def __init__({arguments}):\n    {body}", known)
+    exec(compile(f"def __init__({arguments}):\n    {body}", __file__, "exec"), known)
     init: Callable[..., None] = known["__init__"]
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     init.__annotations__ = {**{f.name: f.type for f in fields}, "return": None}

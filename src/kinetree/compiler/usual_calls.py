@@ -48,7 +48,7 @@ def defined_plainly_by(definition: Definition) -> Callable[[F], F]:
         inputs = [name for name, _ in definition.inputs]
         text = _TEXT.format(name=function.__name__, inputs=", ".join(inputs), first=inputs[0])
         made: dict[str, Any] = {}
-        exec(text, function.__globals__, made)
+        exec(compile(text, f"{__file__}: {function.__name__}", "exec"), function.__globals__, made)
         kernels = kernels_of(definition)
         quick: Any = functools.wraps(function)(made["make"](function, kernels, np.ndarray, np.dtype(np.float64)))
         marked: F = defined_by(definition)(quick)

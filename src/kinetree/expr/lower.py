@@ -46,8 +46,11 @@ def lower(
     name: str,
     arrays: Sequence[Array] = (),
     tables: Sequence[tuple[int, ...]] = (),
+    origins: dict[int, int] | None = None,
 ) -> Program:
     """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
+
+    `origins` is filled with the position in the trace that each statement comes from, by the statement's identity.
 
     Raises IndexError if a load or a store goes beyond its array.
     """
@@ -57,7 +60,7 @@ def lower(
     numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
     first = [0] * sum(port.size for port in inputs)
     given = {s: k for k, s in enumerate(graph.inputs)}
-    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first)
+    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first, origins)
     arguments = None if results is None else tuple(emit.argument(r) for r in results)
     body = Block(tuple(emit.statements))
     program = Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
@@ -76,10 +79,12 @@ class _Emitter:
         arrays: Mapping[int, int],
         outer: Mapping[Symbol, int],
         outer_times: Sequence[int],
+        origins: dict[int, int] | None,
         defined: Sequence[Symbol] = (),
     ) -> None:
-        """`outer`: the numbers of the outer values; `defined`: what the block begins with."""
+        """`outer`: numbers of the outer values; `origins`: as for `lower`; `defined`: what the block begins with."""
         self.statements: list[Statement] = []
+        self._origins = origins
         self._needs_of = needs
         self._arrays = arrays
         self._graph = graph
@@ -96,10 +101,14 @@ class _Emitter:
         self._count_uses(roots)
         order: list[Symbol | Effect] = sorted((*self._needed(roots), *effects), key=lambda s: s.index)
         for step in order:
+            known = len(self.statements)
             if isinstance(step, Symbol):
                 self._emit(step)
             else:
                 self._emit_effect(step)
+            if self._origins is not None:
+                for statement in self.statements[known:]:
+                    self._origins.setdefault(id(statement), step.index)
 
     def _number(self, s: Symbol | None, time: int) -> int:
         """Assign the next value's number and return it."""
@@ -129,7 +138,9 @@ class _Emitter:
                 self._number(s, 0)
 
     def _block(self, graph: Graph, results: Sequence[Scalar], defined: Sequence[Symbol]) -> _Body:
-        emit = _Emitter(graph, results, self._needs_of, self._arrays, self._numbers, self._times, defined)
+        emit = _Emitter(
+            graph, results, self._needs_of, self._arrays, self._numbers, self._times, self._origins, defined
+        )
         return _Body(emit)
 
     def _count_uses(self, roots: Sequence[Symbol]) -> None:
@@ -229,6 +240,8 @@ class _Emitter:
             if self._is_fusable(t):
                 a, b = map(self.argument, self._operands(t))
                 total = self._push("fnma" if negative else "fma", a, b, total)
+                if self._origins is not None and isinstance(t, Symbol):
+                    self._origins[id(self.statements[-1])] = t.index
             else:
                 total = self._push("sub" if negative else "add", total, self.argument(t))
         assert isinstance(total, int)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
-from kinetree.errors import DTypeError, OptionError, ShapeError
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
@@ -116,8 +116,12 @@ def _count(controller: Program, steps: int | None, rows: Mapping[str, Any]) -> i
     """The number of steps, which is given, or that of the rows of an argument."""
     counts = {}
     for name, x in rows.items():
-        rank = len(controller.arguments[name].shape) if name in controller.arguments else 0
-        shape = np.shape(x)
+        if name not in controller.arguments:
+            raise NameNotFoundError(
+                f"rollout: the controller {controller.name!r} has no argument {name!r:.60}: "
+                f"{nearest_names(name, list(controller.arguments))}"
+            )
+        rank, shape = len(controller.arguments[name].shape), np.shape(x)
         if len(shape) <= rank:
             raise ShapeError(f"rollout: rows[{name!r}] has shape {shape}, but needs one row per step: (…, T, …)")
         counts[name] = shape[len(shape) - rank - 1]

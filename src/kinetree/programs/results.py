@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetree.compiler.tracing import as_symbolic
 from kinetree.expr import Scalar
-from kinetree.symbolic import SymbolicArray
+from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
 __all__ = ["Leaf", "Results", "several"]
@@ -105,8 +104,7 @@ class Results:
             return x
         if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubO":
             refuse(f"the program {self._program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
-        is_boolean = isinstance(x, bool | np.bool_) or getattr(x, "dtype", None) == np.bool_
-        return as_symbolic(x, np.dtype(np.bool_) if is_boolean else self._dtype)
+        return symbolic(x)
 
 
 class _Form(NamedTuple):

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import TracebackType
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,12 @@ from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ProgramError
 from kinetree.expr import MixedTracesError, Port, Program, Recorder, lower
 from kinetree.programs.argument import Argument
+from kinetree.programs.lines import Lines, line_of
 from kinetree.programs.results import Results
 from kinetree.records import record
 from kinetree.symbolic import SymbolicArray
 
-__all__ = ["Traced", "traced"]
+__all__ = ["Traced", "called", "traced", "with_choices"]
 
 _WORTH_SEARCHING = 30_000
 """Operations up to which other forms are tried; a longer function would be run for seconds."""
@@ -40,26 +40,27 @@ class Traced:
 
 def traced(function: Callable[..., Any], name: str, arguments: Mapping[str, Argument], dtype: np.dtype[Any]) -> Traced:
     """The shortest program of a function, for arguments of one sample."""
-    best, offered = _with_choices(function, name, arguments, dtype, frozenset())
+    best, offered = with_choices(function, name, arguments, dtype, frozenset())
     fewest = best.program.operation_counts().total()
     if fewest > _WORTH_SEARCHING:
         return best
     for choice in sorted(offered):
-        other, _ = _with_choices(function, name, arguments, dtype, best.choices | {choice})
+        other, _ = with_choices(function, name, arguments, dtype, best.choices | {choice})
         count = other.program.operation_counts().total()
         if count < fewest:
             best, fewest = other, count
     return best
 
 
-def _with_choices(
+def with_choices(
     function: Callable[..., Any],
     name: str,
     arguments: Mapping[str, Argument],
     dtype: np.dtype[Any],
     choices: frozenset[str],
+    lines: Lines | None = None,
 ) -> tuple[Traced, set[str]]:
-    """One run of the function, and the forms that it offers."""
+    """One run of the function, and the forms that it offers; `lines` notes what each of the user's lines records."""
     inputs = [argument.port(name) for name, argument in arguments.items()]
     recorder = Recorder(inputs, [Port(name, ())])
     given = []
@@ -69,14 +70,16 @@ def _with_choices(
         given.append(SymbolicArray(elements.reshape(argument.shape), argument.symbolic_dtype(dtype)))
     trace = Trace(recorder, dtype, choices)
     with trace.recording():
-        returned = called(function, name, dict(zip(arguments, given, strict=True)))
+        with nullcontext() if lines is None else lines.noted(recorder.root):
+            returned = called(function, name, dict(zip(arguments, given, strict=True)))
         results = Results(returned, name, dtype)
         try:
             numbers = [recorder.checked(x) for x in results.taken_numbers()]
         except MixedTracesError:
             raise ProgramError(f"the program {name!r} returned an array of an earlier run; {_KEPT}") from None
     output = Port(name, results.shape)
-    program = lower(recorder.root, tuple(inputs), (output,), numbers, name, recorder.arrays, recorder.tables)
+    origins = None if lines is None else lines.origins
+    program = lower(recorder.root, tuple(inputs), (output,), numbers, name, recorder.arrays, recorder.tables, origins)
     return Traced(program, results, choices), trace.offered
 
 
@@ -97,21 +100,7 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
     try:
         return function(**arguments)
     except MixedTracesError:
-        where = _line_of(sys.exc_info()[2])
+        where = line_of(sys.exc_info()[2])
         raise ProgramError(f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}") from None
     finally:
         running.pop()
-
-
-_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
-
-
-def _line_of(traceback: TracebackType | None) -> str:
-    """File and line of the innermost frame of a traceback that is the user's."""
-    line = "?"
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_OUTSIDE):
-            line = f"{file}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return line
