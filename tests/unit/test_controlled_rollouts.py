@@ -37,11 +37,11 @@ def start(*batch: int) -> tuple[Any, Any]:
 
 
 def by_hand(q: Any, v: Any, steps: int, torque: Any, every: int = 1, **options: Any) -> Any:
-    """States when torque(k, t, q, v) is called in every n-th step and its result is held."""
+    """States when torque(t, q, v) is called in every n-th step and its result is held."""
     states = []
     for k in range(steps):
         if k % every == 0:
-            tau = torque(k, k * DT, q, v)
+            tau = torque(k * DT, q, v)
         state = kt.rollout(ARM, q, v, tau[None], DT, **options)[0]
         q, v = state[:7], state[7:]
         states.append(state)
@@ -57,7 +57,7 @@ def test_a_motion_is_that_of_the_controller_called_by_hand(integrator: Any, ever
         ARM, q, v, CONTROLLER, DT, steps=20, arguments={"target": target, "gain": KP}, integrator=integrator,
         control_dt=None if every == 1 else every * DT,
     )  # fmt: skip
-    expected = by_hand(q, v, 20, lambda k, t, q, v: computed_torque(t, q, v, target, KP), every, integrator=integrator)
+    expected = by_hand(q, v, 20, lambda t, q, v: computed_torque(t, q, v, target, KP), every, integrator=integrator)
     np.testing.assert_allclose(motion.states, expected, rtol=0, atol=1e-11)
     assert motion.recorded == {}
 
@@ -82,7 +82,7 @@ def test_a_controller_has_a_state_and_its_other_results_are_recorded(every: int)
     own = {"integral": np.full(7, 0.1), "tau": np.zeros(7)}
     said: list[Any] = []
 
-    def torque(k: int, t: float, q: Any, v: Any) -> Any:
+    def torque(_: float, q: Any, v: Any) -> Any:
         said.append(integral_action(q, v, target, own["integral"], own["tau"]))
         own.update(integral=said[-1]["integral"], tau=said[-1]["tau"])
         return said[-1]["tau"]
@@ -122,7 +122,7 @@ def test_forces_parameters_and_passive_forces_act() -> None:
     }
     given = {"target": np.zeros(7), "gain": KP}
     motion = kt.rollout(ARM, q, v, CONTROLLER, DT, steps=10, arguments=given, **options)
-    expected = by_hand(q, v, 10, lambda k, t, q, v: computed_torque(t, q, v, np.zeros(7), KP), **options)
+    expected = by_hand(q, v, 10, lambda t, q, v: computed_torque(t, q, v, np.zeros(7), KP), **options)
     np.testing.assert_allclose(motion.states, expected, rtol=0, atol=1e-11)
 
 
@@ -141,7 +141,7 @@ def test_a_floating_base_and_a_named_tuple() -> None:
 
     q, v = robot.random(RNG), RNG.normal(size=robot.nv)
     motion = kt.rollout(robot, q, v, limp, 1e-3, steps=15)
-    for k in range(15):
+    for _ in range(15):
         tau = limp.function(q, v).tau
         state = kt.rollout(robot, q, v, tau[None], 1e-3)[0]
         q, v = state[: robot.nq], state[robot.nq :]
