@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from kinetree.expr import MixedTracesError, Port, Program, Recorder, lower
 from kinetree.programs.argument import Argument
 from kinetree.programs.results import Results
 from kinetree.records import record
-from kinetree.symbolic import SymbolicArray
+from kinetree.symbolic import SymbolicArray, explained, line_of
 
 __all__ = ["Traced", "traced"]
 
@@ -97,21 +95,12 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
     try:
         return function(**arguments)
     except MixedTracesError:
-        where = _line_of(sys.exc_info()[2])
+        where = line_of(sys.exc_info()[2])
         raise ProgramError(f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}") from None
+    except Exception as error:
+        better = explained(error)
+        if better is error:
+            raise
+        raise better from None
     finally:
         running.pop()
-
-
-_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
-
-
-def _line_of(traceback: TracebackType | None) -> str:
-    """File and line of the innermost frame of a traceback that is the user's."""
-    line = "?"
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_OUTSIDE):
-            line = f"{file}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return line

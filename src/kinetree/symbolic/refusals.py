@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from kinetree.errors import ProgramError, ShapeError
+from kinetree.errors import KinetreeError, ProgramError, ShapeError
 
-__all__ = ["explain", "function_name", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
+__all__ = ["explained", "function_name", "line_of", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
 
 _OUTSIDE = (f"{Path(__file__).parents[1]}{os.sep}", f"{Path(np.__file__).parent}{os.sep}")
 _BUILDING = "join arrays with np.stack([…]) or np.concatenate([…])"
@@ -100,13 +101,21 @@ _GENERAL = (
 
 def user_line() -> str:
     """File and line of the innermost frame outside kinetree and NumPy, as "file.py:12"; "" if there is none."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OUTSIDE):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def line_of(traceback: TracebackType | None) -> str:
+    """File and line of a traceback's innermost frame outside kinetree and NumPy; "" if there is none."""
+    line = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
         if not file.startswith(_OUTSIDE):
-            return f"{file}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return ""
+            line = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return line
 
 
 def _located(message: str) -> str:
@@ -136,13 +145,18 @@ def misfit(what: str, shapes: tuple[tuple[int, ...], ...], reason: object = "") 
     raise ShapeError(_located(f"{what}{given}: {str(reason).strip() or 'these do not fit'}")) from None
 
 
-def explain(error: BaseException) -> None:
-    """Add what to do to an error of NumPy's own about an array of dtype object, or about a number without a value."""
+def explained(error: Exception) -> Exception:
+    """The error to raise in place of one of NumPy's own that hides ours, or is about an array of dtype object."""
     text, cause = str(error), error.__cause__
+    if isinstance(error, KinetreeError):
+        return error
     if isinstance(cause, ProgramError):
-        error.add_note(f"kinetree: {cause}")
+        better: ProgramError = cause
     elif isinstance(error, TypeError | IndexError) and any(sign in text for sign in _OBJECT_ERRORS):
-        error.add_note(f"kinetree: {_OBJECTS}")
+        better = ProgramError(f"{line_of(error.__traceback__)}: {text}; {_OBJECTS}")
+    else:
+        return error
+    return better.with_traceback(error.__traceback__)
 
 
 def function_name(function: Callable[..., Any]) -> str:
