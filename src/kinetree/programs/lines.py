@@ -1,4 +1,4 @@
-"""Which line of the user's text is running while a function is traced: for messages, and for profiles."""
+"""Which line of the user's text is running while a function is traced, for profiles."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from kinetree.expr import Graph
+from kinetree.symbolic.refusals import OUTSIDE
 
-__all__ = ["Line", "Lines", "line_of"]
-
-_OUTSIDE = (str(Path(__file__).parents[1]), str(Path(np.__file__).parent))
+__all__ = ["Line", "Lines"]
 
 
 class Line(NamedTuple):
@@ -50,13 +46,13 @@ class Lines:
             self._lines.append(Line(frame.f_code.co_filename, frame.f_lineno))
 
         def on_event(frame: FrameType, event: str, _: Any) -> Any:
-            if frame.f_code.co_filename.startswith(_OUTSIDE):
+            if frame.f_code.co_filename.startswith(OUTSIDE):
                 return None
             if event == "line":
                 note(frame)
             elif event == "return":
                 caller = frame.f_back
-                while caller is not None and caller.f_code.co_filename.startswith(_OUTSIDE):
+                while caller is not None and caller.f_code.co_filename.startswith(OUTSIDE):
                     caller = caller.f_back
                 if caller is not None:
                     note(caller)
@@ -68,14 +64,3 @@ class Lines:
             yield
         finally:
             sys.settrace(before)
-
-
-def line_of(traceback: TracebackType | None) -> str:
-    """File and line of the innermost frame of a traceback that is the user's."""
-    line = "?"
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_OUTSIDE):
-            line = f"{file}:{traceback.tb_lineno}"
-        traceback = traceback.tb_next
-    return line

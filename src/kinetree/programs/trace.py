@@ -18,10 +18,10 @@ from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ProgramError
 from kinetree.expr import MixedTracesError, Port, Program, Recorder, lower
 from kinetree.programs.argument import Argument
-from kinetree.programs.lines import Lines, line_of
+from kinetree.programs.lines import Lines
 from kinetree.programs.results import Results
 from kinetree.records import record
-from kinetree.symbolic import SymbolicArray
+from kinetree.symbolic import SymbolicArray, explained, line_of
 
 __all__ = ["Traced", "called", "traced", "with_choices"]
 
@@ -102,5 +102,10 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
     except MixedTracesError:
         where = line_of(sys.exc_info()[2])
         raise ProgramError(f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}") from None
+    except Exception as error:
+        better = explained(error)
+        if better is error:
+            raise
+        raise better from None
     finally:
         running.pop()

@@ -16,9 +16,9 @@ from kinetree.symbolic import (
 )
 from kinetree.symbolic.array import SymbolicArray
 from kinetree.symbolic.operands import symbolic
-from kinetree.symbolic.refusals import explain, user_line
+from kinetree.symbolic.refusals import explained, line_of, user_line
 
-__all__ = ["SymbolicArray", "explain", "symbolic", "user_line"]
+__all__ = ["SymbolicArray", "explained", "line_of", "symbolic", "user_line"]
 
 RULES = (
     choices,

@@ -60,6 +60,25 @@ def _result_type(*arrays_and_dtypes: Any) -> Any:
     return NP.result_type(*(x._dtype if type(x) is SymbolicArray else x for x in arrays_and_dtypes))
 
 
+@rule(NP.triu_indices_from)
+def _triu_indices_from(arr: Any, k: int = 0) -> Any:
+    rows, columns = arr.shape
+    return NP.triu_indices(rows, k, columns)
+
+
+@rule(NP.tril_indices_from)
+def _tril_indices_from(arr: Any, k: int = 0) -> Any:
+    rows, columns = arr.shape
+    return NP.tril_indices(rows, k, columns)
+
+
+@rule(NP.diag_indices_from)
+def _diag_indices_from(arr: Any) -> Any:
+    if len(set(arr.shape)) != 1:
+        raise ValueError("all axes must be of one length")
+    return NP.diag_indices(arr.shape[0], arr.ndim)
+
+
 @rule(NP.iscomplexobj)
 def _iscomplexobj(x: Any) -> bool:
     return False

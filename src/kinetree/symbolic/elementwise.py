@@ -96,6 +96,7 @@ _ON_FLOATS: dict[str, _Elementwise] = {
     "log10": on_elements(sf.log10, 1),
     "log1p": on_elements(sf.log1p, 1),
     "logaddexp": on_elements(sf.logaddexp, 2),
+    "logaddexp2": on_elements(sf.logaddexp2, 2),
     "sin": on_elements(sin, 1),
     "cos": on_elements(cos, 1),
     "tan": on_elements(sf.tan, 1),

@@ -6,15 +6,27 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from kinetree.errors import ProgramError, ShapeError
+from kinetree.errors import KinetreeError, ProgramError, ShapeError
 
-__all__ = ["explain", "function_name", "misfit", "no_rule", "refuse", "refuse_value", "user_line"]
+__all__ = [
+    "OUTSIDE",
+    "explained",
+    "function_name",
+    "line_of",
+    "misfit",
+    "no_rule",
+    "refuse",
+    "refuse_value",
+    "user_line",
+]
 
-_OUTSIDE = (f"{Path(__file__).parents[1]}{os.sep}", f"{Path(np.__file__).parent}{os.sep}")
+OUTSIDE = (f"{Path(__file__).parents[1]}{os.sep}", f"{Path(np.__file__).parent}{os.sep}")
+"""Folders whose files are not the user's."""
 _BUILDING = "join arrays with np.stack([…]) or np.concatenate([…])"
 _OBJECTS = (
     "np.array([a, b]) of symbolic numbers is a plain array of dtype object, which can be added, multiplied and "
@@ -66,6 +78,7 @@ _HINTS = {
     "np.linalg.eigvals": "iterations that depend on data have no rule; np.trace and np.linalg.det have",
     "np.linalg.eigvalsh": "iterations that depend on data have no rule; np.trace and np.linalg.det have",
     "np.linalg.svd": "iterations that depend on data have no rule; np.linalg.qr, cholesky and solve have",
+    "np.linalg.svdvals": "iterations that depend on data have no rule; np.linalg.norm and det have",
     "np.linalg.matrix_rank": "ranks depend on data; np.linalg.det has a rule",
     "np.linalg.cond": "singular values have no rule; np.linalg.norm(A) * np.linalg.norm(np.linalg.inv(A)) has",
     "np.nonzero": "the number of elements would depend on data; use np.where(condition, a, b)",
@@ -78,6 +91,18 @@ _HINTS = {
     "np.searchsorted": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
     "np.digitize": "use a sum of comparisons: np.sum(edges <= x[..., None], axis=-1)",
     "np.median": "use np.sort, and take the middle",
+    "np.percentile": "use np.sort, and take the elements there",
+    "np.quantile": "use np.sort, and take the elements there",
+    "np.gradient": "use np.diff, and np.concatenate for the ends",
+    "np.nansum": "use np.sum(np.where(np.isnan(x), 0.0, x))",
+    "np.nanmax": "use np.max(np.where(np.isnan(x), -np.inf, x))",
+    "np.nanmin": "use np.min(np.where(np.isnan(x), np.inf, x))",
+    "np.nanmean": "use np.where(np.isnan(x), 0.0, x) and a sum of the conditions",
+    "np.histogram": "use sums of comparisons",
+    "np.bincount": "use sums of comparisons",
+    "np.isin": "use comparisons, and np.logical_or",
+    "np.roots": "iterations that depend on data have no rule; np.polyval has",
+    "np.polyfit": "use np.linalg.solve(A.T @ A, A.T @ y) with a matrix of powers",
     "np.copyto": "symbolic arrays do not change; use np.where(mask, y, x)",
     "np.put": "symbolic arrays do not change; use np.where(mask, y, x)",
     "np.place": "symbolic arrays do not change; use np.where(mask, y, x)",
@@ -100,13 +125,21 @@ _GENERAL = (
 
 def user_line() -> str:
     """File and line of the innermost frame outside kinetree and NumPy, as "file.py:12"; "" if there is none."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith(_OUTSIDE):
-            return f"{file}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(OUTSIDE):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def line_of(traceback: TracebackType | None) -> str:
+    """File and line of a traceback's innermost frame outside kinetree and NumPy; "" if there is none."""
+    line = ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(OUTSIDE):
+            line = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return line
 
 
 def _located(message: str) -> str:
@@ -136,13 +169,18 @@ def misfit(what: str, shapes: tuple[tuple[int, ...], ...], reason: object = "") 
     raise ShapeError(_located(f"{what}{given}: {str(reason).strip() or 'these do not fit'}")) from None
 
 
-def explain(error: BaseException) -> None:
-    """Add what to do to an error of NumPy's own about an array of dtype object, or about a number without a value."""
+def explained(error: Exception) -> Exception:
+    """The error to raise in place of one of NumPy's own that hides ours, or is about an array of dtype object."""
     text, cause = str(error), error.__cause__
+    if isinstance(error, KinetreeError):
+        return error
     if isinstance(cause, ProgramError):
-        error.add_note(f"kinetree: {cause}")
+        better: ProgramError = cause
     elif isinstance(error, TypeError | IndexError) and any(sign in text for sign in _OBJECT_ERRORS):
-        error.add_note(f"kinetree: {_OBJECTS}")
+        better = ProgramError(f"{line_of(error.__traceback__)}: {text}; {_OBJECTS}")
+    else:
+        return error
+    return better.with_traceback(error.__traceback__)
 
 
 def function_name(function: Callable[..., Any]) -> str:

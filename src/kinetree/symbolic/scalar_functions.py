@@ -59,6 +59,7 @@ __all__ = [
     "log2",
     "log10",
     "logaddexp",
+    "logaddexp2",
     "power",
     "remainder",
     "rint",
@@ -266,6 +267,11 @@ def logaddexp(a: Any, b: Any) -> Any:
     """log(e^a + e^b)."""
     d = a - b
     return maximum(a, b) + log1p(exp(-absolute(d)))
+
+
+def logaddexp2(a: Any, b: Any) -> Any:
+    """log2(2^a + 2^b)."""
+    return logaddexp(a * math.log(2.0), b * math.log(2.0)) * (1.0 / math.log(2.0))
 
 
 def tan(x: Any) -> Any:

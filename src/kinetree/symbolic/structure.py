@@ -156,3 +156,16 @@ def _pad(array: Any, pad_width: Any, mode: str = "constant", constant_values: An
     x = as_symbolic(array)
     options = {"constant_values": constant_values} if mode == "constant" else {}
     return made(_clean(NP.pad(x._elements, pad_width, mode, **options)), x._dtype)
+
+
+@rule(NP.apply_along_axis)
+def _apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> SymbolicArray:
+    array = as_symbolic(arr)
+    rows = NP.moveaxis(array._elements, axis, -1)
+    found = {k: as_symbolic(func1d(made(rows[k], array._dtype), *args, **kwargs)) for k in np.ndindex(rows.shape[:-1])}
+    first = next(iter(found.values()))
+    result = np.empty((*rows.shape[:-1], *first.shape), object)
+    for k, part in found.items():
+        result[k] = part._elements if part.ndim else part._elements.item()
+    at = axis % array.ndim
+    return made(NP.moveaxis(result, range(rows.ndim - 1, result.ndim), range(at, at + first.ndim)), first._dtype)

@@ -49,17 +49,17 @@ np.fix(z) | z.round() | np.round(123.0 * v, -1) | np.floor(k) | np.rint(-z)
 np.rint(np.array(0.49999999999999994) + 0 * z) | np.maximum(v, w) | np.minimum(v, 0.1) | np.fmax(v, w) | np.fmin(v, w)
 np.maximum(x, v) | np.clip(v, -0.5, 0.5) | np.clip(v, None, 0.5) | np.clip(v, -0.1, None) | np.clip(v, w - 1, w + 1)
 v.clip(0.0) | v.clip(max=0.2) | np.clip(k, 0, 4) | np.copysign(v, w) | np.signbit(v) | np.heaviside(z, 0.5)
-np.deg2rad(v) | np.rad2deg(v) | np.radians(v) | np.degrees(v) | np.logaddexp(v, w) | np.sinc(z) | np.nan_to_num(v)
-np.isnan(v) | np.isfinite(v) | np.isinf(v) | np.positive(v) | v < w | v <= w | v > w | v >= w | v == w | v != w | z == 0
-z != 0.0 | 0.5 <= v | k > 3 | (v > 0) == m | np.less(v, 0) | np.greater_equal(v, w) | m & o | m | (v > 0) ^ m | ~m
-np.logical_and(v, m) | np.logical_or(z > 1, z < 0) | np.logical_xor(m, o) | np.logical_not(v) | np.logical_not(m)
-m + o | m * o | m + 1 | m * 0.5 | (v > 0) * v | m.astype(float) | m|o | (v[0] > 0)|m | np.bitwise_and(m, o)
-np.bitwise_or(m, o) | np.bitwise_xor(m, o) | np.invert(m) | abs(m) | -k | abs(k) | k + k | k - 1 | k * 2 | k / 2
-k + 0.5 | np.sin(k) | np.sqrt(abs(k)) | f + f | f * 2.0 | f + 1 | np.sin(f) | f + v | f / 3 | f * k | f > 0
-np.where(v > 0, v, w) | np.where(v > 0, 1.0, -1.0) | np.where(v > 0, 1, 0) | np.where(m, v, 0.0) | np.where(v, v, 1)
-np.where(x > 0, v, w) | np.where([True, False, True], v, w) | np.where(v > w, f, 0.5) | np.where(A > 0, A, v)
-np.select([v > 0.5, v > 0], [v, 2 * v]) | np.select([v > 0.5, v > 0], [v, 2 * v], -1.0) | np.select([m, o], [k, 2], 7)
-np.piecewise(v, [v < 0, v >= 0.5], [lambda t: -t, lambda t: t * t, 3.0])
+np.deg2rad(v) | np.rad2deg(v) | np.radians(v) | np.degrees(v) | np.logaddexp(v, w) | np.logaddexp2(v, w) | np.sinc(z)
+np.nan_to_num(v) | np.isnan(v) | np.isfinite(v) | np.isinf(v) | np.positive(v) | v < w | v <= w | v > w | v >= w
+v == w | v != w | z == 0 | z != 0.0 | 0.5 <= v | k > 3 | (v > 0) == m | np.less(v, 0) | np.greater_equal(v, w) | m & o
+m | (v > 0) ^ m | ~m | np.logical_and(v, m) | np.logical_or(z > 1, z < 0) | np.logical_xor(m, o) | np.logical_not(v)
+np.logical_not(m) | m + o | m * o | m + 1 | m * 0.5 | (v > 0) * v | m.astype(float) | m|o | (v[0] > 0)|m
+np.bitwise_and(m, o) | np.bitwise_or(m, o) | np.bitwise_xor(m, o) | np.invert(m) | abs(m) | -k | abs(k) | k + k | k - 1
+k * 2 | k / 2 | k + 0.5 | np.sin(k) | np.sqrt(abs(k)) | f + f | f * 2.0 | f + 1 | np.sin(f) | f + v | f / 3 | f * k
+f > 0 | np.where(v > 0, v, w) | np.where(v > 0, 1.0, -1.0) | np.where(v > 0, 1, 0) | np.where(m, v, 0.0)
+np.where(v, v, 1) | np.where(x > 0, v, w) | np.where([True, False, True], v, w) | np.where(v > w, f, 0.5)
+np.where(A > 0, A, v) | np.select([v > 0.5, v > 0], [v, 2 * v]) | np.select([v > 0.5, v > 0], [v, 2 * v], -1.0)
+np.select([m, o], [k, 2], 7) | np.piecewise(v, [v < 0, v >= 0.5], [lambda t: -t, lambda t: t * t, 3.0])
 np.interp(z, [-1.0, 0.0, 2.0], [3.0, 1.0, 4.0]) | np.interp(z, [-1.0, 0.5, 2.0], [3.0, 1.0, 4.0], left=-9.0, right=9.0)
 np.interp(x, [0.0, 1.0, 2.0], v) | np.isclose(v, w) | np.isclose(v, v + 1e-9) | np.allclose(v, v) | np.array_equal(v, w)
 np.array_equal(v, u) | np.polyval(v, 0.5) | np.polyval([1.0, 2.0, 3.0], v) | np.add(v, w) | np.subtract.outer(v, u)
@@ -97,8 +97,9 @@ np.asarray(v, like=v) | np.array([[x, 1.0], [0.0, x]], like=x) | np.array(v, dty
 np.identity(2, like=v) | np.array(v, ndmin=2, like=v) | v[0] | v[-1] | v[1:] | v[::-1] | v[:2] | v[...] | v[None]
 v[:, None] | v[..., None] | A[0] | A[0, 1] | A[:, 1] | A[1:, :2] | A[..., 0] | A[[0, 2]] | A[[0, 2], [1, 1]]
 A[:, [2, 0]] | A[np.array([[0, 1], [2, 0]])] | A[np.eye(3, dtype=bool)] | v[[True, False, True]]
-A[[True, False, True], 1] | T[0, :, 1] | T[:, 0][:, None] | T[..., ::2] | A[np.triu_indices(3)] | x[()] | x[None]
-x[..., None] | A[()] | A[1][2] | A[np.int64(1)] | A[-1, ::-2] | A[np.ix_([0, 2], [1, 2])] | T[:, [0, 1], [1, 2]]
+A[[True, False, True], 1] | T[0, :, 1] | T[:, 0][:, None] | T[..., ::2] | A[np.triu_indices(3)]
+A[np.triu_indices_from(A, 1)] | B[np.tril_indices_from(B)] | A[np.diag_indices_from(A)] | x[()] | x[None] | x[..., None]
+A[()] | A[1][2] | A[np.int64(1)] | A[-1, ::-2] | A[np.ix_([0, 2], [1, 2])] | T[:, [0, 1], [1, 2]]
 v[np.argsort([3, 1, 2])] | np.array([a for a in v]) | np.array([x, 2.0 * x, 0.0])
 np.array([[x, 1], [np.sin(x), 2]]) @ v[:2] | np.array([x, x]) + v[:2] | np.array([np.cos(x), -np.sin(x), 0.0]) @ A
 2.0 * np.array([x, v[0]]) | np.asarray([x, v[1]]) | np.sin(np.array([x, v[0]])) | np.sqrt(np.array([x, x + 1]))
@@ -120,16 +121,17 @@ np.mean(T, axis=(1, 2)) | k.mean() | f.mean() | m.mean() | A.mean(1, keepdims=Tr
 np.var(A, axis=1, ddof=1) | A.std() | np.std(A, axis=0) | np.std(A, 1, ddof=1) | np.average(v)
 np.average(v, weights=p) | np.average(A, axis=1, weights=p) | A.min() | A.max() | A.min(0) | A.max(axis=1)
 np.max(A, axis=1, keepdims=True) | np.min(T, axis=(0, 2)) | np.amax(v) | np.amin(v) | np.max(v, initial=3.0) | k.max()
-np.ptp(A) | np.ptp(A, axis=0) | m.any() | m.all() | np.any(A > 0, axis=0) | np.all(A > -1, axis=1) | np.any(v)
-np.all(v) | (v > 5).any() | np.count_nonzero(v) | np.count_nonzero(A > 0, axis=1) | v.cumsum() | np.cumsum(A)
-np.cumsum(A, axis=1) | np.cumprod(v) | np.cumprod(A, axis=0) | k.cumsum() | np.diff(v) | np.diff(A) | np.diff(A, axis=0)
-np.diff(u, n=2) | np.diff(v, prepend=0.0) | np.diff(A, axis=0, append=v[None]) | np.diff(k) | np.unwrap(8 * z)
-np.unwrap(8 * A, axis=0) | np.unwrap(z * y, period=1.5) | np.trapezoid(A) | np.trapezoid(A, axis=0, dx=0.5)
-np.trapezoid(u, u * u) | np.trapezoid(A, v) | np.linspace(x, 2.0, 5) | np.linspace(v, w, 4, endpoint=False)
-np.linspace(0.0, x, 3, axis=-1) | np.linspace(x, 1.0, 1) | np.cumulative_sum(v) | np.cumulative_sum(A, axis=1)
-np.ediff1d(u) | v.argmin() | v.argmax() | np.argmax(A) | np.argmin(A, axis=0) | np.argmax(A, axis=1)
-np.argmax(A, axis=1, keepdims=True) | np.argmax([1, 5, 2] + 0 * v) | np.sort(v) | np.sort(A) | np.sort(A, axis=0)
-np.sort(A, axis=None) | np.sort(z[::-1]) | np.sort(np.concatenate([v, w, u, p, z])) | np.sort(v)[1]
+np.ptp(A) | np.apply_along_axis(np.sum, 1, A) | np.apply_along_axis(lambda r: r[:2] * r[1], 0, T)
+np.apply_along_axis(lambda r: np.outer(r, r), 1, T) | np.ptp(A, axis=0) | m.any() | m.all() | np.any(A > 0, axis=0)
+np.all(A > -1, axis=1) | np.any(v) | np.all(v) | (v > 5).any() | np.count_nonzero(v) | np.count_nonzero(A > 0, axis=1)
+v.cumsum() | np.cumsum(A) | np.cumsum(A, axis=1) | np.cumprod(v) | np.cumprod(A, axis=0) | k.cumsum() | np.diff(v)
+np.diff(A) | np.diff(A, axis=0) | np.diff(u, n=2) | np.diff(v, prepend=0.0) | np.diff(A, axis=0, append=v[None])
+np.diff(k) | np.unwrap(8 * z) | np.unwrap(8 * A, axis=0) | np.unwrap(z * y, period=1.5) | np.trapezoid(A)
+np.trapezoid(A, axis=0, dx=0.5) | np.trapezoid(u, u * u) | np.trapezoid(A, v) | np.linspace(x, 2.0, 5)
+np.linspace(v, w, 4, endpoint=False) | np.linspace(0.0, x, 3, axis=-1) | np.linspace(x, 1.0, 1) | np.cumulative_sum(v)
+np.cumulative_sum(A, axis=1) | np.ediff1d(u) | v.argmin() | v.argmax() | np.argmax(A) | np.argmin(A, axis=0)
+np.argmax(A, axis=1) | np.argmax(A, axis=1, keepdims=True) | np.argmax([1, 5, 2] + 0 * v) | np.sort(v) | np.sort(A)
+np.sort(A, axis=0) | np.sort(A, axis=None) | np.sort(z[::-1]) | np.sort(np.concatenate([v, w, u, p, z])) | np.sort(v)[1]
 min([1.0, 2.0]) * v
 """
 LINEAR = """
