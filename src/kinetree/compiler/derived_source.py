@@ -61,7 +61,7 @@ class DerivedSource:
 
     @property
     def subject(self) -> str:
-        """Whose arguments these are, as a word in messages."""
+        """The owner of the arguments, as messages say it."""
         return self.of.subject
 
     @cached_property
@@ -77,7 +77,7 @@ class DerivedSource:
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Those of the function, with weights and directions after its own."""
+        """The inputs of the function, with weights and directions after its own."""
         base, own = self.of.inputs, self._own
         return (*base[:own], *self._more, *base[own:])
 

@@ -22,7 +22,7 @@ class Source(Protocol):
 
     @property
     def subject(self) -> str:
-        """Whose arguments these are, as a word in messages: the robot's name in quotes, or "the program"."""
+        """The owner of the arguments, as messages say it: the robot's name in quotes, or "the program"."""
 
     @property
     def inputs(self) -> tuple[Port, ...]:
