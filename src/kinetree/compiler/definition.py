@@ -14,13 +14,15 @@ from kinetree.model import Model
 from kinetree.records import record
 from kinetree.tree import UnrolledTree
 
-__all__ = ["Array", "Definition", "Derivative", "OptionNumbers", "Slots", "Strategy", "defined_by"]
+__all__ = ["Array", "Definition", "Derivative", "Mode", "OptionNumbers", "Slots", "Strategy", "defined_by"]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
 """A q or v as the algorithms take it: one piece per joint."""
 Shape = tuple[int | str, ...]
 Size = str | int | tuple[int, ...]
+Mode = Literal["jvp", "vjp", "jacobian", "hvp"]
+"""Along a direction; of a weighted sum of results; the whole matrix; "vjp" differentiated along a direction."""
 
 
 @record(frozen=True, slots=True)
@@ -28,8 +30,7 @@ class Derivative:
     """The function that a definition is the derivative of, and the inputs it is differentiated by."""
 
     of: Definition
-    mode: Literal["jvp", "vjp", "jacobian", "hvp"]
-    """Along a direction; of a weighted sum of results; the whole matrix; "vjp" differentiated along a direction."""
+    mode: Mode
     wrt: tuple[str, ...]
     """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
     along: tuple[str, ...] = ()

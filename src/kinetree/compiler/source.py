@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from kinetree.expr import Port, Program, Scalar
+from kinetree.model import Model
 
-__all__ = ["Source"]
+__all__ = ["MOST_ARRAYS", "Source"]
+
+MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 
 
 class Source(Protocol):
@@ -19,7 +22,7 @@ class Source(Protocol):
 
     @property
     def subject(self) -> str:
-        """Whose arguments these are, as a word in messages: the robot's name in quotes, or "the program"."""
+        """The owner of the arguments, as messages say it: the robot's name in quotes, or "the program"."""
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -36,6 +39,10 @@ class Source(Protocol):
     @property
     def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
         """The arguments that hold quaternions, by number, and the slices of them."""
+
+    @property
+    def configurations(self) -> Mapping[int, Model]:
+        """The arguments that are configurations, by number, and of which robots."""
 
     @property
     def rows(self) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
 from kinetree.compiler.forms.regrouped import with_regrouped_inertias
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
+from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import OptionError, SingularModelError
@@ -34,9 +35,8 @@ from kinetree.tree.one_system import OneSystemTree
 from kinetree.tree.recorded import RecordedTree
 from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
-__all__ = ["MOST_ARRAYS", "Specialization", "too_large_to_write_out"]
+__all__ = ["Specialization", "too_large_to_write_out"]
 
-MOST_ARRAYS = 64  # that a NumPy ufunc takes and returns, together
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
 _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is not even traced
@@ -140,6 +140,11 @@ class Specialization:
         of_parameters = [parameter_quaternions(self.model, name) for name in self.parameters]
         none: list[dict[str, slice]] = [{}] * (len(self.numbers) + len(self.forces) + self._own - len(of_q))
         return [(k, found) for k, found in enumerate([*of_q, *none, *of_parameters]) if found]
+
+    @cached_property
+    def configurations(self) -> Mapping[int, Model]:
+        """The inputs that are configurations, by number, and of which robots."""
+        return {k: self.model for k, (_, size) in enumerate(self.definition.inputs) if size == "nq"}
 
     def check(self) -> None:
         """Raise if the robot has no such function."""

@@ -79,7 +79,7 @@ class Assembled:
     def jvp(self, tangents: Named) -> tuple[Array, Array]:
         """The configuration, and the change of its entries along a direction."""
         names = self._request.along("jvp", tangents)
-        found = self._request.run(derived(RESIDUAL, "jvp", names), [*tangents.values()], self._threads)
+        found = self._request.derivative("jvp", names, [*tangents.values()], self._threads)
         change = self._rates(self.q, self._displacements(found[..., 1, :, None])[..., 0])
         return np.broadcast_to(self.q, change.shape).copy(), change
 
@@ -96,7 +96,7 @@ class Assembled:
         K, inverse = (x.swapaxes(-1, -2) for x in (self._K, self._K_inverse))
         adjoint = _solved(K, inverse, right[..., None])[..., 0]
         adjoint[..., robot.nv :] *= self._scale
-        flat = self._request.run(derived(RESIDUAL, "vjp", names), [-adjoint.astype(self.q.dtype)], self._threads)
+        flat = self._request.derivative("vjp", names, [-adjoint.astype(self.q.dtype)], self._threads)
         value = np.broadcast_to(self.q, (*flat.shape[:-1], robot.nq)).copy()
         return value, dict(self._request.apart(names, flat[..., right.shape[-1] :]))
 
@@ -106,14 +106,15 @@ class Assembled:
 
     def jacobian(self, name: str) -> Array:
         """The derivative of the configuration's entries by one argument or parameter."""
-        found = self._request.run(derived(RESIDUAL, "jacobian", (name,)), [], self._threads)
+        found = self._request.derivative("jacobian", (name,), [], self._threads)
         batch = self._K.ndim - 2
         columns = self._displacements(found.reshape((*found.shape[: batch + 1], -1)))
         changes = self._rates(self.q[..., None, :], columns.swapaxes(-1, -2)).swapaxes(-1, -2)
         return changes.reshape((*found.shape[:batch], self._robot.nq, *found.shape[batch + 1 :]))
 
     def _jacobian(self, request: Request, name: str) -> Doubles:
-        return request.run(derived(RESIDUAL, "jacobian", (name,)), [], self._threads).astype(np.float64)
+        found: Array = request.derivative("jacobian", (name,), [], self._threads)
+        return found.astype(np.float64)
 
     def _multipliers(self, away: Doubles) -> Doubles:
         """λ with Jᵀ λ = Δ."""

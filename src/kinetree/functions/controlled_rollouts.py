@@ -19,11 +19,11 @@ from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
+from kinetree.programs.program import dtype_of
 
 __all__ = ["ControlledRollout", "Inputs", "controlled_rollout"]
 
 Inputs = Mapping[str, ArrayLike]
-_F32 = np.dtype(np.float32)
 
 
 class ControlledRollout(NamedTuple):
@@ -62,7 +62,7 @@ def controlled_rollout(
     constants, per_step = _named("arguments", arguments), _named("rows", rows)
     forces, given = dict(f_ext or {}), dict(parameters or {})
     arrays = [q, v, dt, *constants.values(), *per_step.values(), *forces.values(), *given.values()]
-    dtype = _dtype(arrays)
+    dtype = np.dtype(dtype_of(arrays))
     count = _count(controller, steps, per_step)
     dt = real_array("dt", dt, "(…)").astype(dtype)
     period = 1 if control_dt is None else _period(control_dt, dt)
@@ -170,8 +170,3 @@ def _named(what: str, given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise DTypeError(f"rollout: {what} must be a dict from names to arrays, not {type(given).__name__}")
     return dict(given)
-
-
-def _dtype(arrays: list[Any]) -> np.dtype[Any]:
-    dtypes = [getattr(x, "dtype", None) for x in arrays if not isinstance(x, int | float)]
-    return _F32 if dtypes and all(dtype == _F32 for dtype in dtypes) else np.dtype(np.float64)

@@ -3,32 +3,118 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.arguments import dtype_beside
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition
-from kinetree.compiler.differentiation import input_names
+from kinetree.compiler.definition import Array, Definition, Mode
+from kinetree.compiler.differentiation import derived, input_names
 from kinetree.compiler.requests import default_options, definition_of, resolved_options
 from kinetree.compiler.specialization import Specialization
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError
+from kinetree.functions.dynamics import ABA, RNEA
+from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
 from kinetree.inputs import real_array
 from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces, acting, is_force_key
 
-__all__ = ["Named", "Request"]
+__all__ = ["Named", "Request", "Requested"]
 
 Named = Mapping[str, ArrayLike]
 
 
-class Request:
-    """A function and the arguments of a call."""
+class Requested(ABC):
+    """Something that is differentiated, and the arguments of a call: the names it can be differentiated by."""
+
+    name: str
+    """Its own name."""
+    known: Sequence[str]
+    """The names that it can be differentiated by."""
+
+    @property
+    @abstractmethod
+    def output(self) -> tuple[int, ...]:
+        """The shape of one sample's value."""
+
+    @abstractmethod
+    def direction_shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a displacement of what has this name."""
+
+    @abstractmethod
+    def not_known(self, name: object) -> NoReturn:
+        """Raise the error of a name that it cannot be differentiated by."""
+
+    @abstractmethod
+    def weights(self, weights: Any) -> Any:
+        """The weights of all numbers of the value, checked."""
+
+    @abstractmethod
+    def derivative(
+        self,
+        mode: Mode,
+        wrt: tuple[str, ...],
+        more: Sequence[ArrayLike],
+        threads: int | None,
+        along: tuple[str, ...] = (),
+    ) -> Any:
+        """Run a derivative, on the arguments and these more."""
+
+    @abstractmethod
+    def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
+        """The Jacobians by each of these names."""
+
+    def value(self, whole: Any) -> Any:
+        """The value in the form in which it is returned."""
+        return whole
+
+    def changes(self, whole: Any) -> Any:
+        """A derivative of the value in that form."""
+        return whole
+
+    def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
+        """The names of what the direction changes."""
+        if not isinstance(tangents, Mapping) or not tangents:
+            raise DTypeError(
+                f"{mode}: tangents must be a dict from names of arguments to arrays, such as "
+                f"{{{next(iter(self.known), 'x')!r}: …}}, not {tangents!r:.60}"
+            )
+        self._check(tuple(tangents))
+        return tuple(tangents)
+
+    def wrt(self, names: str | Sequence[str] | None) -> tuple[str, ...]:
+        """What to differentiate by; None stands for all names."""
+        if not (names is None or isinstance(names, Sequence)):
+            raise OptionError(f"{self.name}: wrt must be a name or a list of names, not {names!r:.60}")
+        found = tuple(self.known) if names is None else (names,) if isinstance(names, str) else tuple(names)
+        self._check(found)
+        if len(set(found)) != len(found) or not found:
+            raise OptionError(f"{self.name}: wrt must name each argument once, and one at least: {found}")
+        return found
+
+    def apart(self, names: Sequence[str], flat: Any) -> Iterator[tuple[str, Any]]:
+        """Split concatenated gradients by name."""
+        start = 0
+        for name in names:
+            shape = self.direction_shape(name)
+            end = start + math.prod(shape)
+            yield name, flat[..., start:end].reshape((*flat.shape[:-1], *shape))
+            start = end
+
+    def _check(self, names: Sequence[object]) -> None:
+        for name in names:
+            if not isinstance(name, str) or name not in self.known:
+                self.not_known(name)
+
+
+class Request(Requested):
+    """A function of a robot and the arguments of a call."""
 
     def __init__(
         self,
@@ -43,7 +129,7 @@ class Request:
     ) -> None:
         """The first `fixed` inputs are not differentiated by."""
         definition = function if isinstance(function, Definition) else definition_of(robot, function)
-        self.robot, self.definition = check_robot(robot), definition
+        self.robot, self.definition, self.name = check_robot(robot), definition, definition.name
         if isinstance(arguments, np.ndarray) or not isinstance(arguments, Sequence):
             own = ", ".join(name for name, _ in definition.inputs)
             what = "one array" if isinstance(arguments, np.ndarray) else type(arguments).__name__
@@ -104,34 +190,11 @@ class Request:
         forces = tuple(acting(self.robot.frames, key) for key in self.forces)
         return Specialization(self.definition, self.robot, self.resolved, forces, tuple(self.parameters))
 
-    def check(self, names: Sequence[str]) -> None:
-        """Raise if there is no such argument."""
-        for name in names:
-            if not isinstance(name, str) or name not in self.known:
-                raise NameNotFoundError(
-                    f"{self.definition.name} cannot be differentiated by {name!r:.60}: "
-                    f"{hint(str(name), self.known)} (it has {', '.join(self.known)}; external forces and parameters "
-                    "must be given in f_ext= and parameters=)"
-                )
-
-    def along(self, mode: str, tangents: Named) -> tuple[str, ...]:
-        """The names of what the direction changes."""
-        if not isinstance(tangents, Mapping) or not tangents:
-            raise DTypeError(
-                f"{mode}: tangents must be a dict from names of arguments to arrays, such as {{{self.known[0]!r}: …}}, "
-                f"not {tangents!r:.60}"
-            )
-        self.check(tuple(tangents))
-        return tuple(tangents)
-
-    def wrt(self, names: str | Sequence[str] | None) -> tuple[str, ...]:
-        if not (names is None or isinstance(names, Sequence)):
-            raise OptionError(f"{self.definition.name}: wrt must be a name or a list of names, not {names!r:.60}")
-        found = tuple(self.known) if names is None else (names,) if isinstance(names, str) else tuple(names)
-        self.check(found)
-        if len(set(found)) != len(found) or not found:
-            raise OptionError(f"{self.definition.name}: wrt must name each argument once, and one at least: {found}")
-        return found
+    def not_known(self, name: object) -> NoReturn:
+        raise NameNotFoundError(
+            f"{self.name} cannot be differentiated by {name!r:.60}: {hint(str(name), self.known)} (it has "
+            f"{', '.join(self.known)}; external forces and parameters must be given in f_ext= and parameters=)"
+        )
 
     def weights(self, weights: ArrayLike) -> ArrayLike:
         shape = self.output
@@ -140,6 +203,28 @@ class Request:
             expected = ", ".join(("…", *map(str, shape)))
             raise ShapeError(f"{self.definition.name}: weights have shape {given}, but its value has ({expected})")
         return weights
+
+    def derivative(
+        self,
+        mode: Mode,
+        wrt: tuple[str, ...],
+        more: Sequence[ArrayLike],
+        threads: int | None,
+        along: tuple[str, ...] = (),
+    ) -> Any:
+        return self.run(derived(self.definition, mode, wrt, along), more, threads)
+
+    def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
+        return {name: self._matrix(name, threads) for name in names}
+
+    def _matrix(self, name: str, threads: int | None) -> Any:
+        """The Jacobian by one name: from a recursion for all of them, if there is one."""
+        known, place = _RECURSIONS.get((self.definition, name), (None, 0))
+        if known is None or self.resolved.get("limits"):
+            return self.derivative("jacobian", (name,), [], threads)
+        options = {option: value for option, value in self.options.items() if option in known.options}
+        same = Request(self.robot, known, self.arguments, self.forces or None, self.parameters or None, options)
+        return same.run(known, [], threads)[..., place, :, :]
 
     def run(self, definition: Definition, more: Sequence[ArrayLike], threads: int | None) -> Array:
         self._check_count()
@@ -154,16 +239,7 @@ class Request:
             **self.options,
         )
 
-    def apart(self, names: Sequence[str], flat: Array) -> Iterator[tuple[str, Array]]:
-        """Split concatenated gradients by name."""
-        start = 0
-        for name in names:
-            shape = self._direction_shape(name)
-            end = start + math.prod(shape)
-            yield name, flat[..., start:end].reshape((*flat.shape[:-1], *shape))
-            start = end
-
-    def _direction_shape(self, name: str) -> tuple[int, ...]:
+    def direction_shape(self, name: str) -> tuple[int, ...]:
         if dict(self.definition.inputs).get(name) == "nq":
             return (self.robot.nv,)
         return self._specialization.inputs[self.names.index(name)].shape
@@ -178,3 +254,7 @@ def _named(definition: Definition, argument: str, what: str, given: Named | None
         if not (isinstance(name, str) or (argument == "f_ext" and is_force_key(name))):
             raise OptionError(f"{definition.name}: the names of {what} in {argument} are strings, not {name!r:.60}")
     return dict(given or {})
+
+
+_RECURSIONS = {(ABA, name): (ABA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "tau"))}
+_RECURSIONS |= {(RNEA, name): (RNEA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "qdd"))}

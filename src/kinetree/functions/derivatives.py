@@ -4,27 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
-from kinetree.compiler.differentiation import derived
 from kinetree.compiler.requests import function_and_options
 from kinetree.errors import OptionError
 from kinetree.functions.assembly import nearest_configuration
 from kinetree.functions.assembly_derivatives import Assembled
-from kinetree.functions.derivative_requests import Named, Request
-from kinetree.functions.dynamics import ABA, RNEA
-from kinetree.functions.dynamics_derivatives import ABA_DERIVATIVES, RNEA_DERIVATIVES
+from kinetree.functions.derivative_requests import Named
+from kinetree.functions.program_requests import also_of_programs, requested
 from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces
+from kinetree.programs import Program
 
 __all__ = ["hvp", "jacobian", "jvp", "vjp"]
 
 
+@overload
+def jvp(
+    program: Program,
+    /,
+    arguments: Sequence[ArrayLike] | Named,
+    tangents: Named,
+    *,
+    threads: int | None = None,
+) -> tuple[Any, Any]: ...
+
+
+@overload
+def jvp(
+    robot: Model,
+    function: Callable[..., Any],
+    arguments: Sequence[ArrayLike],
+    tangents: Named,
+    *,
+    f_ext: ExternalForces | None = None,
+    parameters: Named | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> tuple[Array, Array]: ...
+
+
+@also_of_programs
 def jvp(
     robot: Model,
     function: Callable[..., Any],
@@ -71,13 +95,41 @@ def jvp(
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).jvp(tangents)
-    request = Request(robot, function, arguments, f_ext, parameters, options)
+    request = requested(robot, function, arguments, f_ext, parameters, options)
     wrt = request.along("jvp", tangents)
-    both = request.run(derived(request.definition, "jvp", wrt), [*tangents.values()], threads)
+    both = request.derivative("jvp", wrt, [*tangents.values()], threads)
     value, derivative = np.moveaxis(both, -1 - len(request.output), 0)
-    return value, derivative
+    return request.value(value), request.changes(derivative)
 
 
+@overload
+def vjp(
+    program: Program,
+    /,
+    arguments: Sequence[ArrayLike] | Named,
+    weights: Any,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    threads: int | None = None,
+) -> tuple[Any, dict[str, Array]]: ...
+
+
+@overload
+def vjp(
+    robot: Model,
+    function: Callable[..., Any],
+    arguments: Sequence[ArrayLike],
+    weights: ArrayLike,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    f_ext: ExternalForces | None = None,
+    parameters: Named | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> tuple[Array, dict[str, Array]]: ...
+
+
+@also_of_programs
 def vjp(
     robot: Model,
     function: Callable[..., Any],
@@ -121,14 +173,44 @@ def vjp(
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
         return Assembled(robot, arguments, f_ext, parameters, threads, options).vjp(weights, wrt)
-    request = Request(robot, function, arguments, f_ext, parameters, options)
+    request = requested(robot, function, arguments, f_ext, parameters, options)
     names = request.wrt(wrt)
-    flat = request.run(derived(request.definition, "vjp", names), [request.weights(weights)], threads)
+    flat = request.derivative("vjp", names, [request.weights(weights)], threads)
     size = math.prod(request.output)
     value = flat[..., :size].reshape((*flat.shape[:-1], *request.output))
-    return value, dict(request.apart(names, flat[..., size:]))
+    return request.value(value), dict(request.apart(names, flat[..., size:]))
 
 
+@overload
+def hvp(
+    program: Program,
+    /,
+    arguments: Sequence[ArrayLike] | Named,
+    weights: Any,
+    tangents: Named,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    threads: int | None = None,
+) -> dict[str, Array]: ...
+
+
+@overload
+def hvp(
+    robot: Model,
+    function: Callable[..., Any],
+    arguments: Sequence[ArrayLike],
+    weights: ArrayLike,
+    tangents: Named,
+    *,
+    wrt: str | Sequence[str] | None = None,
+    f_ext: ExternalForces | None = None,
+    parameters: Named | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> dict[str, Array]: ...
+
+
+@also_of_programs
 def hvp(
     robot: Model,
     function: Callable[..., Any],
@@ -180,11 +262,28 @@ def hvp(
         raise OptionError(
             "nearest_configuration has first derivatives only: kt.jvp, kt.vjp and kt.jacobian, not kt.hvp"
         )
-    request = Request(robot, function, arguments, f_ext, parameters, options)
+    request = requested(robot, function, arguments, f_ext, parameters, options)
     names, along = request.wrt(wrt), request.along("hvp", tangents)
     given = [request.weights(weights), *tangents.values()]
-    flat = request.run(derived(request.definition, "hvp", names, along), given, threads)
+    flat = request.derivative("hvp", names, given, threads, along)
     return dict(request.apart(names, flat))
+
+
+@overload
+def jacobian(
+    program: Program, /, arguments: Sequence[ArrayLike] | Named, *, wrt: str, threads: int | None = None
+) -> Any: ...
+
+
+@overload
+def jacobian(
+    program: Program,
+    /,
+    arguments: Sequence[ArrayLike] | Named,
+    *,
+    wrt: list[str] | tuple[str, ...],
+    threads: int | None = None,
+) -> dict[str, Any]: ...
 
 
 @overload
@@ -215,6 +314,7 @@ def jacobian(
 ) -> dict[str, Array]: ...
 
 
+@also_of_programs
 def jacobian(
     robot: Model,
     function: Callable[..., Any],
@@ -259,14 +359,14 @@ def jacobian(
     (3, 2)
     """
     function, options = function_and_options(function, options)
-    one: Callable[[str], Array]
+    found: dict[str, Any]
     if function is nearest_configuration:
-        found = Assembled(robot, arguments, f_ext, parameters, threads, options)
-        names, one = found.names(_named(wrt)), found.jacobian
+        assembled = Assembled(robot, arguments, f_ext, parameters, threads, options)
+        found = {name: assembled.jacobian(name) for name in assembled.names(_named(wrt))}
     else:
-        request = Request(robot, function, arguments, f_ext, parameters, options)
-        names, one = request.wrt(_named(wrt)), partial(_one, request, robot, arguments, f_ext, parameters, threads)
-    return one(wrt) if isinstance(wrt, str) else {name: one(name) for name in names}
+        request = requested(robot, function, arguments, f_ext, parameters, options)
+        found = request.matrices(request.wrt(_named(wrt)), threads)
+    return found[wrt] if isinstance(wrt, str) else found
 
 
 def _named(wrt: str | Sequence[str]) -> str | Sequence[str]:
@@ -274,24 +374,3 @@ def _named(wrt: str | Sequence[str]) -> str | Sequence[str]:
     if wrt is None:
         raise OptionError("jacobian: wrt must be a name or a list of names, not None")
     return wrt
-
-
-def _one(
-    request: Request,
-    robot: Model,
-    arguments: Sequence[ArrayLike],
-    f_ext: ExternalForces | None,
-    parameters: Named | None,
-    threads: int | None,
-    name: str,
-) -> Array:
-    """The Jacobian by one name."""
-    known, place = _RECURSIONS.get((request.definition, name), (None, 0))
-    if known is not None and not request.resolved.get("limits"):
-        kept = {option: value for option, value in request.options.items() if option in known.options}
-        return Request(robot, known, arguments, f_ext, parameters, kept).run(known, [], threads)[..., place, :, :]
-    return request.run(derived(request.definition, "jacobian", (name,)), [], threads)
-
-
-_RECURSIONS = {(ABA, name): (ABA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "tau"))}
-_RECURSIONS |= {(RNEA, name): (RNEA_DERIVATIVES, k) for k, name in enumerate(("q", "v", "qdd"))}

@@ -82,7 +82,7 @@ class Argument:
         array = real_array(name, x, f"({', '.join(('…', *map(str, self.shape)))})")
         fits = (array == 0) | (array == 1) if self.dtype is bool else np.floor(array) == array
         if not np.all(fits):
-            wrong = array[~fits].ravel()[0]
+            wrong = array[~fits].ravel()[0].item()
             raise DTypeError(f"{program}: {name} holds {_KINDS[self.dtype]}, and {wrong!r} is none")
         return array.astype(np.float64)
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.compiled import CompiledFunction, compiling
+from kinetree.compiler.definition import Mode
+from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.programs.argument import Argument, checked_argument
@@ -21,7 +23,7 @@ from kinetree.programs.profile import Profile, profiled
 from kinetree.programs.source import ProgramSource
 from kinetree.programs.trace import Traced, traced
 
-__all__ = ["Program", "program"]
+__all__ = ["Program", "dtype_of", "program"]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _TAKEN = ("out", "threads")
@@ -56,17 +58,16 @@ class Program:
         """Values of arguments that may be left out."""
         self._traced: dict[str, Traced] = {}
         self._functions: dict[str, CompiledFunction] = {}
+        self._derivatives: dict[tuple[Any, ...], CompiledFunction] = {}
 
     def __call__(self, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
         """The results for arrays of one sample, or of many."""
-        arguments = self._bound(given, named)
+        arguments = self.bound(given, named)
         if is_symbolic(arguments):
             return inside(self.function, self.name, self.arguments, arguments, out)
-        dtype = _dtype(arguments)
-        pairs = zip(self.arguments.items(), arguments, strict=True)
-        numbers = [argument.numbers(self.name, name, x) for (name, argument), x in pairs]
+        dtype = dtype_of(arguments)
         compiled = self.compiled(dtype)
-        whole = compiled(*numbers, out=out, threads=threads)
+        whole = compiled(*self.numbers(arguments), out=out, threads=threads)
         return self._traced[dtype].results.apart(whole)
 
     def compile(self, *, dtype: str | np.dtype[Any] = "float64") -> Callable[..., Any]:
@@ -105,6 +106,21 @@ class Program:
                     self._functions[dtype] = self._made(dtype)
                 function = self._functions[dtype]
         return function
+
+    def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
+        """The compiled function of a derivative of all results, by arguments of these names."""
+        key = dtype, mode, wrt, along
+        with compiling:
+            if key not in self._derivatives:
+                names = tuple(self.arguments)
+                source = DerivedSource(f"{mode} of {self.name}", self._source(dtype), names, mode, wrt, along)
+                self._derivatives[key] = CompiledFunction(source, dtype)
+            return self._derivatives[key]
+
+    def numbers(self, arguments: Sequence[Any]) -> list[Any]:
+        """Arguments as the compiled function takes them: truth values and whole numbers are checked."""
+        pairs = zip(self.arguments.items(), arguments, strict=True)
+        return [x if is_symbolic([x]) else argument.numbers(self.name, name, x) for (name, argument), x in pairs]
 
     def traced(self, dtype: str = "float64") -> Traced:
         """Its statements, and the form of its results, in a dtype."""
@@ -156,8 +172,7 @@ class Program:
         return str(vars(self)["__qualname__"])
 
     def _made(self, dtype: str) -> CompiledFunction:
-        found = self.traced(dtype)
-        source = ProgramSource(self.name, self.arguments, found)
+        found, source = self.traced(dtype), self._source(dtype)
         is_plain = (
             dtype == "float64" and found.results.is_one and all(a.dtype is float for a in self.arguments.values())
         )
@@ -167,11 +182,14 @@ class Program:
             type(self).__call__ = made.prepare()  # type: ignore[method-assign]
         return made
 
+    def _source(self, dtype: str) -> ProgramSource:
+        return ProgramSource(self.name, self.arguments, self.traced(dtype))
+
     def _general(self, *given: Any, **named: Any) -> Any:
         """A call that machine code declined."""
         return Program.__call__(self, *given, **named)
 
-    def _bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    def bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """The arguments in order."""
         names = list(self.arguments)
         if not named and len(given) == len(names):
@@ -273,7 +291,7 @@ def _defaults(function: Callable[..., Any], arguments: Mapping[str, Argument]) -
     return {p: signature[p].default for p in arguments if signature[p].default is not inspect.Parameter.empty}
 
 
-def _dtype(arguments: Sequence[Any]) -> str:
+def dtype_of(arguments: Sequence[Any]) -> str:
     """float32 if all arrays are; Python's numbers do not count."""
     dtypes = [
         getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float) or isinstance(x, np.generic)

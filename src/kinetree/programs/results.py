@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
+from kinetree.inputs import real_array
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
@@ -64,18 +66,86 @@ class Results:
         """The results, in the form in which the user's function gave them, as views of the whole (…, n)."""
         if self._form == 0:
             return self._of_kind(self.leaves[0], whole)
-        return self.filled(self._views(whole, [leaf.shape for leaf in self.leaves]))
+        return self.filled(self._views(whole))
+
+    def changes(self, whole: Any, trailing: int = 0) -> Any:
+        """Derivatives of all numbers (…, n, *argument) in the same form, each array with the last `trailing` axes."""
+        if self._form == 0:
+            return whole if whole.ndim else whole[()]
+        return self.filled(self._parts(whole, trailing))
+
+    def joined(self, given: Any, what: str) -> tuple[Any, list[Any]]:
+        """A number for each of those of the results, (…, n) or in the shape of a single array, from arrays in their
+        form, and these arrays; parts that are missing or None are zero. `what` names it in messages.
+        """
+        taken: dict[int, Any] = {}
+        self._take(self._form, given, what, taken)
+        arrays = {k: self._checked(self.leaves[k], x, what) for k, x in taken.items()}
+        if self._form == 0:
+            return arrays[0], [*taken.values()]
+        leading = {k: x.shape[: x.ndim - len(self.leaves[k].shape)] for k, x in arrays.items()}
+        try:
+            batch = np.broadcast_shapes(*leading.values())
+        except ValueError:
+            listed = ", ".join(f"{what}{self.leaves[k].name} {x.shape}" for k, x in arrays.items())
+            raise ShapeError(
+                f"{self._program}: the leading axes of {what} do not broadcast together: {listed}; they must be "
+                "equal, or 1, or absent"
+            ) from None
+        parts = []
+        for k, leaf in enumerate(self.leaves):
+            if k in arrays:
+                row = arrays[k].reshape((*leading[k], leaf.size))
+                parts.append(np.broadcast_to(row, (*batch, leaf.size)))
+            else:
+                parts.append(np.zeros((*batch, leaf.size), self._dtype))
+        return np.concatenate(parts, axis=-1) if parts else np.zeros(0), [*taken.values()]
 
     def filled(self, parts: Iterator[Any]) -> Any:
         """The form with these in place of its arrays, in order."""
         return _filled(self._form, list(parts))
 
-    def _views(self, whole: Any, shapes: Sequence[tuple[int, ...]]) -> Iterator[Any]:
-        start = 0
-        for leaf, shape in zip(self.leaves, shapes, strict=True):
-            part = whole[..., start : start + leaf.size]
-            yield self._of_kind(leaf, part.reshape((*whole.shape[:-1], *shape)))
+    def _views(self, whole: Any) -> Iterator[Any]:
+        for leaf, part in zip(self.leaves, self._parts(whole), strict=True):
+            yield self._of_kind(leaf, part)
+
+    def _parts(self, whole: Any, trailing: int = 0) -> Iterator[Any]:
+        """The numbers of each array, in its shape."""
+        start, axis = 0, whole.ndim - 1 - trailing
+        more = (slice(None),) * trailing
+        for leaf in self.leaves:
+            part = whole[(..., slice(start, start + leaf.size), *more)]
+            yield part.reshape((*whole.shape[:axis], *leaf.shape, *whole.shape[axis + 1 :]))
             start += leaf.size
+
+    def _take(self, form: Any, given: Any, path: str, taken: dict[int, Any]) -> None:
+        """Find what is given for each array of a form."""
+        if not isinstance(form, _Form):
+            taken[form] = given
+            return
+        parts, verb = _parts(given), "has" if "." in path or "[" in path else "have"
+        if isinstance(given, tuple | list) and len(given) == len(form.parts):
+            parts = dict(zip(form.parts, given, strict=True))
+        if parts is None or (len(parts) != len(form.parts) and not isinstance(given, dict)):
+            what = f"{len(parts)} parts" if parts is not None else f"type {type(given).__name__}"
+            raise ShapeError(
+                f"{self._program}: {path} must be in the form of the result, {form.text}, and {verb} {what}; what is "
+                "None, or missing in a dict, is zero"
+            )
+        for key, part in parts.items():
+            if key not in form.parts:
+                hint = nearest_names(str(key), [str(k) for k in form.parts])
+                raise NameNotFoundError(f"{self._program}: {path} {verb} no part {key!r:.60}: {hint}")
+            if part is not None:
+                self._take(form.parts[key], part, f"{path}{form.step(key)}", taken)
+
+    def _checked(self, leaf: Leaf, x: Any, what: str) -> Any:
+        expected = f"({', '.join(('…', *map(str, leaf.shape)))})"
+        array = real_array(f"{what}{leaf.name}", x, expected)
+        if array.ndim < len(leaf.shape) or array.shape[array.ndim - len(leaf.shape) :] != leaf.shape:
+            where = f"{what}{leaf.name} has" if leaf.name else f"{what} have"
+            raise ShapeError(f"{self._program}: {where} shape {array.shape}, but the result has {expected}")
+        return array
 
     def _of_kind(self, leaf: Leaf, x: Any) -> Any:
         if leaf.dtype == self._dtype:
@@ -112,6 +182,15 @@ class _Form(NamedTuple):
 
     kind: type
     parts: dict[Any, Any]
+
+    @property
+    def text(self) -> str:
+        """What it is, in messages."""
+        return f"{self.kind.__name__} of {', '.join(map(str, self.parts)) or 'nothing'}"
+
+    def step(self, key: Any) -> str:
+        """The path to a part, as it is written after the whole."""
+        return f".{key}" if hasattr(self.kind, "_fields") or is_dataclass(self.kind) else f"[{key!r}]"
 
 
 def several(form: Any) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from kinetree.compiler.specialization import MOST_ARRAYS
+from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.tracing import current_trace
 from kinetree.errors import OptionError
 from kinetree.expr import Port, Program, Scalar, replay
+from kinetree.model import Model
 from kinetree.model.fingerprint import digest
 from kinetree.programs.argument import Argument
 from kinetree.programs.trace import Traced
@@ -43,6 +44,11 @@ class ProgramSource:
     def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
         """The configurations with quaternions, by number."""
         return [(k, a.quaternions) for k, a in enumerate(self.arguments.values()) if a.quaternions]
+
+    @property
+    def configurations(self) -> Mapping[int, Model]:
+        """The arguments that are configurations, by number, and of which robots."""
+        return {k: a.robot for k, a in enumerate(self.arguments.values()) if a.robot is not None}
 
     def check(self) -> None:
         """Raise if there are more arguments than a function can take."""

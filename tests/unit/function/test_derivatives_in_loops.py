@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.compiler.definition import Strategy
+from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.differentiation import DerivedSpecialization, derived, specialized
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Program, TraceTooLongError, interpret, trace
@@ -56,7 +57,7 @@ def test_matrices_with_many_entries_loop_over_directions_and_bodies(name: str) -
 
 def test_a_gradient_of_many_numbers_is_one_backward_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """Column by column it would be as many forward passes, which take long to trace."""
-    monkeypatch.setattr(DerivedSpecialization, "_by_columns", None)
+    monkeypatch.setattr(DerivedSource, "_by_columns", None)
     program = derivative(hinges(60), kt.kinetic_energy, "jacobian", None).program()
     assert program.is_straight
 

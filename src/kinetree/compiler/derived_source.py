@@ -1,0 +1,379 @@
+"""Derivatives of anything that is compiled, as sources with ports of their own.
+
+A configuration is displaced, not its numbers: where q goes in, a direction is a v (nv), and the derivatives of q's
+numbers along it are the joints' `rates`. All else is differentiated number by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+from kinetree.compiler.definition import Mode
+from kinetree.compiler.source import MOST_ARRAYS, Source
+from kinetree.compiler.tracing import current_trace
+from kinetree.errors import OptionError
+from kinetree.expr import (
+    Joined,
+    Place,
+    Port,
+    Program,
+    Scalar,
+    forward_derivative,
+    replay,
+    reverse_derivative,
+    trace,
+)
+from kinetree.model import Model
+from kinetree.model.fingerprint import digest, fingerprint
+from kinetree.records import record
+
+__all__ = ["DerivedSource"]
+
+T = TypeVar("T")
+_STRAIGHT = 12_000
+"""Operations that a matrix of derivatives may take if it is to be written out column by column."""
+_TRIED = 5 * _STRAIGHT
+"""Operations up to which columns are tried where there are fewer rows: shared by columns, most may vanish."""
+_MOST_ENTRIES = 100_000
+"""Entries that a matrix may have if it is to be written out: each is stored by itself, even where it is zero."""
+
+
+@record(frozen=True, eq=False)
+class DerivedSource:
+    """The derivative of a source."""
+
+    name: str
+    of: Source
+    names: tuple[str, ...]
+    """What its inputs are called, in order."""
+    mode: Mode
+    wrt: tuple[str, ...]
+    """The names of the inputs it is differentiated by."""
+    along: tuple[str, ...] = ()
+    """For "hvp": the inputs that the direction changes."""
+    own: int | None = None
+    """How many of its inputs come before weights and directions; None for all."""
+    optional: range = range(0)
+    rows: tuple[int, ...] = ()
+    state: tuple[int, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The owner of the arguments, as messages say it."""
+        return self.of.subject
+
+    @cached_property
+    def _own(self) -> int:
+        return len(self.of.inputs) if self.own is None else self.own
+
+    @cached_property
+    def _more(self) -> tuple[Port, ...]:
+        """The inputs that follow the function's own: weights, and directions."""
+        weights = [Port("weights", self.of.output.shape)] if self.mode in ("vjp", "hvp") else []
+        along = {"jvp": self.wrt, "hvp": self.along}.get(self.mode, ())
+        return (*weights, *(Port(f"d_{name}", self.direction_shape(name)) for name in along))
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The inputs of the function, with weights and directions after its own."""
+        base, own = self.of.inputs, self._own
+        return (*base[:own], *self._more, *base[own:])
+
+    @property
+    def output(self) -> Port:
+        """A value and its derivative (jvp); the value, then a gradient by each input (vjp); the changes of such (hvp);
+        a matrix by each input (jacobian)."""
+        shape, size = self.of.output.shape, self.of.output.size
+        if self.mode == "jvp":
+            return Port(self.name, (2, *shape))
+        sizes = [self._direction_size(name) for name in self.wrt]
+        if self.mode == "vjp":
+            return Port(self.name, (size + sum(sizes),))
+        if self.mode == "hvp":
+            return Port(self.name, (sum(sizes),))
+        shapes = {self.direction_shape(name) for name in self.wrt}
+        if len(self.wrt) == 1:
+            return Port(self.name, (*shape, *shapes.pop()))
+        if len(shapes) == 1:
+            return Port(self.name, (len(self.wrt), *shape, *shapes.pop()))
+        return Port(self.name, (size * sum(sizes),))
+
+    def direction_shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a displacement of an input."""
+        robot = self._robot(name)
+        return self.of.inputs[self._number(name)].shape if robot is None else (robot.nv,)
+
+    @property
+    def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
+        """The inputs that hold quaternions, by number, and the slices of them."""
+        return [(self._moved(k), found) for k, found in self.of.quaternions]
+
+    @property
+    def configurations(self) -> Mapping[int, Model]:
+        """The inputs that are configurations, by number, and of which robots."""
+        return {self._moved(k): robot for k, robot in self.of.configurations.items()}
+
+    def _moved(self, k: int) -> int:
+        return k + len(self._more) * (k >= self._own)
+
+    def check(self) -> None:
+        """Raise if there is no such function."""
+        self.of.check()
+        if len(self.inputs) + 1 > MOST_ARRAYS:
+            raise OptionError(f"{self.name} would take {len(self.inputs)} arrays, more than a function can")
+
+    def key(self, *more: object) -> bytes | None:
+        """A key for code: of the function's, and of what is done to it."""
+        displaced = [(k, fingerprint(robot)) for k, robot in self.of.configurations.items()]
+        if any(found is None for _, found in displaced):
+            return None
+        return self.of.key(*more, digest(self.mode, self.wrt, self.along, self._own, self.names, displaced))
+
+    def program(self) -> Program:
+        """The derivative of the function's program."""
+        return self._program
+
+    @cached_property
+    def _program(self) -> Program:
+        return self.derivative_of(self.of.program())
+
+    def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The numbers of the result in the trace in progress."""
+        program = self.program()
+        return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
+
+    @property
+    def has_many_entries(self) -> bool:
+        """Whether it is a matrix with so many entries that storing them one by one takes long to compile."""
+        columns = sum(map(self._direction_size, self.wrt))
+        return self.mode == "jacobian" and self.of.output.size * columns >= _MOST_ENTRIES
+
+    def derivative_of(self, base: Program) -> Program:
+        """The derivative of a program of the function."""
+        numbers = [self._number(name) for name in self.wrt]
+        if self.mode == "jvp":
+            return self._along(forward_derivative(base, numbers))
+        if self.mode == "jacobian":
+            return self._matrices(base)
+        backward = reverse_derivative(base, numbers)
+        return self._weighted(backward) if self.mode == "vjp" else self._weighted_along(backward)
+
+    # Each of these runs the derivative of the base's program inside a program with the ports of this one: a straight
+    # line is traced again, so that it shares values with the code around it; a program with loops is joined on.
+
+    def _along(self, program: Program) -> Program:
+        if not program.is_straight:
+            joined, own, more = self._joined()
+            rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
+            (output,) = joined.outputs
+            joined.run(program, [*own, *rates], [output, output + self.of.output.size])
+            return joined.program()
+
+        def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+            own, more = self._apart(flat)
+            rates = [self._rates(name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
+            return [[x for output in replay(program, *own, *rates) for x in output]]
+
+        return trace(one_sample, self.inputs, [self.output], self.name)
+
+    def _weighted(self, program: Program) -> Program:
+        if not program.is_straight:
+            joined, own, more = self._joined()
+            (output,) = joined.outputs
+            self._weigh(joined, program, own, more, output, output + self.of.output.size)
+            return joined.program()
+
+        def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+            own, more = self._apart(flat)
+            value, *gradients = replay(program, *own, *more)
+            pairs = zip(self.wrt, gradients, strict=True)
+            return [[*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]]
+
+        return trace(one_sample, self.inputs, [self.output], self.name)
+
+    def _weigh(
+        self,
+        joined: Joined,
+        program: Program,
+        own: Sequence[Place],
+        weights: Sequence[Place],
+        value: Place,
+        first: Place,
+    ) -> None:
+        """Run a reverse derivative; the value goes to its place, the gradients follow each other from `first` on."""
+        gradients: list[Place] = []
+        pulled: list[tuple[Program, Place, Place, Place]] = []
+        for name in self.wrt:
+            robot = self._displaced(name)
+            if robot is not None:
+                bar = joined.array("bar", self.of.inputs[self._number(name)].size)
+                pulled.append((reverse_derivative(_rates_program(robot), [1]), own[self._number(name)], bar, first))
+                gradients.append(bar)
+            else:
+                gradients.append(first)
+            first += self._direction_size(name)
+        joined.run(program, [*own, *weights], [value, *gradients])
+        for backward, q, bar, target in pulled:
+            nothing = joined.array("rates", backward.outputs[0].size)
+            joined.run(backward, [q, target, bar], [nothing, target])
+
+    def _weighted_along(self, backward: Program) -> Program:
+        """The change of the gradients along a direction."""
+        base = self.of
+        sizes = sum(map(self._direction_size, self.wrt))
+        ports = (*base.inputs, Port("weights", base.output.shape))
+        names = [self._number(name) for name in self.along]
+        if backward.is_straight:
+
+            def gradients(*flat: list[Scalar]) -> list[list[Scalar]]:
+                *own, weights = flat
+                _, *bars = replay(backward, *own, weights)
+                return [
+                    [x for name, bar in zip(self.wrt, bars, strict=True) for x in self._pulled_back(name, own, bar)]
+                ]
+
+            weighted = trace(gradients, ports, [Port("gradients", (sizes,))], self.name)
+            program = forward_derivative(weighted, names)
+
+            def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
+                own, (weights, *directions) = self._apart(flat)
+                rates = [self._rates(name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
+                return [replay(program, *own, weights, *rates)[1]]
+
+            return trace(one_sample, self.inputs, [self.output], self.name)
+
+        inner = Joined(self.name, ports, [Port("gradients", (sizes,))])
+        value = inner.array("value", base.output.size)
+        self._weigh(inner, backward, inner.inputs[:-1], inner.inputs[-1:], value, inner.outputs[0])
+        joined, own, (weights, *directions) = self._joined()
+        rates = [self._rates_at(joined, name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
+        places = [joined.array("gradients", sizes), *joined.outputs]
+        joined.run(forward_derivative(inner.program(), names), [*own, weights, *rates], places)
+        return joined.program()
+
+    def _matrices(self, base: Program) -> Program:
+        """Written out if that is short, one column per direction or one row per result; else a loop over directions."""
+        rows, columns = self.of.output.size, sum(map(self._direction_size, self.wrt))
+        operations = base.operation_counts().total()
+        if base.is_straight and operations * min(rows, columns) < _STRAIGHT and not self.has_many_entries:
+            ways = [self._by_rows] if 0 < rows < columns else [self._by_columns]
+            if 0 < rows < columns and operations * columns < _TRIED:
+                ways.append(self._by_columns)
+            written = [self._written(way(base)) for way in ways]
+            shortest = min(written, key=lambda program: program.operation_counts().total())
+            if shortest.operation_counts().total() < _STRAIGHT:
+                return shortest
+        return self._by_loops(base)
+
+    def _written(self, one_sample: Callable[..., list[Scalar]]) -> Program:
+        return trace(lambda *own: [one_sample(*own)], self.inputs, [self.output], self.name)
+
+    def _by_columns(self, base: Program) -> Callable[..., list[Scalar]]:
+        programs = [forward_derivative(base, [self._number(name)]) for name in self.wrt]
+
+        def one_sample(*own: list[Scalar]) -> list[Scalar]:
+            matrices: list[Scalar] = []
+            for name, program in zip(self.wrt, programs, strict=True):
+                size = self._direction_size(name)
+                units = ([float(j == k) for j in range(size)] for k in range(size))
+                columns = [replay(program, *own, self._rates(name, own, unit))[1] for unit in units]
+                matrices += [x for row in zip(*columns, strict=True) for x in row]
+            return matrices
+
+        return one_sample
+
+    def _by_rows(self, base: Program) -> Callable[..., list[Scalar]]:
+        wrt, rows = self.wrt, self.of.output.size
+        program = reverse_derivative(base, [self._number(name) for name in wrt])
+
+        def one_sample(*own: list[Scalar]) -> list[Scalar]:
+            found: list[list[Scalar]] = [[] for _ in wrt]
+            for k in range(rows):
+                _, *gradients = replay(program, *own, [float(j == k) for j in range(rows)])
+                for matrix, name, bar in zip(found, wrt, gradients, strict=True):
+                    matrix += self._pulled_back(name, own, bar)
+            return [x for matrix in found for x in matrix]
+
+        return one_sample
+
+    def _by_loops(self, base: Program) -> Program:
+        """One forward derivative, once for each direction: its result is a column of the matrix."""
+        joined, own, _ = self._joined()
+        rows, (matrix,) = self.of.output.size, joined.outputs
+        for name in self.wrt:
+            size = self._direction_size(name)
+            if not size:
+                continue
+            units = joined.array("unit", 2 * size - 1, [float(k == size - 1) for k in range(2 * size - 1)])
+            value = joined.array("value", rows)
+            with joined.rounds(size) as k:
+                unit = Place(units.array, k * -1 + (size - 1))  # its entry k is the one that is 1
+                rates = self._rates_at(joined, name, own, unit)
+                column = Place(matrix.array, matrix.at + k, size)
+                joined.run(forward_derivative(base, [self._number(name)]), [*own, rates], [value, column])
+            matrix += rows * size
+        return joined.program()
+
+    # Arguments, and the manifold.
+
+    def _apart(self, flat: Sequence[T]) -> tuple[Sequence[T], Sequence[T]]:
+        """The function's own arguments, and the additional ones of the derivative."""
+        own, more = self._own, len(self._more)
+        return (*flat[:own], *flat[own + more :]), flat[own : own + more]
+
+    def _joined(self) -> tuple[Joined, Sequence[Place], Sequence[Place]]:
+        """A program with these ports, and the places of the function's own arguments and of the others."""
+        joined = Joined(self.name, self.inputs, [self.output])
+        return joined, *self._apart(joined.inputs)
+
+    def _direction_size(self, name: str) -> int:
+        return Port("", self.direction_shape(name)).size
+
+    def _robot(self, name: str) -> Model | None:
+        """The robot that an input is a configuration of, if it is one."""
+        return self.of.configurations.get(self._number(name))
+
+    def _displaced(self, name: str) -> Model | None:
+        """The same, if the numbers of the input are displaced by other numbers than those of a direction."""
+        robot = self._robot(name)
+        return None if robot is None or all(joint.kind.is_flat for joint in robot.joints.values()) else robot
+
+    def _rates_at(self, joined: Joined, name: str, own: Sequence[Place], direction: Place) -> Place:
+        """Where the rates of an input's numbers along a direction are."""
+        robot = self._displaced(name)
+        if robot is None:
+            return direction
+        rates = joined.array("rates", robot.nq)
+        joined.run(_rates_program(robot), [own[self._number(name)], direction], [rates])
+        return rates
+
+    def _number(self, name: str) -> int:
+        return self.names.index(name)
+
+    def _rates(self, name: str, own: Sequence[Sequence[Scalar]], direction: Sequence[Scalar]) -> Sequence[Scalar]:
+        """How an input's numbers change along a direction."""
+        robot = self._displaced(name)
+        return direction if robot is None else _rates(robot, own[self._number(name)], direction)
+
+    def _pulled_back(self, name: str, own: Sequence[Sequence[Scalar]], bar: Sequence[Scalar]) -> Sequence[Scalar]:
+        """From derivatives by an input's numbers to those by directions: the transpose of `_rates`."""
+        robot = self._displaced(name)
+        if robot is None:
+            return bar
+        q, nv = own[self._number(name)], robot.nv
+        columns = (_rates(robot, q, [float(j == k) for j in range(nv)]) for k in range(nv))
+        return [sum((b * x for b, x in zip(bar, column, strict=True)), 0.0) for column in columns]
+
+
+def _rates_program(model: Model) -> Program:
+    """How the numbers of a configuration change along a displacement of it."""
+    ports = [Port("q", (model.nq,)), Port("d_q", (model.nv,))]
+    return trace(lambda q, dq: [_rates(model, q, dq)], ports, [Port("rates", (model.nq,))], "rates")
+
+
+def _rates(model: Model, q: Sequence[Scalar], direction: Sequence[Scalar]) -> Sequence[Scalar]:
+    pieces, directions = model.tree.split(q, "nq"), model.tree.split(direction, "nv")
+    rates = [model.tree.joint[i].rates(pieces[i], directions[i]) for i in range(1, model.tree.size)]
+    return model.tree.joined(rates, "rates")
