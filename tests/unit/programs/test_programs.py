@@ -199,7 +199,7 @@ def test_booleans_and_whole_numbers() -> None:
     assert values.tolist() == [2.0, -2.0, 6.0]
     assert (bool(some), some.dtype, more.dtype, int(more)) == (True, np.bool_, np.int64, 3)
     assert kept(x, [True, False, True], np.array([True, False]), 1)[0].tolist() == [[1.0, -1.0, 3.0], [-1.0] * 3]
-    with pytest.raises(kt.DTypeError, match=r"kept: mask holds booleans, and np.float64\(0.5\) is none"):
+    with pytest.raises(kt.DTypeError, match=r"kept: mask holds booleans, and 0.5 is none"):
         kept(x, [1.0, 0.5, 0.0], True, 1)
     with pytest.raises(kt.DTypeError, match="count holds whole numbers"):
         kept(x, [True] * 3, True, 1.5)
