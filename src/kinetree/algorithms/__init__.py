@@ -89,6 +89,7 @@ from kinetree.algorithms.regressors import (
 from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+from kinetree.algorithms.stiffness import stiffest_round
 
 __all__ = [
     "BRAKES",
@@ -184,6 +185,7 @@ __all__ = [
     "stage_acceleration",
     "stage_powers",
     "step",
+    "stiffest_round",
     "undriven",
     "velocities",
 ]

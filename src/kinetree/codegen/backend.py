@@ -61,6 +61,10 @@ class Kernels(Protocol):
     quickest: Callable[..., Any] | None
     """The quickest way in so far: it takes what it can and passes the rest to `Kernel.general`."""
 
+    bare: Callable[..., Any] | None
+    """What `single` has made of a program that is run repeatedly, without checks: `out=` must be given, contiguous and
+    apart from the arguments, and warnings are NumPy's."""
+
     def single(self) -> Callable[..., Any] | None:
         """The function of one sample in contiguous arrays, with `out=`; None if this backend has none here."""
 

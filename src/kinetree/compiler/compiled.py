@@ -137,6 +137,16 @@ class CompiledFunction:
             self._batch_function()
         return self.call
 
+    def unchecked(self) -> Callable[..., Any]:
+        """A function of one sample for callers who know that their arrays fit, and who call it often.
+
+        All arrays must be contiguous and of the dtype, with quaternions that have a direction; `out=` must be given,
+        and apart from them. Floating-point warnings are NumPy's.
+        """
+        if self._has_single() and self._kernels.bare is not None:
+            return self._kernels.bare
+        return self.call
+
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
         expected = self._expected(arguments)

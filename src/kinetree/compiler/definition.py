@@ -117,6 +117,8 @@ class Definition:
     """Whether it is one step of time that a kernel repeats: compute gives the next q and v in pieces, takes dt as well,
     and the inputs after the state have one row per step. The option `steps` says how many; without it each call does.
     """
+    has_length: bool = True
+    """Whether a step takes its length dt after its inputs, and compute after its arguments."""
     state: int = 2
     """How many of the first inputs of a step are the state, which it replaces: q, v, and perhaps more."""
     loops_over_stages: bool = False
@@ -130,6 +132,11 @@ class Definition:
     results from fewer numbers, if they do not depend on how inertia is divided among bodies."""
     strategy: Strategy = Strategy()
     """How it is compiled."""
+
+    @property
+    def takes_dt(self) -> bool:
+        """Whether the length of a step follows the inputs."""
+        return self.is_step and self.has_length
 
     def width(self, size: Size, model: Model, options: Mapping[str, Any]) -> int:
         """The number of scalars of an input of this size."""

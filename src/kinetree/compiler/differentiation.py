@@ -67,7 +67,7 @@ def input_names(
     definition: Definition, numbers: Sequence[Port], forces: Sequence[ForceKey], parameters: Sequence[str]
 ) -> list[str]:
     """The names that a function can be differentiated by."""
-    own = [name for name, _ in definition.inputs] + ["dt"] * definition.is_step
+    own = [name for name, _ in definition.inputs] + ["dt"] * definition.takes_dt
     return [*own, *(port.name for port in numbers), *(f"f_ext.{key}" for key in forces), *parameters]
 
 

@@ -100,6 +100,7 @@ class Specialization:
         own = [Port(name, definition.input_shape(size, self.model, self.options)) for name, size in definition.inputs]
         if self.definition.is_step:
             own[definition.state :] = [Port(p.name, (self.steps, *p.shape)) for p in own[definition.state :]]
+        if self.definition.takes_dt:
             own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{force.key!r}]", (6,)) for force in self.forces]
         return (*own, *self.numbers, *forces, *parameter_ports(self.model, self.parameters))
@@ -131,7 +132,7 @@ class Specialization:
     @property
     def _own(self) -> int:
         """How many inputs are the definition's own."""
-        return len(self.definition.inputs) + self.definition.is_step
+        return len(self.definition.inputs) + self.definition.takes_dt
 
     @cached_property
     def quaternions(self) -> list[tuple[int, Mapping[str, slice]]]:
@@ -335,8 +336,8 @@ class Specialization:
         if self.definition.is_step:
             steps = Steps(recorder, model.tree, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
-            for arguments, dt in steps:
-                steps.state = self._computed(model, [*arguments, dt], numbers, wrenches, **stages)
+            for arguments in steps:
+                steps.state = self._computed(model, arguments, numbers, wrenches, **stages)
             return
         arguments = [
             _pieces(model.tree, memory, size)

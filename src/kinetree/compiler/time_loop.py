@@ -14,9 +14,10 @@ __all__ = ["Steps"]
 
 
 class Steps:
-    """For each step: `for arguments, dt in steps: steps.state = …`, the next q and v in pieces.
+    """For each step: `for arguments in steps: steps.state = …`, the next state in pieces.
 
-    The inputs of the program are the state (q, v, and perhaps more), then those with one row per step, then dt.
+    The inputs of the program are the state (q and v, and perhaps more, or something else), then those with one row per
+    step, then dt if a step has a length.
     """
 
     def __init__(self, recorder: Recorder, tree: Tree, definition: Definition, count: int) -> None:
@@ -27,11 +28,13 @@ class Steps:
         self._tree = tree
         self._spaces: list[Any] = [space for _, space in definition.inputs]
         self._kept = definition.state
+        self._takes_dt = definition.takes_dt
         self._count = count
 
-    def __iter__(self) -> Iterator[tuple[list[Any], Scalar]]:
+    def __iter__(self) -> Iterator[list[Any]]:
         recorder, spaces, kept = self._recorder, self._spaces, self._kept
-        *given, dt = recorder.inputs[: len(spaces) + 1]
+        given = recorder.inputs[: len(spaces)]
+        length = [recorder.inputs[len(spaces)][0]] if self._takes_dt else []
         state = [recorder.array(f"state_{space}", x.size) for space, x in zip(spaces[:kept], given, strict=False)]
         self._state = state
         for memory, start in zip(state, given, strict=False):
@@ -39,10 +42,13 @@ class Steps:
                 memory[k] = start[k]
         (output,) = recorder.outputs
         with recorder.loop(Range(Index(0), Index(self._count))) as step:
-            arguments = [self._pieces(memory, 0, space) for space, memory in zip(spaces, state, strict=False)]
+            arguments = [
+                self._pieces(memory, 0, space, memory.size) for space, memory in zip(spaces, state, strict=False)
+            ]
             for memory, space in zip(given[kept:], spaces[kept:], strict=True):
-                arguments.append(self._pieces(memory, step * (memory.size // self._count), space))
-            yield arguments, dt[0]
+                width = memory.size // self._count
+                arguments.append(self._pieces(memory, step * width, space, width))
+            yield [*arguments, *length]
             place: Index = step * sum(memory.size for memory in state)
             for space, memory, pieces in zip(spaces, state, self.state, strict=False):
                 self._write(pieces, space, (memory, 0), (output, place))
@@ -69,7 +75,7 @@ class Steps:
         rows = [recorder.array(f"stage_{name}", (count + 1) * n) for name, n in zip("qva", sizes, strict=True)]
 
         def at(k: Index | int) -> tuple[Any, Any, Any]:
-            q, v, a = (self._pieces(x, k * n, space) for x, n, space in zip(rows, sizes, spaces, strict=True))
+            q, v, a = (self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
             return q, v, a
 
         def put(which: int, k: Index | int, pieces: Any) -> None:
@@ -93,14 +99,11 @@ class Steps:
         q, v, _ = at(count)
         return (q, v), [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
 
-    def _pieces(self, memory: Memory, first: Index | int, space: str | int) -> Any:
+    def _pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
         if space in SPACES and isinstance(self._tree, RolledTree):
             return self._tree.pieces_in(memory, space, first)
-        flat = [memory[first + k] for k in range(self._width(space))]
+        flat = [memory[first + k] for k in range(width)]
         return self._tree.split(flat, space) if space in SPACES else flat
-
-    def _width(self, space: str | int) -> int:
-        return space if isinstance(space, int) else self._state[space != "nq"].size
 
     def _write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces from slot 1 on; flat numbers as they are."""

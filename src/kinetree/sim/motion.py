@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -17,13 +18,12 @@ from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
 from kinetree.sim.record import Record
+from kinetree.sim.stiffness import Parts
 from kinetree.sim.torques import Torque
 
-__all__ = ["Held", "Motion", "Parts", "Sampled", "Setting", "Staged"]
+__all__ = ["Held", "Motion", "Sampled", "Setting", "Staged"]
 
 Array = NDArray[np.float64]
-Parts = int | NDArray[np.intp]
-"""Into how many parts each step is divided, of all samples or of each."""
 
 
 @record(frozen=True, slots=True)
@@ -82,26 +82,28 @@ class _Stepper:
         self._dt, self._shape = setting.dt, shape
         self._split = (robot.nq, robot.nq + robot.nv)
         self._forces = [*setting.forces.values()]
-        self._until = _ends_of_runs(self._forces, count)
+        self._until = [int(end) for end in _ends_of_runs(self._forces, count)]
         cores = [robot.parameter(name).shape for name in setting.parameters]
         self._parameters = [
-            np.broadcast_to(x, (*shape, *core)) for x, core in zip(setting.parameters.values(), cores, strict=True)
+            np.broadcast_to(np.asarray(x, order="C"), (*shape, *core))
+            for x, core in zip(setting.parameters.values(), cores, strict=True)
         ]
         held = setting.under_constraints
-        self._steps = compile_function(
+        self._of_many = compile_function(
             robot, steps if held is None else held.steps, f_ext=[*setting.forces],
             parameters=[*setting.parameters], **setting.options,
         )  # fmt: skip
-        ports = self._steps.__self__.source.numbers  # type: ignore[attr-defined]
+        compiled = self._of_many.__self__  # type: ignore[attr-defined]
+        self._of_one, ports = compiled.unchecked(), compiled.source.numbers
         numbers = zip(ALL.arrays(setting.held), ports, strict=True)
-        self._numbers = [np.broadcast_to(x, (*shape, *port.shape)) for x, port in numbers]
+        self._numbers = [np.broadcast_to(np.asarray(x, order="C"), (*shape, *port.shape)) for x, port in numbers]
 
     def advance(self, record: Record, step: int, tau: Array, parts: Parts) -> None:
         """Take a step per row of tau (…, count, nv)."""
         end = step + tau.shape[-2]
         record.tau[..., step:end, :] = tau
         while step < end:
-            run = min(end, int(self._until[np.searchsorted(self._until, step, side="right")])) - step
+            run = min(end, self._until[bisect_right(self._until, step)]) - step
             self._with_constant_forces(record.rows, step, tau[..., :run, :], parts)
             step, tau = step + run, tau[..., run:, :]
 
@@ -131,14 +133,18 @@ class _Stepper:
         parameters: Sequence[Array],
     ) -> None:
         """Fill in the rows after the start."""
-        state, h = np.split(start, self._split, axis=-1), np.array(self._dt / parts)
-        if parts > 1:
-            tau = np.repeat(tau, parts, axis=-2)
-        if parts == 1:
-            self._steps(*state, tau, h, *numbers, *forces, *parameters, out=after)
+        nq, end = self._split
+        state, h = (start[..., :nq], start[..., nq:end], start[..., end:]), np.array(self._dt / parts)
+        tau = np.repeat(tau, parts, axis=-2)
+        into = after if parts == 1 else np.empty((*after.shape[:-2], tau.shape[-2], after.shape[-1]))
+        if start.ndim == 1:
+            forces = [np.asarray(x, order="C") for x in forces]
+            with np.errstate(all="ignore"):
+                self._of_one(*state, tau, h, *numbers, *forces, *parameters, out=into)
         else:
-            found = self._steps(*state, tau, h, *numbers, *forces, *parameters)
-            after[...] = found[..., parts - 1 :: parts, :]
+            self._of_many(*state, tau, h, *numbers, *forces, *parameters, out=into)
+        if parts > 1:
+            after[...] = into[..., parts - 1 :: parts, :]
 
 
 class Held:

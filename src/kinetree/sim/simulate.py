@@ -20,11 +20,12 @@ from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
 from kinetree.sim.accelerations import accelerations
+from kinetree.sim.fastest import spring_stiffness
 from kinetree.sim.held import held_frames, leading_axes
-from kinetree.sim.motion import Held, Motion, Parts, Sampled, Setting, Staged
+from kinetree.sim.motion import Held, Motion, Sampled, Setting, Staged
 from kinetree.sim.record import Record
 from kinetree.sim.remarks import remarks
-from kinetree.sim.stiffness import Stiffness, spring_stiffness
+from kinetree.sim.stiffness import Stiffness, most_parts
 from kinetree.sim.torques import Controller, checked_controller, force_rows, parameter_values, state, torque_rows
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
@@ -146,7 +147,7 @@ def simulate(
         motion = Staged(setting, torque) if period is None else Sampled(setting, torque, period, steps)
     record, found = Record(robot, shape, steps, given), partial(accelerations, setting)
     record.rows[..., 0, :] = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
-    stiffness = Stiffness(robot, acting, integrator, given)
+    stiffness = Stiffness(robot, acting, integrator, dt, given)
     springs = bool(spring_stiffness(robot, acting).any())
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -207,27 +208,40 @@ def _run(
     dt: float,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Fill the record, in blocks of steps."""
-    rows, steps = record.rows, record.rows.shape[-2] - 1
-    look = max(1, int(_STIFFNESS_PERIOD / dt)) if not stiffness.is_zero else steps
+    """Fill the record, in blocks of steps.
+
+    A block goes beyond the next look at how stiff the robot is if its steps are likely to be divided there as they are
+    now. What follows a look at which that is wrong is computed again.
+    """
+    rows, nq = record.rows, robot.nq
+    steps, states = rows.shape[-2] - 1, rows[..., : nq + robot.nv]
+    look = steps if stiffness.is_zero else max(1, int(_STIFFNESS_PERIOD / dt))
+    if not stiffness.is_zero:
+        stiffness.follow(states[..., :1, :nq])
     k, block = 0, 1
-    parts: Parts = 1
     while True:
         record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
         record.done = k + 1
         if k == steps:
             return
-        if k % look == 0 and not stiffness.is_zero:
-            parts = stiffness.substeps(rows[..., k, : robot.nq], dt)
-            record.substeps = max(record.substeps, int(np.max(parts, initial=1)))
-        count = min(block, look - k % look, steps - k, motion.most(k))
+        record.substeps = max(record.substeps, most_parts(stiffness.parts))
+        count = min(block, look - k % look + look * stiffness.ahead, steps - k, motion.most(k))
         begin = time.perf_counter()
-        motion.advance(record, k, count, parts)
+        motion.advance(record, k, count, stiffness.parts)
         seconds = time.perf_counter() - begin
-        _check_finite(robot, rows[..., k + 1 : k + count + 1, :], k, dt)
-        k += count
+        finite = _finite_rows(states[..., k + 1 : k + count + 1, :])
+        first, end = k + look - k % look, min(k + finite + 1, steps)
+        looks = range(first, end, look)
+        held = stiffness.follow(states[..., first:end:look, :nq]) if looks and not stiffness.is_zero else len(looks)
+        if held < len(looks):
+            kept = looks[held] - k
+        elif finite < count:
+            raise _not_finite(robot, states[..., k + finite + 1, :], k + finite + 1, dt)
+        else:
+            kept = count
+        k += kept
         record.done = k
-        block = max(1, min(2 * block, int(count * SECONDS_PER_BLOCK / seconds)))
+        block = max(1, min(2 * kept, int(count * SECONDS_PER_BLOCK / seconds)))
         if progress is not None:
             progress(k, steps)
 
@@ -251,21 +265,24 @@ def step_count(duration: float, dt: float) -> int:
     return max(1, math.ceil(exact * (1.0 - 1e-12)))
 
 
-def _check_finite(robot: Model, rows: Array, step: int, dt: float) -> None:
-    """Raise if one of the rows after a step is not finite."""
-    nq, nv = robot.nq, robot.nv
-    finite = np.isfinite(rows[..., : nq + nv])
+def _finite_rows(rows: Array) -> int:
+    """How many rows (…, T, n) come before the first one that is not finite, in any sample."""
+    finite, count = np.isfinite(rows), int(rows.shape[-2])
     if finite.all():
-        return
-    wrong = np.asarray(~finite.all(axis=-1))
-    first = int(np.argmax(wrong.reshape((-1, wrong.shape[-1])).any(axis=0)))
-    sample, where = first_sample(np.asarray(wrong[..., first]))
-    row = ~finite[(*sample, first)]
-    bad, names = row[nq:], robot.v_names
+        return count
+    return int(np.argmin(finite.all(axis=-1).reshape(-1, count).all(axis=0)))
+
+
+def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationError:
+    """The error for the states (…, nq + nv) at a step, some of which are not finite."""
+    nq = robot.nq
+    wrong = ~np.isfinite(row)
+    sample, where = first_sample(np.asarray(wrong.any(axis=-1)))
+    bad, names = wrong[sample][nq:], robot.v_names
     if not bad.any():
-        bad, names = row[:nq], robot.q_names
-    raise SimulationError(
-        f"the motion of {robot.name!r}{where} is no longer finite at t = {(step + first + 1) * dt:g} s "
+        bad, names = wrong[sample][:nq], robot.q_names
+    return SimulationError(
+        f"the motion of {robot.name!r}{where} is no longer finite at t = {step * dt:g} s "
         f"({names[int(np.argmax(bad))]!r} first): it grew beyond all bounds; try a "
         f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
     )

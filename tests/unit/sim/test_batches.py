@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.sim import plot
-from kinetree.sim.stiffness import Fastest
+from kinetree.sim.fastest import Fastest
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
 
@@ -82,14 +82,14 @@ def _damped() -> kt.Model:
 
 def test_the_fastest_decay_of_a_batch_is_that_of_each_sample() -> None:
     q = starts(ARM, 5)["q"]
-    numbers = np.linspace(1.0, 2.0, ARM.nv)
-    together, alone = Fastest(ARM, numbers), [Fastest(ARM, numbers) for _ in q]
-    for _ in range(3):
-        rates, places = together.of_each(q)
+    names = ["damping", "friction"]
+    together, alone = Fastest(ARM, names), [Fastest(ARM, names) for _ in q]
+    for looks in (1, 3, 2):
+        path = q[:, None] + 0.01 * np.arange(looks)[:, None]
+        rates = together.along(path)
         for k, one in enumerate(alone):
-            rate, place = one.at(q[k])
-            assert rates[k] == pytest.approx(rate, rel=1e-12)
-            assert places[k] == place
+            np.testing.assert_array_equal(rates[k], one.along(path[k]))
+            assert together.joint((k,)) == one.joint()
 
 
 def test_a_controller_gets_and_gives_the_batch() -> None:

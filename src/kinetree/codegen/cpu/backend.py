@@ -31,14 +31,16 @@ class CpuKernels:
 
     def __init__(self, kernel: Kernel) -> None:
         self.quickest: Callable[..., Any] | None = None
+        self.bare: Callable[..., Any] | None = None
         self._kernel = kernel
         self._precision = PRECISIONS[kernel.dtype.name]
         self._codes: dict[str, MachineCode] = {}
 
     def single(self) -> Callable[..., Any] | None:
         if self._kernel.rows:
-            made = self._ufunc(MachineCode(self._object("single", self._single_rounds_text)), None)
-            return _in_contiguous_arrays(made)
+            bare = self._ufunc(MachineCode(self._object("single", self._single_rounds_text)), None)
+            self.bare = bare
+            return _in_contiguous_arrays(bare)
         if not layout_is_known():
             return None
         self._codes["single"] = MachineCode(self._object("single", self._single_text))

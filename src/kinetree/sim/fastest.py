@@ -1,0 +1,99 @@
+"""How fast friction stops a joint, and how fast a spring swings it, along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.compiler.calls import compile_function
+from kinetree.functions.stiffness import stiffest
+from kinetree.model import Model
+
+__all__ = ["Fastest", "spring_stiffness", "steepest_friction"]
+
+Array = NDArray[np.float64]
+
+_FIRST_ROUNDS = 30
+_ROUNDS = 6
+
+
+def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
+    """The viscous damping that brakes as hard as the named friction does at rest, where it is steepest.
+
+    One number per degree of freedom of the joints, followers' included.
+    """
+    steepest = np.zeros(len(_joint_numbers(robot, "damping")))
+    if "damping" in passive:
+        steepest += _joint_numbers(robot, "damping")
+    if "friction" in passive:
+        steepest += _joint_numbers(robot, "friction") / _joint_numbers(robot, "friction_speed")
+    return steepest
+
+
+def spring_stiffness(robot: Model, passive: Collection[str]) -> Array:
+    """The stiffness of the springs, if they are named, per degree of freedom of the joints."""
+    return _joint_numbers(robot, "stiffness") * ("spring" in passive)
+
+
+def _joint_numbers(robot: Model, name: str) -> Array:
+    return np.array([x for joint in robot.joints.values() for x in getattr(joint, name)], dtype=np.float64)
+
+
+class Fastest:
+    """The largest eigenvalue of M(q)⁻¹ Gᵀ C G, with C the steepest slopes of the named passive forces, at least zero.
+
+    G gives the joints' rates. It is followed along a motion by power iteration (`kinetree.algorithms.stiffness`), whose
+    rounds run in one kernel, those of several looks too. Each search begins near where the last one ended.
+    """
+
+    def __init__(self, robot: Model, passive: Sequence[str], parameters: Mapping[str, Array] | None = None) -> None:
+        slopes = spring_stiffness(robot, passive) + steepest_friction(robot, passive)
+        self._root = np.sqrt(np.maximum(slopes, 0.0))  # what feeds energy in is not stiff
+        shared = robot.tree.coordinates
+        self._rates = np.eye(robot.nv) if shared is None else shared.matrix()
+        # A part of every direction remains in each search, so that none that has grown meanwhile is overlooked.
+        self._seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
+        self._u: Array | None = None
+        self._found: Array = np.empty((0, robot.nv + 1))
+        self._value, self._seeds, self._weights = np.zeros(1), np.empty((0, robot.nv)), np.empty((0, 3))
+        self._passive = [float(name in passive) for name in ("damping", "friction", "spring")]
+        self.is_zero = not self._root.any()
+        if not self.is_zero:
+            self._parameters = [np.asarray(x, order="C") for x in (parameters or {}).values()]
+            search = compile_function(robot, stiffest, parameters=[*(parameters or {})])
+            self._of_many, self._of_one = search, search.__self__.unchecked()  # type: ignore[attr-defined]
+
+    def along(self, q: Array) -> Array:
+        """The eigenvalue at each configuration of a motion (…, T, nq), of each sample of a batch by itself: (…, T).
+
+        The next search begins where the last one of these ended, unless `begin_after` chooses another.
+        """
+        if self.is_zero:
+            return np.zeros(q.shape[:-1])
+        rounds, u = (_FIRST_ROUNDS, np.zeros_like(self._seed)) if self._u is None else (_ROUNDS, self._u)
+        size = rounds * q.shape[-2]
+        if len(self._seeds) != size or self._u is None:
+            self._seeds = np.zeros((size, len(self._seed)))
+            self._seeds[::rounds] = self._seed
+            self._weights = np.tile(self._passive, (size, 1))
+        each = np.repeat(q, rounds, axis=-2)
+        if q.ndim == 2:
+            found = np.empty((size, len(self._seed) + 1))
+            with np.errstate(all="ignore"):
+                self._of_one(u, self._value, each, self._seeds, self._weights, *self._parameters, out=found)
+        else:
+            found = self._of_many(u, self._value, each, self._seeds, self._weights, *self._parameters)
+        self._found = found[..., rounds - 1 :: rounds, :]
+        self._u = self._found[..., -1, :-1]
+        return self._found[..., -1]
+
+    def begin_after(self, look: int) -> None:
+        """Let the next search begin where the one at configuration number `look` of the last call ended."""
+        if not self.is_zero:
+            self._u = self._found[..., look, :-1]
+
+    def joint(self, sample: tuple[int, ...] = ()) -> int:
+        """The degree of freedom of the joints that takes most part in where the next search begins."""
+        return 0 if self._u is None else int(np.argmax(np.abs(self._root * (self._rates @ self._u[sample]))))

@@ -1,0 +1,98 @@
+"""How fast friction brakes and springs swing: rounds of power iteration, beside NumPy's and beside the eigenvalues."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import kinetree as kt
+from kinetree.compiler.calls import compile_function
+from kinetree.functions.stiffness import stiffest
+from kinetree.sim.fastest import Fastest, spring_stiffness, steepest_friction
+from tests.laws.test_drives import driven_trees
+from tests.robots import GROUPS, group_of_joints
+from tests.strategies import State, law
+
+Array = NDArray[np.float64]
+
+
+def rates_of_joints(robot: kt.Model) -> Array:
+    shared = robot.tree.coordinates
+    return np.eye(robot.nv) if shared is None else shared.matrix()
+
+
+def rounds(robot: kt.Model, q: Array, u: Array, seeds: Array, passive: list[str]) -> Array:
+    """The same in NumPy, with the mass matrix."""
+    root = np.sqrt(steepest_friction(robot, passive) + spring_stiffness(robot, passive))
+    G, M = rates_of_joints(robot), kt.crba(robot, q)
+    rows = []
+    for seed in seeds:
+        x = root * (G @ u) + (root > 0.0) * (G @ seed)
+        length = np.linalg.norm(x)
+        response = np.linalg.solve(M, G.T @ (root * x)) / length if length > 0.0 else np.zeros(robot.nv)
+        value = np.linalg.norm(root * (G @ response))
+        u = response / value if value > 0.0 else np.zeros(robot.nv)
+        rows.append([*u, value])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("unroll", [True, False])
+@law(5)
+@given(driven_trees(max_joints=4), st.sampled_from([["damping"], ["friction", "damping"], ["spring"]]))
+def test_a_round_is_power_iteration(unroll: bool, moving: tuple[kt.Model, State], passive: list[str]) -> None:
+    robot, state = moving
+    weights = np.tile([float(name in passive) for name in ("damping", "friction", "spring")], (4, 1))
+    rng, seeds = np.random.default_rng(0), np.zeros((4, robot.nv))
+    u, seeds[[0, 2]] = rng.normal(size=robot.nv), rng.normal(size=(2, robot.nv))
+    q = np.repeat(state.q[None], 4, axis=0)
+    f = compile_function(robot, stiffest, unroll=unroll)
+    found = f(u, np.zeros(1), q, seeds, weights)
+    expected = rounds(robot, state.q, u, seeds, passive)
+    scale = np.linalg.cond(kt.crba(robot, state.q)) * 1e-14 + 1e-12
+    np.testing.assert_allclose(found, expected, rtol=0, atol=scale * max(1.0, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_search_ends_at_the_largest_eigenvalue(group: str) -> None:
+    """Joints of every kind, a follower and a coupling; gravity and parameters that do not matter change nothing."""
+    robot = group_of_joints(group)
+    root = np.sqrt(steepest_friction(robot, ["damping", "friction"]))
+    search = Fastest(robot, ["damping", "friction"], {"gravity": np.array([1.0, 2.0, 3.0])})
+    for q in (robot.random(1), robot.random(2)):
+        found = search.along(np.repeat(q[None], 40, axis=0))[-1]
+        half = root[:, None] * rates_of_joints(robot)
+        largest = np.linalg.eigvalsh(half @ np.linalg.inv(kt.crba(robot, q)) @ half.T)[-1]
+        assert found == pytest.approx(largest, rel=0.02)
+        assert found <= largest * (1.0 + 1e-9)
+
+
+def test_nothing_is_found_where_there_is_nothing_stiff() -> None:
+    robot = kt.zoo.load("double_pendulum")
+    rest = np.zeros(2)
+    found = stiffest(robot, rest, np.zeros(1), robot.neutral()[None], np.ones((1, 2)), np.zeros((1, 3)))
+    np.testing.assert_array_equal(found, np.zeros((1, 3)))
+
+
+def test_friction_that_feeds_energy_in_is_not_stiff() -> None:
+    """Parts with negative damping cannot be built; a weight below zero is as much."""
+    robot = kt.zoo.load("arm6")
+    seed = np.ones((1, 6))
+    found = stiffest(robot, np.zeros(6), np.zeros(1), robot.neutral()[None], seed, np.array([[-1.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(found, np.zeros((1, 7)))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_a_search_can_begin_again_after_any_look(shape: tuple[int, ...]) -> None:
+    """As if the configurations after that one had not been looked at."""
+    robot = kt.zoo.load("arm7")
+    path = np.random.default_rng(0).uniform(-1.0, 1.0, (*shape, 4, 7))
+    straight, twice = (Fastest(robot, ["damping", "friction"]) for _ in range(2))
+    for search in (straight, twice):
+        search.along(path[..., :1, :])
+    expected = straight.along(path[..., 1:, :])
+    twice.along(np.concatenate([path[..., 1:2, :], -path[..., 2:, :]], axis=-2))
+    twice.begin_after(0)
+    np.testing.assert_array_equal(twice.along(path[..., 2:, :]), expected[..., 1:])
