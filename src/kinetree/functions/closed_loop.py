@@ -7,7 +7,7 @@ integrator is made of (`kinetree.functions.steps`), so the two share what they h
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,10 +18,14 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import current_trace
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
-from kinetree.functions.steps import evaluation, stage_state
+from kinetree.expr import Port
+from kinetree.functions.constraint_options import ALL, ERRORS
+from kinetree.functions.steps import HELD_STEP, evaluation, stage_state
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
+from kinetree.model.constraint_numbers import ConstraintNumbers
+from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
 from kinetree.programs.source import ProgramSource
@@ -52,6 +56,8 @@ class Controlled:
     """Whether the energies exchanged are part of the state."""
     with_tau: bool
     """Whether the forces are part of the result."""
+    constraints: tuple[Constraint, ...]
+    """What holds during the motion, without numbers."""
     dtype: str
 
 
@@ -107,6 +113,7 @@ class ClosedLoop:
         constants: Mapping[str, Array],
         forces: Sequence[ArrayLike],
         parameters: Sequence[ArrayLike],
+        numbers: Sequence[ArrayLike] = (),
         *,
         out: Array | None = None,
         threads: int | None = None,
@@ -122,6 +129,7 @@ class ClosedLoop:
             constants: the controller's other arguments (…, *shape).
             forces: external forces (…, 6).
             parameters: values of the robot's parameters.
+            numbers: those of constraints.
             out: where to put the result.
             threads: as for `kt.rollout`.
         """
@@ -135,7 +143,7 @@ class ClosedLoop:
             given.append(rows[name].reshape((*rows[name].shape[: rows[name].ndim - len(core)], math.prod(core))))
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         result: Array = self._function.call(
-            *given, dt, *constant, *forces, *parameters, **({} if out is None else {"out": out}),
+            *given, dt, *constant, *forces, *parameters, *numbers, **({} if out is None else {"out": out}),
             **({} if threads is None else {"threads": threads}),
         )  # fmt: skip
         return result
@@ -147,6 +155,27 @@ class ClosedLoop:
         for part in self._results:
             yield Part(part.name.removeprefix("held "), part.shape), slice(start, start + part.size)
             start += part.size
+
+    @property
+    def kept_places(self) -> dict[str, slice]:
+        """The places of what is carried from step to step, by the names that a call takes it by."""
+        ends = np.cumsum([part.size for part in self._kept]).tolist()
+        return {part.name: slice(end - part.size, end) for part, end in zip(self._kept, ends, strict=True)}
+
+    @property
+    def number_ports(self) -> Sequence[Port]:
+        """The numbers of the constraints."""
+        return self._ports(ALL)
+
+    @property
+    def name(self) -> str:
+        """The controller's name."""
+        return self._controller.name
+
+    def core(self, name: str) -> tuple[int, ...]:
+        """The shape of one sample of what is kept, or of an argument of the controller."""
+        kept = {part.name: part.shape for part in self._kept}
+        return kept[name] if name in kept else self._controller.arguments[name].shape
 
     def start(self, given: Mapping[str, ArrayLike], dtype: np.dtype[Any]) -> dict[str, Array]:
         """The initial state of the controller, zero where nothing is given, and of what is held."""
@@ -180,6 +209,12 @@ class ClosedLoop:
         forces = {key: given[f"f_ext {k}"] for k, key in enumerate(setting.forces)} or None
         parameters = {name: given[f"parameter {name}"] for name in setting.parameters} or None
 
+        evaluate: Callable[..., Any] = evaluation
+        if setting.constraints:
+            evaluate = HELD_STEP.evaluation
+            options["constraints"] = setting.constraints
+            options["numbers"] = [given[f"number {port.name}"] for port in self._ports(ALL)]
+
         said = self._run(time, q, v, own)
         if setting.when == "held":
             before = {x.name: given[x.name] for x in self._kept}
@@ -198,10 +233,16 @@ class ClosedLoop:
             if k and setting.when == "stages":
                 tau = self._run(time + method.times[k] * dt, q, v, own)["tau"]
             with current_trace().calling(method.stages > 1):
-                found = evaluation(robot, q, v, tau, dt[None], forces, parameters=parameters, **options)
+                found = evaluate(robot, q, v, tau, dt[None], f_ext=forces, parameters=parameters, **options)
             past += [q, v, found[: robot.nv]]
             powers.append(found[robot.nv :])
         after = stage_state(method.stages)(robot, dt[None], *past, integrator=setting.integrator)
+        if setting.constraints:
+            places = [given[f"number {port.name}"] for port in self._ports(ERRORS)]
+            after = HELD_STEP.projection(
+                robot, after[: robot.nq], after[robot.nq :], constraints=setting.constraints, numbers=places,
+                parameters=parameters,
+            )  # fmt: skip
         results = {**said, "q": after[: robot.nq], "v": after[robot.nq :]}
         if setting.with_energies:
             results["exchanged"] = given["exchanged"] + dt * sum(
@@ -236,12 +277,18 @@ class ClosedLoop:
         arguments |= {name: own[name] for name in self.given if name not in setting.rows}
         arguments |= {f"f_ext {k}": Argument((6,)) for k in range(len(setting.forces))}
         arguments |= {f"parameter {name}": Argument(robot.parameter(name).shape) for name in setting.parameters}
+        arguments |= {f"number {port.name}": Argument(port.shape) for port in self._ports(ALL)}
         found = traced(self._step, self._controller.name, arguments, np.dtype(setting.dtype))
         source = ProgramSource(
             f"rollout with {self._controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
             state=tuple(range(first)),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)
+
+    def _ports(self, numbers: ConstraintNumbers) -> Sequence[Port]:
+        """The numbers of the constraints that a function needs."""
+        constraints = self._setting.constraints
+        return numbers.ports(self._robot, {"constraints": constraints}) if constraints else ()
 
     def _check(self, names: Mapping[str, Any]) -> None:
         robot, controller = self._robot, self._controller

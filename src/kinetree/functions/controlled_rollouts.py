@@ -70,7 +70,7 @@ def controlled_rollout(
     integrator_option(robot, integrator)
     setting = Controlled(
         str(integrator), tuple(switched_on(robot, passive, limits).items()), tuple(forces), tuple(given),
-        tuple(per_step), when, with_energies=False, with_tau=False, dtype=dtype.name,
+        tuple(per_step), when, with_energies=False, with_tau=False, constraints=(), dtype=dtype.name,
     )  # fmt: skip
     loop = controlled(robot, controller, setting)
     _check_given(loop, controller, constants, per_step)

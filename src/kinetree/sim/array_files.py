@@ -82,8 +82,8 @@ class ArrayReader:
 
 
 @contextmanager
-def opened_archive(path: Path, names: Sequence[str]) -> Iterator[ArrayReader]:
-    """Look into an .npz file; those of the arrays `names` that are in it can be read inside the block.
+def opened_archive(path: Path, names: Sequence[str], prefix: str | None = None) -> Iterator[ArrayReader]:
+    """Look into an .npz file; the arrays `names`, and all whose names begin with a prefix, can be read in the block.
 
     Raises `ArrayFileError`, and `OSError` if the file cannot be opened.
     """
@@ -93,6 +93,8 @@ def opened_archive(path: Path, names: Sequence[str]) -> Iterator[ArrayReader]:
                 raise ArrayFileError("it is no .npz archive")
             archive = zipfile.ZipFile(file)
         with archive:
+            if prefix is not None:
+                names = [*names, *_beginning_with(archive, prefix)]
             members = {name: info for name in names if (info := _member(archive, name)) is not None}
             headers = {}
             for name, info in members.items():
@@ -123,6 +125,11 @@ def opened_array(path: Path, name: str) -> Iterator[ArrayReader]:
 def is_excessive(unpacked: int, packed: int) -> bool:
     """Whether a file of `packed` bytes holds so much more when unpacked that it is not read."""
     return unpacked > _PLAIN and unpacked > _RATIO * packed
+
+
+def _beginning_with(archive: zipfile.ZipFile, prefix: str) -> list[str]:
+    stems = (info.filename.removesuffix(".npy") for info in archive.infolist() if info.filename.endswith(".npy"))
+    return [stem for stem in dict.fromkeys(stems) if stem.startswith(prefix)]
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo | None:

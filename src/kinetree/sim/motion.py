@@ -21,7 +21,7 @@ from kinetree.sim.record import Record
 from kinetree.sim.stiffness import Parts
 from kinetree.sim.torques import Torque
 
-__all__ = ["Held", "Motion", "Sampled", "Setting", "Staged"]
+__all__ = ["Held", "Motion", "Sampled", "Setting", "Staged", "ends_of_runs"]
 
 Array = NDArray[np.float64]
 
@@ -72,6 +72,9 @@ class Motion(Protocol):
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
         """Take steps from row `step` on, each divided into equal parts: fill in the rows and torques they give."""
 
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Steps `first` to `end` are final: refuse torques that cannot be."""
+
 
 class _Stepper:
     """Steps under known torques: one call of a kernel for many of them."""
@@ -82,7 +85,7 @@ class _Stepper:
         self._dt, self._shape = setting.dt, shape
         self._split = (robot.nq, robot.nq + robot.nv)
         self._forces = [*setting.forces.values()]
-        self._until = [int(end) for end in _ends_of_runs(self._forces, count)]
+        self._until = [int(end) for end in ends_of_runs(self._forces, count)]
         cores = [robot.parameter(name).shape for name in setting.parameters]
         self._parameters = [
             np.broadcast_to(np.asarray(x, order="C"), (*shape, *core))
@@ -166,6 +169,9 @@ class Held:
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
         self._stepper.advance(record, step, self._tau[..., step : step + count, :], parts)
 
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Its torques were checked when they were given."""
+
 
 class Sampled:
     """A motion under torques that a function of time and state gives at regular times, constant between them."""
@@ -189,6 +195,9 @@ class Sampled:
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
         tau = np.broadcast_to(self._held[..., None, :], (*self._held.shape[:-1], count, self._held.shape[-1]))
         self._stepper.advance(record, step, tau, parts)
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Its torques were checked when they were given."""
 
 
 class Staged:
@@ -233,6 +242,9 @@ class Staged:
             row = self._part(row, step, part, parts)
         record.rows[step + 1] = row
 
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Its torques were checked when they were given."""
+
     def _part(self, row: Array, step: int, part: int, parts: int) -> Array:
         """The row after one part of a step."""
         integrator, nv = self._integrator, self._nv
@@ -258,7 +270,7 @@ class Staged:
         return self._torque(t, q, v)
 
 
-def _ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:
+def ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:
     """The steps, and the end, at which a run of steps with the same forces ends."""
     changes = [
         np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=(*range(rows.ndim - 2), rows.ndim - 1)) for rows in forces

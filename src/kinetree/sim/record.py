@@ -26,6 +26,9 @@ class Record:
     def __init__(self, robot: Model, shape: tuple[int, ...], steps: int, parameters: Mapping[str, Array]) -> None:
         self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
         self.tau = np.empty((*shape, steps + 1, robot.nv))
+        self.recorded: Mapping[str, Array] = {}
+        """What a controller returned besides tau, (…, steps + 1, *shape)."""
+        self._axes = len(shape)
         self._parameters = for_all_rows(robot, parameters)
         self.done = 0
         """How many rows are complete."""
@@ -57,4 +60,8 @@ class Record:
             q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
             q_units=coordinate_units(robot),
             v_names=tuple(robot.v_names),
+            recorded={
+                name: x[(*(slice(None) for _ in range(self._axes)), slice(self.done))].copy()
+                for name, x in self.recorded.items()
+            },
         )

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
 from kinetree.functions.constraint_options import Constraints, first_sample
+from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.programs import Program
 from kinetree.sim.accelerations import accelerations
+from kinetree.sim.controlled import ProgramMotion, program_inputs
 from kinetree.sim.fastest import spring_stiffness
 from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.motion import Held, Motion, Sampled, Setting, Staged
 from kinetree.sim.record import Record
 from kinetree.sim.remarks import remarks
 from kinetree.sim.stiffness import Stiffness, most_parts
-from kinetree.sim.torques import Controller, checked_controller, force_rows, parameter_values, state, torque_rows
+from kinetree.sim.torques import (
+    Controller,
+    checked_controller,
+    checked_state,
+    force_rows,
+    parameter_values,
+    torque_rows,
+)
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
 __all__ = ["MAX_STEPS", "simulate", "step_count"]
@@ -39,6 +49,9 @@ MAX_STEPS = 10_000_000
 _STIFFNESS_PERIOD = 0.01
 """Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
 
+_WORTH_SAYING = 2.0  # seconds
+_log = logging.getLogger("kinetree")
+
 SECONDS_PER_BLOCK = 0.02
 """Approximate maximum duration of one call that takes many steps: Ctrl-C and `progress` wait for its end."""
 
@@ -48,12 +61,15 @@ def simulate(
     *,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
-    tau: ArrayLike | Controller | None = None,
+    tau: ArrayLike | Controller | Program | None = None,
     f_ext: ExternalForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
     dt: float = 1e-3,
-    control_dt: float | Literal["stages"] | None = None,
+    control_dt: ControlDt = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
     integrator: str = "rk4",
     passive: Passive = True,
     limits: bool = False,
@@ -66,12 +82,19 @@ def simulate(
     number of steps `dt` that reaches `duration` (both in s). Arrays of results have one row per step and one for the
     start: q is (steps + 1, nq).
 
-    tau (N·m or N) is None, constant (nv,), one row per step (steps, nv) held over that step, or a controller: a
-    function (t, q, v) -> (nv,) that is called once per step, in the order of time, and whose result is held until the
-    next call. With `control_dt`, a multiple of dt in s, it is called that often; control_dt="stages" calls it at every
-    stage of the integrator, some of them at times and states that the motion does not pass through: for torques that
-    are a smooth function of the state, not for a controller that remembers. Where there is no motor
-    (`robot.actuated`), as at a floating base, tau must be zero: what pushes from outside is `f_ext`.
+    tau (N·m or N) is None, constant (nv,), one row per step (steps, nv) held over that step, or a controller, whose
+    result is held until its next call. A controller is a program (`kt.program`), which runs in the kernel of the steps,
+    or a Python function (t, q, v) -> (nv,), which is slow: a call of it takes many times as long as a step. It is
+    called once per step, in the order of time; with `control_dt`, a multiple of dt in s, that often.
+    control_dt="stages" calls it at every stage of the integrator, some of them at times and states that the motion does
+    not pass through: for torques that are a smooth function of the state, not for a controller that remembers. Where
+    there is no motor (`robot.actuated`), as at a floating base, tau must be zero: what pushes from outside is `f_ext`.
+
+    A program takes any of t (), q (nq,) and v (nv,), and arguments of its own: `arguments` gives those that are
+    constant over the motion, by name, and `rows` those with one row per step (steps, *shape). It returns tau (nv,),
+    alone or as "tau" in a dict, named tuple or dataclass. A result that is named as an argument is that argument's
+    value at the next call. So a program has a state, such as an integral, a filter, or "tau", the last command; `state`
+    gives its initial value, by default zero. The trajectory has what else it returns, and its state, in `recorded`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
     per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
@@ -119,13 +142,23 @@ def simulate(
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
     integrator_option(robot, integrator)
     integrator, dt = str.__str__(integrator), float(dt)
-    period = control_period(tau, control_dt, dt)
-    q = robot.neutral() if q is None else state(robot, "q", q, robot.q_names)
+    if control_dt is not None and not callable(tau):
+        raise OptionError("control_dt says how often tau is called, so it needs a controller; leave it out")
+    period = control_period(control_dt, dt)
+    inputs = None
+    if isinstance(tau, Program):
+        inputs = program_inputs(tau, steps, arguments, rows, state)
+    else:
+        for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
+            if value is not None:
+                raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
+    q = robot.neutral() if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
-    v = np.zeros(robot.nv) if v is None else state(robot, "v", v, robot.v_names)
+    v = np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
-    rows = None if callable(tau) else torque_rows(robot, tau, steps)
-    shape = _batch_shape(robot, q, v, rows, forces, given, constraints)
+    known = None if callable(tau) else torque_rows(robot, tau, steps)
+    leading = {} if inputs is None else inputs.leading(tau)  # type: ignore[arg-type]
+    shape = _batch_shape(robot, q, v, known, forces, given, constraints, leading)
     if math.prod(shape) * steps > MAX_STEPS:
         raise OptionError(
             f"{math.prod(shape):,} motions of {steps:,} steps are more than {MAX_STEPS:,} steps in all, which is the "
@@ -135,8 +168,14 @@ def simulate(
     held = held_frames(robot, constraints, q, v, given)
     setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held)
     motion: Motion
-    if rows is not None:
-        motion = Held(setting, rows)
+    recorded: Mapping[str, Array] = {}
+    began = time.perf_counter()
+    if known is not None:
+        motion = Held(setting, known)
+    elif isinstance(tau, Program):
+        assert inputs is not None
+        motion = controlled = ProgramMotion(setting, tau, inputs, period, steps)
+        recorded = controlled.recorded
     else:
         torque = checked_controller(robot, tau, shape)  # type: ignore[arg-type]
         if period is None and shape:
@@ -146,6 +185,7 @@ def simulate(
             )
         motion = Staged(setting, torque) if period is None else Sampled(setting, torque, period, steps)
     record, found = Record(robot, shape, steps, given), partial(accelerations, setting)
+    record.recorded = recorded
     record.rows[..., 0, :] = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
     stiffness = Stiffness(robot, acting, integrator, dt, given)
     springs = bool(spring_stiffness(robot, acting).any())
@@ -158,9 +198,21 @@ def simulate(
             raise
         trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
         raise SimulationInterrupted(trajectory, steps) from stop
+    if callable(tau) and not isinstance(tau, Program):
+        _say_if_slow(time.perf_counter() - began)
     for remark in remarks(robot, trajectory, setting.gravity):
         warnings.warn(remark, SimulationWarning, stacklevel=2)
     return trajectory
+
+
+def _say_if_slow(seconds: float) -> None:
+    """Tell someone who waited for a Python function what would be quicker."""
+    if seconds > _WORTH_SAYING:
+        _log.warning(
+            "simulate took %.1f s, most of it in calls of tau, which is a Python function; "
+            "as a program (kt.program) it would run in the kernel of the steps",
+            seconds,
+        )
 
 
 def _batch_shape(
@@ -171,33 +223,19 @@ def _batch_shape(
     forces: Mapping[ForceKey, Array],
     parameters: Mapping[str, Array],
     constraints: Constraints | None,
+    inputs: Mapping[str, tuple[int, ...]],
 ) -> tuple[int, ...]:
     """The leading axes of all arguments together."""
     shapes = {"q": q.shape[:-1], "v": v.shape[:-1], "tau": () if tau is None else tau.shape[:-2]}
     shapes |= {f"f_ext[{key!r:.80}]": rows.shape[:-2] for key, rows in forces.items()}
     shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
     shapes |= leading_axes(constraints)
+    shapes |= inputs
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
         raise ShapeError(f"simulate: the leading axes of the arguments do not broadcast: {listed}") from None
-
-
-def control_period(tau: object, control_dt: object, dt: float) -> int | None:
-    """How many steps lie between calls of a controller; None if it is called at every stage."""
-    if control_dt is None:
-        return 1
-    if not callable(tau):
-        raise OptionError("control_dt says how often tau is called, so it needs a function tau(t, q, v); leave it out")
-    if isinstance(control_dt, str) and control_dt == "stages":
-        return None
-    if isinstance(control_dt, bool) or not isinstance(control_dt, Real) or not 0.0 < float(control_dt) < math.inf:
-        raise OptionError(f"control_dt must be a positive number of seconds or 'stages', not {control_dt!r:.60}")
-    period = round(float(control_dt) / dt)
-    if period < 1 or abs(period * dt - float(control_dt)) > 1e-9 * float(control_dt):
-        raise OptionError(f"control_dt must be a multiple of dt ({dt:g} s), and is {float(control_dt):g} s")
-    return period
 
 
 def _run(
@@ -236,9 +274,11 @@ def _run(
         if held < len(looks):
             kept = looks[held] - k
         elif finite < count:
+            motion.accept(record, k, k + finite + 1)
             raise _not_finite(robot, states[..., k + finite + 1, :], k + finite + 1, dt)
         else:
             kept = count
+        motion.accept(record, k, k + kept)
         k += kept
         record.done = k
         block = max(1, min(2 * kept, int(count * SECONDS_PER_BLOCK / seconds)))

@@ -17,10 +17,10 @@ __all__ = [
     "Controller",
     "Torque",
     "checked_controller",
+    "checked_state",
     "for_all_rows",
     "force_rows",
     "parameter_values",
-    "state",
     "torque_rows",
 ]
 
@@ -117,7 +117,7 @@ def for_all_rows(robot: Model, parameters: Mapping[str, Array]) -> dict[str, Arr
     return {name: np.expand_dims(x, x.ndim - robot.parameter(name).ndim) for name, x in parameters.items()}
 
 
-def state(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
+def checked_state(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Array:
     """x as a new array (…, n) of finite numbers, or an error that says what is wrong."""
     n = len(coordinates)
     values = _real(name, x, f"(…, {n})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import fields, replace
 from pathlib import Path
@@ -56,6 +57,7 @@ class Trajectory(TrajectoryArrays):
         q_joints: the joint that each coordinate belongs to.
         q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
         v_names: one name per degree of freedom.
+        recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
 
     >>> import kinetree as kt
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
@@ -85,14 +87,15 @@ class Trajectory(TrajectoryArrays):
         if len(given) > len(self.shape):
             what = f"a batch {self.shape}" if self.shape else "one motion, not a batch"
             raise ShapeError(f"this trajectory is {what}; its arrays are in fields such as q, {self.q.shape}")
-        return replace(self, **{name: getattr(self, name)[given] for name in PER_MOTION})
+        recorded = {name: x[given] for name, x in self.recorded.items()}
+        return replace(self, **{name: getattr(self, name)[given] for name in PER_MOTION}, recorded=recorded)
 
     def resampled(self, times: ArrayLike) -> Trajectory:
         """The motion at other moments of it.
 
         Coordinates of joints whose rate is their velocity (hinges, sliders) are on the cubics that also have these
         velocities, other coordinates, velocities, accelerations and energies on straight lines; quaternions have length
-        1. Torques are those that were held at the moment.
+        1. Torques, and what a controller recorded, are those that were held at the moment.
 
         Args:
             times: (K,), s, increasing, within the motion.
@@ -123,7 +126,14 @@ class Trajectory(TrajectoryArrays):
             potential=at.linear(self.potential[..., None])[..., 0],
             work=at.linear(self.work[..., None])[..., 0],
             dissipated=at.linear(self.dissipated[..., None])[..., 0],
+            recorded={name: self._held_at(at, x) for name, x in self.recorded.items()},
         )
+
+    def _held_at(self, at: Moments, x: Array) -> Array:
+        """What was recorded at the beginning of the step that each moment is in."""
+        axes = len(self.shape)
+        flat = x.reshape((*x.shape[: axes + 1], math.prod(x.shape[axes + 1 :])))
+        return at.held(flat).reshape((*x.shape[:axes], -1, *x.shape[axes + 1 :]))
 
     def _checked(self, times: Array) -> Array:
         if times.ndim != 1 or not times.size:
@@ -203,7 +213,8 @@ class Trajectory(TrajectoryArrays):
         True
         """
         target = file_path("save", path, ".npz")
-        write_fields(target, {field.name: getattr(self, field.name) for field in fields(self)})
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "recorded"}
+        write_fields(target, values, self.recorded)
         return target
 
     @classmethod
@@ -217,7 +228,8 @@ class Trajectory(TrajectoryArrays):
             TrajectoryFileError: there is no such file, it cannot be read, or it is no trajectory; the message says why.
             DTypeError: `path` is no path.
         """
-        return cls(**read_fields(file_path("load", path), [field.name for field in fields(cls)]))
+        names = [field.name for field in fields(cls) if field.name != "recorded"]
+        return cls(**read_fields(file_path("load", path), names))
 
 
 class SimulationInterrupted(KeyboardInterrupt):

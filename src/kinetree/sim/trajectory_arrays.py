@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +37,7 @@ class TrajectoryArrays:
     q_joints: tuple[str, ...]
     q_units: tuple[str, ...]
     v_names: tuple[str, ...]
+    recorded: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:

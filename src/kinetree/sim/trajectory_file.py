@@ -29,11 +29,16 @@ PER_MOTION = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipate
 _FINITE = ("time", "q", "v", "dt")
 
 
-def write_fields(path: Path, values: Mapping[str, Any]) -> None:
-    """Write the fields to a file. Raises `SaveError`."""
+_RECORDED = "recorded."
+"""What the names of arrays begin with that a controller recorded."""
+
+
+def write_fields(path: Path, values: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
+    """Write the fields, and what was recorded by name, to a file. Raises `SaveError`."""
     arrays: dict[str, Any] = {
         name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
     }
+    arrays |= {f"{_RECORDED}{name}": np.asarray(x, dtype=np.float64) for name, x in recorded.items()}
 
     def write(file: BinaryIO) -> None:
         np.savez_compressed(file, **arrays)
@@ -49,12 +54,14 @@ def write_fields(path: Path, values: Mapping[str, Any]) -> None:
 def read_fields(path: Path, names: Sequence[str]) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
     try:
-        with opened_archive(path, names) as archive:
+        with opened_archive(path, names, _RECORDED) as archive:
             missing = [name for name in names if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
             _check_headers(archive.headers)
             values = {name: _value(name, archive.read(name)) for name in names}
+            more = [name for name in archive.headers if name not in values]
+            values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
     except (OSError, ValueError) as error:
@@ -69,6 +76,14 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
+        if name.startswith(_RECORDED):
+            if (kind, header.dtype.itemsize) != ("f", 8):
+                raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64")
+            if shape[: len(batch) + 1] != headers["q"].shape[:-1]:
+                raise ArrayFileError(
+                    f"{name!r} has the shape {shape}, which does not go with {headers['q'].shape} of 'q'"
+                )
+            continue
         if name in _NUMBERS and (kind, header.dtype.itemsize) != ("f", 8):
             raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64")
         if name in _COUNTS and kind not in "iu":

@@ -1,0 +1,277 @@
+"""The motion of a simulation under a program as controller, which runs in the kernel of the steps."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
+from kinetree.functions.closed_loop import ClosedLoop, Controlled, controlled
+from kinetree.functions.constraint_options import ALL, first_sample
+from kinetree.inputs import real_array
+from kinetree.programs import Program
+from kinetree.records import record
+from kinetree.sim.motion import Setting, ends_of_runs
+from kinetree.sim.record import Record
+from kinetree.sim.stiffness import Parts
+
+__all__ = ["Inputs", "ProgramMotion", "program_inputs"]
+
+Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class Inputs:
+    """What a controller is given besides time and state."""
+
+    constants: Mapping[str, Array]
+    """Constant over a motion, (…, *shape)."""
+    rows: Mapping[str, Array]
+    """One row per step, (…, steps, *shape)."""
+    state: Mapping[str, ArrayLike]
+    """Initial values of its own state, (…, *shape)."""
+
+    def leading(self, controller: Program) -> dict[str, tuple[int, ...]]:
+        """The axes of a batch that each has."""
+        ranks = {name: len(argument.shape) for name, argument in controller.arguments.items()}
+        found = {name: x.shape[: x.ndim - ranks[name]] for name, x in self.constants.items()}
+        found |= {name: x.shape[: x.ndim - ranks[name] - 1] for name, x in self.rows.items()}
+        return found | {name: np.shape(x)[: np.ndim(x) - ranks.get(name, 0)] for name, x in self.state.items()}
+
+
+def program_inputs(
+    controller: Program,
+    steps: int,
+    arguments: Mapping[str, ArrayLike] | None,
+    rows: Mapping[str, ArrayLike] | None,
+    state: Mapping[str, ArrayLike] | None,
+) -> Inputs:
+    """The given arrays, checked. Raises ShapeError, DTypeError, NameNotFoundError."""
+    named = {"arguments": arguments, "rows": rows, "state": state}
+    for what, some in named.items():
+        if some is not None and not isinstance(some, Mapping):
+            raise DTypeError(f"simulate: {what} must be a dict from names to arrays, not {type(some).__name__}")
+        for name in some or {}:
+            if name not in controller.arguments:
+                known = ", ".join(controller.arguments)
+                raise NameNotFoundError(
+                    f"simulate: the controller {controller.name!r} has no argument {name!r:.60}; it has {known}"
+                )
+    constants = {
+        name: _checked(controller, name, x, ()) for name, x in {**controller.defaults, **(arguments or {})}.items()
+    }
+    per_step = {name: _checked(controller, name, x, (steps,)) for name, x in (rows or {}).items()}
+    return Inputs({k: x for k, x in constants.items() if k not in per_step}, per_step, dict(state or {}))
+
+
+def _checked(controller: Program, name: str, x: ArrayLike, before: tuple[int, ...]) -> Array:
+    argument = controller.arguments[name]
+    core = (*before, *argument.shape)
+    wanted = f"({', '.join(('…', *map(str, core)))})"
+    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(np.float64)
+    if array.shape[max(array.ndim - len(core), 0) :] != core:
+        raise ShapeError(
+            f"simulate: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
+        )
+    return array
+
+
+class ProgramMotion:
+    """A motion, or a batch, under a program as controller."""
+
+    def __init__(self, setting: Setting, controller: Program, inputs: Inputs, period: int | None, count: int) -> None:
+        """`period`: how many steps from one run of the controller to the next, or None for each stage."""
+        robot, shape = setting.robot, setting.shape
+        self._setting, self._period, self._count = setting, period, count
+        constraints = ALL.without(setting.held) if setting.held else ()
+        switches = {name: x for name, x in (("passive", tuple(setting.passive)), ("limits", setting.limits)) if x}
+        self._loop = controlled(
+            robot, controller,
+            Controlled(
+                setting.integrator, tuple(switches.items()), tuple(setting.forces), tuple(setting.parameters),
+                tuple(inputs.rows), "stages" if period is None else "held", with_energies=True, with_tau=True,
+                constraints=constraints, dtype="float64",
+            ),
+        )  # fmt: skip
+        _check_complete(self._loop, controller, inputs)
+        self._inputs = inputs
+        self._forces = [*setting.forces.values()]
+        self._until = [int(end) for end in ends_of_runs(self._forces, count)]
+        self._parameters = [
+            np.broadcast_to(x, (*shape, *robot.parameter(name).shape)) for name, x in setting.parameters.items()
+        ]
+        self._numbers = ALL.arrays(setting.held)
+        self._parts = list(self._loop.parts)
+        start = self._loop.start(inputs.state, np.dtype(np.float64))
+        self._own = {
+            name: np.empty((*shape, count + 1, *x.shape[x.ndim - len(self._core(name)) :])) for name, x in start.items()
+        }
+        """What the controller carries, before each step."""
+        for name, x in start.items():
+            self._own[name][self._index(0)] = x
+        self.recorded = {
+            name: np.empty((*shape, count + 1, *part.shape))
+            for name, part in {**self._loop.state, **self._loop.recorded}.items()
+            if name != "tau"
+        }
+        """What the controller returned besides tau at each moment."""
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 100_000
+
+    def torque(self, step: int, row: Array) -> Array:
+        """The forces at a moment, from a step that is not kept; at the end those of the last step hold."""
+        result = self._run(row, step, 1, 1, self._forces_at(step), at_end=step == self._count)
+        for part, place in self._parts:
+            if part.name in self.recorded:
+                self.recorded[part.name][self._index(step)] = self._shaped(result[..., 0, place], part.shape)
+        tau: Array = result[..., 0, self._place("tau")]
+        return tau
+
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        end = step + count
+        while step < end:
+            run = min(end, self._until[bisect_right(self._until, step)]) - step
+            self._with_constant_forces(record, step, run, parts)
+            step += run
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Check the forces of steps that are final."""
+        robot, tau = self._setting.robot, record.tau[..., first:end, :]
+        states = record.rows[..., first:end, : robot.nq + robot.nv]
+        wrong = ~np.isfinite(tau).all(axis=-1) & np.isfinite(states).all(axis=-1)
+        if wrong.any():
+            sample, _ = first_sample(np.asarray(wrong))
+            column = int(np.argmin(np.isfinite(tau[sample])))
+            which = f" of sample {sample[:-1]}" if len(sample) > 1 else ""
+            raise SimulationError(
+                f"the controller {self._loop.name!r} returned {tau[sample][column]} at "
+                f"t = {(first + sample[-1]) * self._setting.dt:g} s{which}, as entry {column} "
+                f"({robot.v_names[column]}); the state that it was given is finite, up to "
+                f"{abs(states[sample]).max():.3g}"
+            )
+        robot.check_actuation(tau)
+
+    def _with_constant_forces(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        row, forces = record.rows[..., step, :], self._forces_at(step)
+        if isinstance(parts, int):
+            self._take(record, (), step, count, parts, self._run(row, step, count, parts, forces))
+            return
+        for number in np.unique(parts):
+            some = parts == number
+            result = self._run(row, step, count, int(number), forces, some)
+            self._take(record, (some,), step, count, int(number), result)
+
+    def _run(
+        self,
+        row: Array,
+        step: int,
+        count: int,
+        parts: int,
+        forces: Sequence[Array],
+        some: NDArray[np.bool_] | None = None,
+        *,
+        at_end: bool = False,
+    ) -> Array:
+        """The kernel's rows for steps from `row` on, each in equal parts."""
+        setting, shape = self._setting, self._setting.shape
+        nq, end = setting.robot.nq, setting.robot.nq + setting.robot.nv
+
+        def of(x: ArrayLike, core: int) -> Array:
+            """The samples that are meant."""
+            array = np.asarray(x)
+            if some is None:
+                return array
+            return np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))[some]
+
+        row = of(row, 1)
+        state = {"q": row[..., :nq], "v": row[..., nq:end], "exchanged": row[..., end:]}
+        for name, x in self._own.items():
+            state[name] = of(self._rows(x, step), len(self._core(name)))
+        length = setting.dt / parts
+        moments = np.arange(step, step + count)
+        times = (moments[:, None] * setting.dt + np.arange(parts) * length).ravel()
+        fresh: Array | None = None
+        if self._period is not None:
+            begins = np.zeros((count, parts))
+            begins[:, 0] = (moments % self._period == 0) & (not at_end)
+            fresh = begins.ravel()
+        which = np.repeat(np.minimum(moments, self._count - 1) if at_end else moments, parts)
+        rows = {}
+        for name, x in self._inputs.rows.items():
+            core = len(self._core(name))
+            rows[name] = np.take(of(x, core + 1), which, axis=-1 - core)
+        constants = {name: of(x, len(self._core(name))) for name, x in self._inputs.constants.items()}
+        numbers = [of(x, len(port.shape)) for x, port in zip(self._numbers, self._loop.number_ports, strict=True)]
+        values = [
+            of(x, len(setting.robot.parameter(name).shape))
+            for name, x in zip(setting.parameters, self._parameters, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            return self._loop(
+                state, times, fresh, rows, np.array(length), constants, [of(x, 1) for x in forces], values, numbers
+            )
+
+    def _take(self, record: Record, some: tuple[Any, ...], step: int, count: int, parts: int, result: Array) -> None:
+        """Fill in what a run gave: states after each step, and what the controller said at its beginning."""
+        last, first = result[..., parts - 1 :: parts, :], result[..., ::parts, :]
+        width = record.rows.shape[-1]
+        self._put(record.rows, some, step + 1, count, last[..., :width])
+        for part, place in self._parts:
+            if part.name == "tau":
+                self._put(record.tau, some, step, count, first[..., place])
+            if part.name in self.recorded:
+                self._put(self.recorded[part.name], some, step, count, self._shaped(first[..., place], part.shape))
+        for name, place in self._loop.kept_places.items():
+            if name in self._own:
+                self._put(self._own[name], some, step + 1, count, self._shaped(last[..., place], self._core(name)))
+
+    def _put(self, target: Array, some: tuple[Any, ...], step: int, count: int, values: Array) -> None:
+        if not some:
+            target[self._index(slice(step, step + count))] = values
+            return
+        chosen = target[some[0]]
+        chosen[:, step : step + count] = values
+        target[some[0]] = chosen
+
+    def _rows(self, x: Array, step: int) -> Array:
+        """One row of an array (…, steps + 1, *shape)."""
+        row: Array = x[self._index(step)]
+        return row
+
+    def _index(self, step: int | slice) -> Any:
+        """The place of a step, or of several, in arrays with the axes of the batch before it."""
+        return (*(slice(None),) * len(self._setting.shape), step)
+
+    def _forces_at(self, step: int) -> list[Array]:
+        return [x[..., min(step, self._count - 1), :] for x in self._forces]
+
+    def _place(self, name: str) -> slice:
+        return next(place for part, place in self._parts if part.name == name)
+
+    def _core(self, name: str) -> tuple[int, ...]:
+        """The shape of one sample of an argument of the controller, or of what is kept for it."""
+        return self._loop.core(name)
+
+    @staticmethod
+    def _shaped(flat: Array, shape: tuple[int, ...]) -> Array:
+        return flat.reshape((*flat.shape[:-1], *shape))
+
+
+def _check_complete(loop: ClosedLoop, controller: Program, inputs: Inputs) -> None:
+    for name in inputs.constants:
+        if name not in loop.given and name not in controller.defaults:
+            hint = ": its initial state is given in state=" if name in loop.state else ""
+            raise OptionError(
+                f"simulate: {name!r} of the controller {controller.name!r} is not given by arguments=" + hint
+            )
+    for name in loop.given:
+        if name not in inputs.constants and name not in inputs.rows:
+            raise DTypeError(
+                f"simulate: the controller {controller.name!r} takes {name!r}: give arguments={{{name!r}: …}} for a "
+                f"value that is constant over a motion, or rows={{{name!r}: …}} for one row per step"
+            )

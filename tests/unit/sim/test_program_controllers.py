@@ -1,0 +1,165 @@
+"""Simulations with a program as controller: against the same function called in Python."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+ARM = kt.zoo.load("arm7")
+DT = 1e-3
+TARGET = np.linspace(0.0, 0.5, 7)
+NUMBERS = ("q", "v", "tau", "work", "dissipated", "kinetic", "potential")
+
+
+def with_integral(t: Any, q: Any, v: Any, target: Any, integral: Any) -> dict[str, Any]:
+    error = target - q
+    tau = kt.gravity_forces(ARM, q) + 2.0 * error - 0.02 * v + 0.5 * integral + 0.1 * np.sin(5.0 * t)
+    return {"tau": tau, "integral": integral + DT * error, "error": np.linalg.norm(error), "two": error[:2, None]}
+
+
+def without_state(t: Any, q: Any, v: Any, target: Any) -> Any:
+    return with_integral(t, q, v, target, np.zeros(7))["tau"]
+
+
+INTEGRAL = kt.program(with_integral, t=(), q=ARM, v=7, target=7, integral=7)
+PLAIN = kt.program(without_state, t=(), q=ARM, v=7, target=7)
+
+
+def close(a: kt.Trajectory, b: kt.Trajectory) -> None:
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=0, atol=1e-10, err_msg=name)
+    np.testing.assert_allclose(a.qdd, b.qdd, rtol=0, atol=1e-7)
+    assert a.substeps == b.substeps
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit_euler"])
+@pytest.mark.parametrize("control_dt", [None, 0.004])
+def test_a_program_moves_the_robot_as_the_function_does(integrator: str, control_dt: float | None) -> None:
+    carried = [np.zeros(7)]
+    said: list[Any] = []
+
+    def function(t: float, q: Any, v: Any) -> Any:
+        said.append(with_integral(t, q, v, TARGET, carried[0]))
+        carried[0] = said[-1]["integral"]
+        return said[-1]["tau"]
+
+    options: dict[str, Any] = {
+        "q": np.full(7, 0.1), "duration": 0.1, "integrator": integrator, "control_dt": control_dt,
+    }  # fmt: skip
+    motion = kt.simulate(ARM, tau=INTEGRAL, arguments={"target": TARGET}, **options)
+    called = kt.simulate(ARM, tau=function, **options)
+    close(motion, called)
+    every = round((control_dt or DT) / DT)
+    for name in ("integral", "error", "two"):
+        rows = np.repeat([x[name] for x in said], every, axis=0)[:100]
+        np.testing.assert_allclose(motion.recorded[name][:100], rows, rtol=0, atol=1e-11)
+    assert set(motion.recorded) == {"integral", "error", "two"}
+    assert called.recorded == {}
+
+
+def test_at_every_stage() -> None:
+    options: dict[str, Any] = {"q": np.full(7, 0.1), "duration": 0.05, "control_dt": "stages"}
+    motion = kt.simulate(ARM, tau=PLAIN, arguments={"target": TARGET}, **options)
+    close(motion, kt.simulate(ARM, tau=lambda t, q, v: without_state(t, q, v, TARGET), **options))
+
+
+def test_the_last_command_is_a_state() -> None:
+    @kt.program(q=ARM, tau=7)
+    def slow(q, tau):  # type: ignore[no-untyped-def]
+        return {"tau": 0.9 * tau + 0.1 * kt.gravity_forces(ARM, q)}
+
+    motion = kt.simulate(ARM, tau=slow, duration=0.02, state={"tau": np.full(7, 0.01)})
+    last = np.full(7, 0.01)
+    for k in range(20):
+        last = 0.9 * last + 0.1 * kt.gravity_forces(ARM, motion.q[k])
+        np.testing.assert_allclose(motion.tau[k], last, rtol=0, atol=1e-12)
+
+
+def test_motions_of_a_batch_are_each_the_same_as_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    frame = list(ARM.frames)[-1]
+    q, rows = 0.2 * rng.normal(size=(4, 7)), np.cumsum(np.full((4, 60, 7), 0.002), axis=1)
+    push = np.concatenate([np.tile([1.0, 0, 0, 0, 0, 0], (30, 1)), np.zeros((30, 6))])
+    gravity = np.array([[0.0, 0.0, -9.0 - 0.1 * k] for k in range(4)])
+    options: dict[str, Any] = {"duration": 0.06, "f_ext": {frame: push}, "state": {"integral": np.ones(7)}}
+    many = kt.simulate(ARM, q=q, tau=INTEGRAL, rows={"target": rows}, parameters={"gravity": gravity}, **options)
+    for k in (0, 3):
+        one = kt.simulate(
+            ARM, q=q[k], tau=INTEGRAL, rows={"target": rows[k]}, parameters={"gravity": gravity[k]}, **options
+        )
+        for name in NUMBERS:
+            assert np.array_equal(getattr(many[k], name), getattr(one, name))
+        for name, x in one.recorded.items():
+            assert np.array_equal(many[k].recorded[name], x)
+    back = kt.Trajectory.load(many.save(tmp_path / "motions"))
+    assert set(back.recorded) == set(many.recorded)
+    assert all(np.array_equal(back.recorded[name], x) for name, x in many.recorded.items())
+    film = many.resampled([0.0, 0.0105, 0.05])
+    assert np.array_equal(film.recorded["two"], many.recorded["two"][:, [0, 10, 50]])
+
+
+def test_under_constraints() -> None:
+    robot = kt.zoo.load("four_bar") if "four_bar" in kt.zoo.names() else kt.zoo.load("quadruped")
+    feet = [name for name in robot.frames if "foot" in name][:2]
+    constraints = [kt.Contact(name) for name in feet]
+    motors = robot.actuated.astype(float)
+
+    @kt.program(q=robot, v=robot.nv, stiffness=())
+    def stand(q, v, stiffness):  # type: ignore[no-untyped-def]
+        return motors * (kt.gravity_forces(robot, q) - stiffness * v)
+
+    q = robot.neutral()
+    options: dict[str, Any] = {"q": q, "duration": 0.02, "constraints": constraints}
+    motion = kt.simulate(robot, tau=stand, arguments={"stiffness": 2.0}, **options)
+    close(motion, kt.simulate(robot, tau=lambda t, q, v: stand.function(q, v, 2.0), **options))  # noqa: ARG005
+    placed = [kt.Contact(name, at=kt.frame_placement(robot, q, name)[:3, 3]) for name in feet]
+    assert abs(kt.constraint_errors(robot, motion.q[-1], placed)).max() < 1e-9
+
+
+def test_a_python_function_that_takes_long_says_so(caplog: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(importlib.import_module("kinetree.sim.simulate"), "_WORTH_SAYING", 0.0)
+    with caplog.at_level(logging.WARNING, logger="kinetree"):
+        kt.simulate(ARM, tau=PLAIN, arguments={"target": TARGET}, duration=0.01)
+        assert "Python function" not in caplog.text
+        kt.simulate(ARM, tau=lambda t, q, v: np.zeros(7), duration=0.01)  # noqa: ARG005
+        assert "tau, which is a Python function; as a program (kt.program) it would run in the kernel" in caplog.text
+
+
+def simulated(tau: Any = INTEGRAL, **options: Any) -> Any:
+    return kt.simulate(ARM, tau=tau, duration=0.01, **options)
+
+
+@pytest.mark.parametrize(
+    ("tau", "options", "error", "text"),
+    [
+        (INTEGRAL, {}, kt.DTypeError, r"takes 'target': give arguments=\{'target': …\}"),
+        (INTEGRAL, {"arguments": {"goal": TARGET}}, kt.NameNotFoundError, "has no argument 'goal'; it has t, q"),
+        (INTEGRAL, {"arguments": {"target": TARGET[:3]}}, kt.ShapeError, r"target has shape \(3,\)"),
+        (INTEGRAL, {"rows": {"target": TARGET}}, kt.ShapeError, r"needs \(…, 10, 7\)"),
+        (INTEGRAL, {"arguments": {"target": TARGET, "integral": TARGET}}, kt.OptionError, "is given in state="),
+        (INTEGRAL, {"arguments": {"target": TARGET}, "state": {"target": TARGET}}, kt.NameNotFoundError, "no state"),
+        (INTEGRAL, {"arguments": {"target": TARGET}, "control_dt": "stages"}, kt.OptionError, "has a state"),
+        (INTEGRAL, {"arguments": [TARGET]}, kt.DTypeError, "arguments must be a dict"),
+        (None, {"arguments": {}}, kt.OptionError, "arguments= is for a controller that is a kt.program"),
+        (lambda *moment: moment[2], {"state": {}}, kt.OptionError, "state= is for a controller that is a kt.program"),
+        (kt.program(lambda q: np.log(q - 5.0), q=7), {}, kt.SimulationError, r"returned nan at t = 0 s, as entry 0 \("),
+        (kt.program(lambda q: q[:3], q=7), {}, kt.ShapeError, r"returns tau of shape \(3,\)"),
+    ],
+)
+def test_what_is_wrong_is_said(tau: Any, options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        simulated(tau, **options)
+
+
+def test_forces_without_a_motor_are_refused() -> None:
+    robot = kt.zoo.load("quadruped")
+    push = kt.program(lambda v: 1.0 - v, v=robot.nv)
+    with pytest.raises(kt.ActuationError, match="has no motor, as the base floats"):
+        kt.simulate(robot, tau=push, duration=0.01)
