@@ -468,25 +468,30 @@ def _operation(ufunc: np.ufunc, a: Any, b: Any) -> SymbolicArray:
 
 
 def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
-    """a ∘ b. The usual case, double precision alone, goes straight to the elements."""
+    """a ∘ b. The usual case, double precision alone, goes straight to the elements; numbers avoid NumPy altogether."""
     if a._dtype is FLOAT64:
+        x = a._elements
         if type(b) is SymbolicArray:
             if b._dtype is FLOAT64:
+                y = b._elements
+                if not x.ndim and not y.ndim:
+                    return made(operation(x.item(), y.item()), FLOAT64)
                 try:
-                    return made(operation(a._elements, b._elements), FLOAT64)
+                    return made(operation(x, y), FLOAT64)
                 except MixedTracesError:
                     raise
                 except ValueError:
-                    misfit(function_name(ufunc), (a.shape, b.shape), "these do not broadcast")
+                    misfit(function_name(ufunc), (x.shape, y.shape), "these do not broadcast")
         elif isinstance(b, float | int):
-            return made(operation(a._elements, float(b)), FLOAT64)
+            return made(operation(x if x.ndim else x.item(), float(b)), FLOAT64)
     return _operation(ufunc, a, b)
 
 
 def _reflected(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
     """b ∘ a."""
     if a._dtype is FLOAT64 and isinstance(b, float | int):
-        return made(operation(float(b), a._elements), FLOAT64)
+        x = a._elements
+        return made(operation(float(b), x if x.ndim else x.item()), FLOAT64)
     return _operation(ufunc, b, a)
 
 
