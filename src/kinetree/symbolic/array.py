@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from kinetree.errors import KinetreeError
 from kinetree.expr import MixedTracesError, Scalar, Symbol
 from kinetree.symbolic.indexing import element
-from kinetree.symbolic.refusals import function_name, misfit, no_rule, refuse, refuse_value
+from kinetree.symbolic.refusals import function_name, line_of, misfit, no_rule, refuse, refuse_value
 from kinetree.symbolic.registry import FUNCTIONS, UFUNCS
 
 __all__ = ["BOOL", "FLOAT32", "FLOAT64", "INT64", "SymbolicArray", "made"]
@@ -21,38 +21,11 @@ __all__ = ["BOOL", "FLOAT32", "FLOAT64", "INT64", "SymbolicArray", "made"]
 FLOAT64, FLOAT32, INT64, BOOL = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64), np.dtype(np.bool_)
 _SUPPORTED = (FLOAT64, FLOAT32, INT64, BOOL)
 _new = object.__new__
-_OBJECT_METHODS = [
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "cbrt",
-    "cos",
-    "cosh",
-    "deg2rad",
-    "degrees",
-    "exp",
-    "exp2",
-    "expm1",
-    "fabs",
-    "hypot",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logical_not",
-    "rad2deg",
-    "radians",
-    "rint",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-]
+_OBJECT_METHODS = frozenset({
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cbrt", "cos", "cosh", "deg2rad",
+    "degrees", "exp", "exp2", "expm1", "fabs", "hypot", "log", "log10", "log1p", "log2", "logical_not", "rad2deg",
+    "radians", "rint", "sin", "sinh", "sqrt", "tan", "tanh",
+})  # fmt: skip
 """Methods that NumPy calls on each element of an array of dtype object."""
 
 
@@ -243,6 +216,8 @@ class SymbolicArray:
         except (KinetreeError, MixedTracesError):
             raise
         except (ValueError, IndexError) as error:
+            if line_of(error.__traceback__):
+                raise  # from a function of the user's that was passed to NumPy's
             misfit(function_name(function), _shapes(args), error)
         except TypeError as error:
             try:
@@ -493,25 +468,30 @@ def _operation(ufunc: np.ufunc, a: Any, b: Any) -> SymbolicArray:
 
 
 def _binary(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
-    """a ∘ b. The usual case, double precision alone, goes straight to the elements."""
+    """a ∘ b. The usual case, double precision alone, goes straight to the elements; numbers avoid NumPy altogether."""
     if a._dtype is FLOAT64:
+        x = a._elements
         if type(b) is SymbolicArray:
             if b._dtype is FLOAT64:
+                y = b._elements
+                if not x.ndim and not y.ndim:
+                    return made(operation(x.item(), y.item()), FLOAT64)
                 try:
-                    return made(operation(a._elements, b._elements), FLOAT64)
+                    return made(operation(x, y), FLOAT64)
                 except MixedTracesError:
                     raise
                 except ValueError:
-                    misfit(function_name(ufunc), (a.shape, b.shape), "these do not broadcast")
-        elif type(b) is float or type(b) is int:
-            return made(operation(a._elements, float(b)), FLOAT64)
+                    misfit(function_name(ufunc), (x.shape, y.shape), "these do not broadcast")
+        elif isinstance(b, float | int):
+            return made(operation(x if x.ndim else x.item(), float(b)), FLOAT64)
     return _operation(ufunc, a, b)
 
 
 def _reflected(ufunc: np.ufunc, operation: Callable[..., Any], a: SymbolicArray, b: Any) -> SymbolicArray:
     """b ∘ a."""
-    if a._dtype is FLOAT64 and (type(b) is float or type(b) is int):
-        return made(operation(float(b), a._elements), FLOAT64)
+    if a._dtype is FLOAT64 and isinstance(b, float | int):
+        x = a._elements
+        return made(operation(float(b), x if x.ndim else x.item()), FLOAT64)
     return _operation(ufunc, b, a)
 
 

@@ -226,9 +226,9 @@ def _rule(ufunc: np.ufunc) -> Callable[..., SymbolicArray]:
         if type(x) is SymbolicArray and x._dtype is FLOAT64:
             if type(y) is SymbolicArray and y._dtype is FLOAT64:
                 return _applied(ufunc, function, dtype, (x._elements, y._elements))
-            if type(y) is float or type(y) is int:
+            if isinstance(y, float | int):
                 return made(function(x._elements, float(y)), dtype)
-        elif (type(x) is float or type(x) is int) and type(y) is SymbolicArray and y._dtype is FLOAT64:
+        elif isinstance(x, float | int) and type(y) is SymbolicArray and y._dtype is FLOAT64:
             return made(function(float(x), y._elements), dtype)
         return general(x, y)
 

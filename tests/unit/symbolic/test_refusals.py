@@ -233,6 +233,16 @@ def test_what_numpy_says_of_numbers_and_objects_is_explained(function: Callable[
         program(np.ones(3))
 
 
+def test_an_error_in_a_function_that_was_passed_is_its_own() -> None:
+    with pytest.raises(ValueError, match="mine") as caught:
+        np.apply_along_axis(lambda _: _raise(), 0, three())
+    assert not isinstance(caught.value, kt.KinetreeError)
+
+
+def _raise() -> None:
+    raise ValueError("mine")
+
+
 def test_other_errors_are_left_alone() -> None:
     error = TypeError("something else")
     assert explained(error) is error
