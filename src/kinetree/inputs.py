@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError
 
-__all__ = ["is_masked", "plain", "real_array", "repeated"]
+__all__ = ["holds_symbols", "is_masked", "plain", "real_array", "repeated", "takes_symbols"]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
@@ -21,10 +21,10 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
 
     Raises `DTypeError`, whose message begins with `name`, for numbers that are not real, for wider ones, which would
     lose digits, for rows of different lengths, and for masked arrays, whose masks would be lost. Symbolic arrays are
-    returned as they are.
+    returned as they are, and lists and arrays of dtype object with symbolic numbers as symbolic arrays.
     """
-    if hasattr(type(x), "flat_elements"):
-        symbolic: NDArray[Any] = x  # type: ignore[assignment]
+    if holds_symbols(x):
+        symbolic: NDArray[Any] = _reader[0](x)
         return symbolic
     wanted = f"{name} must be an array of real numbers of shape {shape}"
     if is_masked(x):
@@ -38,6 +38,33 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     if array.dtype.itemsize > 8:
         raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
     return array
+
+
+_Read = TypeVar("_Read", bound=Callable[[Any], Any])
+_reader: list[Callable[[Any], Any]] = []
+
+
+def takes_symbols(reader: _Read) -> _Read:
+    """A decorator: the function that makes a symbolic array of one, and of lists and arrays of symbolic numbers."""
+    _reader.append(reader)
+    return reader
+
+
+def holds_symbols(x: object, depth: int = 64) -> bool:
+    """Whether x is a symbolic array, or a list or an array of dtype object with a symbolic number in it."""
+    kind = type(x)
+    if kind is np.ndarray:
+        array: NDArray[Any] = x  # type: ignore[assignment]
+        return array.dtype == object and any(hasattr(type(y), "flat_elements") for y in array.flat)
+    if not (kind is list or kind is tuple or isinstance(x, list | tuple)):
+        return kind is not float and hasattr(kind, "flat_elements")
+    kinds = set(map(type, x))  # type: ignore[call-overload]
+    if kinds <= _NUMBERS or depth == 0:  # fast path for the usual list
+        return False
+    if any(hasattr(k, "flat_elements") for k in kinds):
+        return True
+    nested = any(issubclass(k, list | tuple | np.ndarray) for k in kinds)
+    return nested and any(holds_symbols(y, depth - 1) for y in x)  # type: ignore[attr-defined]
 
 
 def is_masked(x: object, depth: int = 64) -> bool:

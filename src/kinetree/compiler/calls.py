@@ -14,6 +14,7 @@ from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
+from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import forget, kernels_of, remember
 from kinetree.compiler.with_numbers import WithNumbers
 from kinetree.errors import DTypeError, OptionError
@@ -183,6 +184,8 @@ def run(
     if not is_double:
         dtypes = [getattr(x, "dtype", None) for x in typed if not isinstance(x, int | float)]
         dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
+    if (traced := dtype_in_trace(arguments)) is not None:
+        dtype = traced.name
     compiled = _compiled(definition, robot, options, forces, given, dtype)
     if threads is not None:
         return compiled(*arguments, out=out, threads=threads)

@@ -16,11 +16,12 @@ import numpy as np
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.source import Source
 from kinetree.expr import Program, Recorder, Scalar
+from kinetree.inputs import holds_symbols
 from kinetree.symbolic import SymbolicArray, symbolic
-from kinetree.symbolic.operands import contains_symbols
 from kinetree.symbolic.refusals import refuse
+from kinetree.symbolic.samples import by_sample
 
-__all__ = ["Trace", "as_symbolic", "current_trace", "inlined", "is_symbolic"]
+__all__ = ["Trace", "as_symbolic", "current_trace", "dtype_in_trace", "inlined", "is_symbolic"]
 
 _state = threading.local()
 
@@ -70,7 +71,10 @@ class Trace:
         try:
             yield
         finally:
-            _state.trace = around
+            if around is None:
+                del _state.trace
+            else:
+                _state.trace = around
 
 
 def current_trace() -> Trace:
@@ -86,16 +90,15 @@ def current_trace() -> Trace:
 
 def is_symbolic(arguments: Sequence[Any]) -> bool:
     """Whether one of these is a symbolic array, or holds symbolic numbers, in a list or in an array of dtype object."""
-    return any(type(x) is SymbolicArray or (type(x) in _HOLDERS and _holds_symbols(x)) for x in arguments)
+    return any(type(x) is SymbolicArray or (type(x) in _HOLDERS and holds_symbols(x)) for x in arguments)
 
 
 _HOLDERS = frozenset({list, tuple, np.ndarray})
 
 
-def _holds_symbols(x: Any) -> bool:
-    if isinstance(x, np.ndarray):
-        return x.dtype == object and any(type(y) is SymbolicArray for y in x.flat)
-    return contains_symbols(x)
+def dtype_in_trace(arguments: Sequence[Any]) -> np.dtype[Any] | None:
+    """The dtype of the trace in progress if one of these is symbolic; None if they are numbers."""
+    return current_trace().dtype if hasattr(_state, "trace") and is_symbolic(arguments) else None
 
 
 def as_symbolic(x: Any, dtype: np.dtype[Any]) -> SymbolicArray:
@@ -111,11 +114,6 @@ def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: 
             f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
         )
     arrays = [as_symbolic(x, trace.dtype) for x in expected.checked(arguments)]
-    shape = expected.batch_shape([x.elements for x in arrays])
+    expected.batch_shape([x.elements for x in arrays])
     cores = [port.shape for port in expected.ports]
-    spread = [np.broadcast_to(x.elements, (*shape, *core)) for x, core in zip(arrays, cores, strict=True)]
-    result = np.empty((*shape, *expected.core), dtype=object)
-    for sample in np.ndindex(shape):
-        numbers = source.inlined(*(x[sample].ravel().tolist() for x in spread))
-        result[sample] = np.array([*numbers, None], dtype=object)[:-1].reshape(expected.core)
-    return SymbolicArray(result, trace.dtype)
+    return by_sample(source.inlined, arrays, cores, expected.core, trace.dtype)

@@ -16,9 +16,19 @@ from kinetree.symbolic import (
 )
 from kinetree.symbolic.array import SymbolicArray
 from kinetree.symbolic.operands import symbolic
-from kinetree.symbolic.refusals import explained, line_of, user_line
+from kinetree.symbolic.refusals import explained, line_of, refuse, user_line
+from kinetree.symbolic.samples import by_sample, refuse_symbols
 
-__all__ = ["SymbolicArray", "explained", "line_of", "symbolic", "user_line"]
+__all__ = [
+    "SymbolicArray",
+    "by_sample",
+    "explained",
+    "line_of",
+    "refuse",
+    "refuse_symbols",
+    "symbolic",
+    "user_line",
+]
 
 RULES = (
     choices,

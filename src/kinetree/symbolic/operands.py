@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from kinetree.expr import Symbol
-from kinetree.inputs import is_masked
+from kinetree.inputs import is_masked, takes_symbols
 from kinetree.symbolic.array import BOOL, FLOAT32, FLOAT64, INT64, SymbolicArray, made
 from kinetree.symbolic.refusals import misfit, refuse
 
@@ -30,6 +30,7 @@ def symbolic(x: ArrayLike | SymbolicArray, dtype: DTypeLike | None = None) -> Sy
     return array if dtype is None else made(array._elements, closest(np.dtype(dtype)))
 
 
+@takes_symbols
 def as_symbolic(x: Any) -> SymbolicArray:
     """The same, with the dtype that NumPy would give."""
     if type(x) is SymbolicArray:
