@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import kinetree as kt
 from kinetree.compiler.compiled import CompiledFunction
 
-__all__ = ["compiled_late"]
+__all__ = ["compiled_late", "interpreted"]
 
 
 def compiled_late(robot: kt.Model, function: Callable[..., Any], **request: Any) -> Any:
@@ -19,3 +20,16 @@ def compiled_late(robot: kt.Model, function: Callable[..., Any], **request: Any)
     """
     with patch.object(CompiledFunction, "prepare", lambda self: self):
         return kt.compile(robot, function, **request)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Programs that are compiled in here run in the interpreter of `kinetree.expr`, sample by sample: no machine code,
+    and no search for the shortest form of a user's program.
+
+    For tests of what goes into programs and of what becomes of their results.
+    """
+    never = property(lambda _: False, lambda _, value: None)  # noqa: ARG005
+    unsearched = patch("kinetree.programs.trace._WORTH_SEARCHING", 0)
+    with patch.object(CompiledFunction, "_has_kernel", never, create=True), unsearched:
+        yield

@@ -33,6 +33,7 @@ from kinetree.functions.kinematics import integrate
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Constraint, Contact, holds
+from kinetree.symbolic import refuse_symbols
 
 __all__ = [
     "RESIDUAL",
@@ -199,6 +200,14 @@ def nearest_configuration(
     """
     check_robot(robot)
     check_on_impossible(on_impossible)
+    refuse_symbols(
+        "nearest_configuration: how many steps it takes",
+        "take a fixed number of steps q = kt.integrate(robot, q, -J.T @ np.linalg.solve(J @ J.T, errors)) with "
+        "J = kt.constraint_jacobian(…) and errors = kt.constraint_errors(…), or call it outside",
+        q,
+        *(parameters.values() if isinstance(parameters, Mapping) else ()),
+        *apart(constraints, ERRORS)[1],
+    )
     start, options = started(robot, q), step_options(constraints, held_joints, held_bodies, tolerance)
     options["constraints"], numbers = apart(options.get("constraints"), ERRORS)
 

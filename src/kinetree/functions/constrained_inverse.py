@@ -28,12 +28,13 @@ from kinetree.functions.constraint_options import (
 )
 from kinetree.functions.drives import Passive, passive_option, switched_on
 from kinetree.functions.options import one_of
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
 from kinetree.records import record
 from kinetree.spatial import Force
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["ConstrainedForces", "constrained_inverse_dynamics"]
 
@@ -81,7 +82,10 @@ class _Weights:
         return check
 
     def arrays(self, value: Any) -> list[Array]:
-        weights = real_array(self.name, value, "(…, n)").astype(np.float64)
+        weights = real_array(self.name, value, "(…, n)")
+        if holds_symbols(weights):
+            return [weights]
+        weights = weights.astype(np.float64)
         if not np.isfinite(weights).all() or (weights < 0.0).any():
             least = "not negative" if self.may_be_zero else "positive"
             raise OptionError(f"{self.name} must be finite numbers that are {least}, not {value!r:.60}")
@@ -232,6 +236,11 @@ def constrained_inverse_dynamics(
     )  # fmt: skip
     tau, forces, unmet = np.split(found, (robot.nv, found.shape[-1] - len(_without_drive(robot))), axis=-1)
     if on_impossible == "error":
+        refuse_symbols(
+            "constrained_inverse_dynamics: whether any forces give these accelerations",
+            "pass on_impossible='least_squares', and return or use what is left over, .unmet",
+            unmet,
+        )
         _refuse_impossible(robot, tau, forces, unmet)
     return ConstrainedForces(tau, forces, unmet)
 

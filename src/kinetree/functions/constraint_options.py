@@ -15,7 +15,7 @@ from kinetree.compiler.definition import Array
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port, Scalar
 from kinetree.functions.options import one_of
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model import Model
 from kinetree.model.constraint_numbers import ConstraintNumbers, listed
 from kinetree.model.constraints import Constraint, Contact, Loop, holds
@@ -121,7 +121,8 @@ def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayL
     """One number per row, from a single number or one for each row."""
     rows = _count(constraints)
     numbers = real_array("restitution", value, f"(…, {rows})")
-    if not ((numbers >= 0.0) & (numbers <= 1.0)).all():
+    is_known = not holds_symbols(numbers)
+    if is_known and not ((numbers >= 0.0) & (numbers <= 1.0)).all():
         wrong = numbers[~((numbers >= 0.0) & (numbers <= 1.0))].flat[0]
         raise OptionError(f"restitution must be between 0 (nothing comes back) and 1 (all does), not {wrong:g}")
     if numbers.ndim and numbers.shape[-1] not in (1, rows):
@@ -129,7 +130,8 @@ def restitution_of_rows(value: ArrayLike, constraints: Constraints, like: ArrayL
             f"impact: the constraints have {rows} rows, but restitution has {numbers.shape[-1]} numbers; give one "
             "number, or one for each row"
         )
-    return np.broadcast_to(numbers, (*numbers.shape[:-1], rows)).astype(dtype_beside(like))
+    spread = np.broadcast_to(numbers, (*numbers.shape[:-1], rows))
+    return spread.astype(dtype_beside(like)) if is_known else spread
 
 
 def check_on_impossible(value: object) -> None:
@@ -185,9 +187,16 @@ def _tolerance_option(_: Model, value: Any) -> Hashable:
 
 def rule_apart(method: str, damping: float, tolerance: float | None) -> tuple[dict[str, Any], list[Array]]:
     """The options that say how rows are treated, those that are given, and the damping as an input of a kernel."""
-    number = _number("damping", damping, math.inf, 0.0)
-    options: dict[str, Any] = {"method": method, "damping": _SOME_DAMPING if number else 0.0}
-    return options | given_tolerance(tolerance), DAMPING.arrays(number)
+    arrays = _damping_array(damping)
+    options: dict[str, Any] = {"method": method, "damping": _SOME_DAMPING if arrays else 0.0}
+    return options | given_tolerance(tolerance), arrays
+
+
+def _damping_array(damping: Any) -> list[Array]:
+    """The damping, if it is not zero, or if it is a symbolic number, whose value is not known."""
+    if holds_symbols(damping):
+        return [real_array("damping", damping, "()")]
+    return DAMPING.arrays(_number("damping", damping, math.inf, 0.0))
 
 
 def given_tolerance(tolerance: float | None) -> dict[str, Any]:

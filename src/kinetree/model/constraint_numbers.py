@@ -20,6 +20,7 @@ import numpy as np
 
 from kinetree.errors import ShapeError
 from kinetree.expr import Port, Scalar
+from kinetree.inputs import holds_symbols
 from kinetree.model.constraints import Array, Constraint, Contact, Loop, is_given
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
@@ -147,6 +148,9 @@ def _array(at: Any, directions: object) -> Array:
     """A place as its port takes it: without an orientation where none is held."""
     if isinstance(at, Transform):
         return np.array(at.homogeneous()).reshape(4, 4) if directions == "fixed" else np.array(at.r.components())
+    if holds_symbols(at):
+        symbolic: Array = at if directions == "fixed" or at.shape[-1] == 3 else at[..., :3, 3]
+        return symbolic
     return np.ascontiguousarray(at if directions == "fixed" or at.shape[-1] == 3 else at[..., :3, 3])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, OptionError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model.elements import Frame
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -258,7 +258,7 @@ def _place(about: str, value: Any, directions: Any) -> Any:
     if callable(getattr(value, "as_matrix", None)):  # SciPy's
         return pose(f"{about}: at", value)
     array = _real(about, wanted, value.homogeneous() if isinstance(value, Transform) else value)
-    if not np.isfinite(array).all():
+    if not holds_symbols(array) and not np.isfinite(array).all():
         raise OptionError(f"{about}: at must be finite")
     if isinstance(value, Transform):
         array = array.reshape(4, 4)
@@ -269,11 +269,13 @@ def _place(about: str, value: Any, directions: Any) -> Any:
                 f"{about} holds the orientation as well, so at must be one with it: a placement by kt.placement, or a "
                 f"matrix (4, 4), not {given}"
             )
-        if array.ndim > 1:
+        if array.ndim > 1 or holds_symbols(array):
             return _kept(array.astype(np.float64))
         return Transform(Mat3.identity(), Vec3(*map(float, array)))
     elif array.shape[-2:] != (4, 4):
         raise OptionError(f"{about}: {wanted}, not an array of shape {array.shape}")
+    if holds_symbols(array):
+        return array
     return pose(f"{about}: at", array) if array.ndim == 2 else _kept(pose_matrices(f"{about}: at", array))
 
 
@@ -293,7 +295,9 @@ def _set_gains(record: Contact | Loop, about: str) -> None:
 
 
 def _first_not(numbers: float | Array, allowed: Callable[[Any], Any]) -> float | None:
-    """The first number that is not allowed, of one or of an array."""
+    """The first number that is not allowed, of one or of an array; symbolic ones are not looked at."""
+    if holds_symbols(numbers):
+        return None
     if isinstance(numbers, float):
         return None if allowed(numbers) else numbers
     wrong = ~allowed(numbers)
@@ -302,19 +306,25 @@ def _first_not(numbers: float | Array, allowed: Callable[[Any], Any]) -> float |
 
 def _kept(array: Array) -> Array:
     """A copy that does not change."""
+    if holds_symbols(array):
+        return array
     array = array.copy()
     array.flags.writeable = False
     return array
 
 
 def _are_equal(a: Any, b: Any) -> bool:
+    if holds_symbols(a) or holds_symbols(b):
+        return a is b
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b)
     return bool(a == b)
 
 
 def _number(about: str, name: str, value: Any) -> Any:
-    """A float, or an array if there is one number per sample."""
+    """A float, or an array if there is one number per sample, or if it is symbolic."""
+    if holds_symbols(value):
+        return real_array(about, value, "")
     if isinstance(value, np.ndarray | list | tuple):
         array = _real(about, f"{name} must be a number", value).astype(np.float64)
         return _kept(array) if array.ndim else float(array)

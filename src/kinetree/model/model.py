@@ -27,6 +27,7 @@ from kinetree.model.text import describe
 from kinetree.records import record
 from kinetree.spatial import Inertia
 from kinetree.spatial.poses import Pose
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["Model", "check_robot"]
 
@@ -87,6 +88,7 @@ class Model(Robot):
         >>> q.round(3).tolist(), v.round(3).tolist()
         ([-0.628, -0.628, -0.628], [1.0, 1.0, 1.0])
         """
+        refuse_symbols("rechart: which coordinates change", "recharted states go into programs as arguments", q, v)
         return conditions.rechart(self, self._configuration("q", q), vector(self, "v", v, self.nv))
 
     def quaternion(self, q: ArrayLike, name: str) -> NDArray[Any]:
@@ -152,10 +154,12 @@ class Model(Robot):
         >>> kt.zoo.load("double_pendulum").conditioning([0.1, 0.2]).tolist()
         [1.0, 1.0]
         """
+        refuse_symbols("conditioning: a ratio of singular values", "ask about results of the program, outside", q)
         return conditions.conditioning(self, self._configuration("q", q))
 
     def near_singular(self, q: ArrayLike, below: float = 1e-3) -> list[str]:
         """The names of the joints whose `conditioning` at q (nq,) is less than `below`."""
+        refuse_symbols("near_singular: which joints are", "ask about results of the program, outside", q)
         numbers = self._configuration("q", q)
         if numbers.ndim != 1:
             raise ShapeError(f"near_singular takes one configuration of shape ({self.nq},), not {numbers.shape}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import NameNotFoundError, ShapeError, listed, nearest_names
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.model.robot import Robot, refuse_zero_quaternions
 
 __all__ = ["quaternion", "with_quaternion"]
@@ -31,7 +31,12 @@ def with_quaternion(robot: Robot, q: ArrayLike, name: str, given: ArrayLike) -> 
         raise ShapeError(
             f"the leading axes of q {configuration.shape} and quaternion {replacement.shape} do not broadcast together"
         ) from None
-    refuse_zero_quaternions(replacement, {name: slice(0, 4)}, "quaternion")
+    if not holds_symbols(replacement):
+        refuse_zero_quaternions(replacement, {name: slice(0, 4)}, "quaternion")
+    if holds_symbols(configuration) or holds_symbols(replacement):
+        parts = configuration[..., : place.start], replacement, configuration[..., place.stop :]
+        inside: NDArray[Any] = np.concatenate([np.broadcast_to(x, (*shape, x.shape[-1])) for x in parts], axis=-1)
+        return inside
     result = np.empty((*shape, robot.nq), np.result_type(configuration, replacement))
     result[...] = configuration
     result[..., place] = replacement

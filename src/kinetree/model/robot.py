@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, ConfigurationError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.joints import Prismatic
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
@@ -19,6 +20,7 @@ from kinetree.model.limit_arrays import LimitArrays, limit_arrays
 from kinetree.model.specs import Parts
 from kinetree.records import record
 from kinetree.spatial import Inertia
+from kinetree.symbolic import by_sample, refuse_symbols
 from kinetree.tree import UnrolledTree
 
 __all__ = ["Robot", "no_motor", "refuse_zero_quaternions", "vector"]
@@ -196,6 +198,13 @@ class Robot(Hashed):
         """
         array = vector(self, name, tau, self.nv)
         idle = np.flatnonzero(~self.actuated)
+        if holds_symbols(array):
+            refuse_symbols(
+                f"whether {name} is zero where there is no motor (on_unactuated='error')",
+                "multiply it by robot.actuated, or check the program's result outside",
+                array[..., idle],
+            )
+            return
         wrong = array[..., idle] != 0.0
         if not wrong.any():
             return
@@ -329,10 +338,13 @@ class Robot(Hashed):
 
     def check_configuration(self, q: ArrayLike, name: str = "q") -> None:
         """Raise unless q (…, nq) is a configuration: finite numbers, and no quaternion of zero length."""
+        refuse_symbols(f"whether {name} is a configuration", "check it before it is given to the program", q)
         self._configuration(name, q)
 
     def _configuration(self, name: str, q: ArrayLike) -> NDArray[np.float64]:
         array = vector(self, name, q, self.nq)
+        if holds_symbols(array):
+            return array
         finite = np.isfinite(array)
         if not finite.all():
             where = tuple(int(k) for k in np.argwhere(~finite)[0])
@@ -414,18 +426,29 @@ def _by_owner(model: Robot, method: str, *arguments: tuple[NDArray[np.float64], 
     except ValueError:
         shapes = " and ".join(str(array.shape) for array, _ in arguments)
         raise ShapeError(f"the leading axes of {shapes} do not broadcast together") from None
-    columns: list[Any] = []
-    for owner in model.owners:
-        pieces = []
-        for array, space in arguments:
-            part = array[..., owner.q_slice if space == "q" else owner.v_slice]
-            pieces.append([part[..., k] for k in range(part.shape[-1])])
-        kind = owner.kind if isinstance(owner, Joint) else _FLAT
-        columns.extend(getattr(kind, method)(*pieces))
+    spaces = [space for _, space in arguments]
+    if any(holds_symbols(array) for array, _ in arguments):
+        cores = [(model.size("n" + space),) for space in spaces]
+        into = (model.nq if method == "integrate" else model.nv,)
+        convert = partial(_columns, model, method, spaces)
+        inside: NDArray[np.float64] = by_sample(convert, [x for x, _ in arguments], cores, into)
+        return inside
+    numbers = [[array[..., k] for k in range(array.shape[-1])] for array, _ in arguments]
+    columns = _columns(model, method, spaces, *numbers)
     result = np.empty((*shape, len(columns)))
     for k, column in enumerate(columns):
         result[..., k] = column
     return result
+
+
+def _columns(model: Robot, method: str, spaces: Sequence[str], *numbers: Sequence[Any]) -> list[Any]:
+    """The results of a method of each joint's kind, one number or array per coordinate."""
+    columns: list[Any] = []
+    for owner in model.owners:
+        own = {"q": owner.q_slice, "v": owner.v_slice}
+        kind = owner.kind if isinstance(owner, Joint) else _FLAT
+        columns.extend(getattr(kind, method)(*(x[own[space]] for x, space in zip(numbers, spaces, strict=True))))
+    return columns
 
 
 _FLAT = Prismatic((0.0, 0.0, 1.0))

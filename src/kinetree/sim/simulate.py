@@ -28,6 +28,7 @@ from kinetree.sim.remarks import remarks
 from kinetree.sim.stiffness import Stiffness, most_parts
 from kinetree.sim.torques import Controller, checked_controller, force_rows, parameter_values, state, torque_rows
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["MAX_STEPS", "simulate", "step_count"]
 
@@ -113,6 +114,12 @@ def simulate(
     True
     """
     check_robot(robot)
+    refuse_symbols(
+        "simulate: how a motion goes on",
+        "use kt.rollout, or steps of your own with kt.integrate, in programs",
+        *(x for x in (q, v, tau, duration, dt) if x is not None),
+        *(parameters.values() if isinstance(parameters, Mapping) else ()),
+    )
     acting = switched_on(robot, passive, limits).get("passive", ())
     steps = step_count(duration, dt)
     if progress is not None and not callable(progress):

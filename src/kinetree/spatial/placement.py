@@ -8,10 +8,11 @@ from typing import Any
 
 from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import is_masked
-from kinetree.spatial.pose_matrices import rotation_matrix
+from kinetree.spatial.pose_matrices import POSES, rotation_matrix
 from kinetree.spatial.rotations import from_quaternion, from_rpy
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Vec3
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["finite_numbers", "placement"]
 
@@ -70,6 +71,7 @@ def placement(
 
 def finite_numbers(name: str, values: Any, count: int) -> tuple[float, ...]:
     """Check and return `count` finite numbers; `name` begins the error message."""
+    refuse_symbols(f"{name} of a placement", POSES, values)
     try:
         if isinstance(values, str | bytes) or is_masked(values):
             raise TypeError

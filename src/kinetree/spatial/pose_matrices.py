@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.inputs import real_array
+from kinetree.symbolic import refuse_symbols
 
-__all__ = ["pose_matrices", "pose_matrix", "rotation_matrix"]
+__all__ = ["POSES", "pose_matrices", "pose_matrix", "rotation_matrix"]
 
 Array = NDArray[np.float64]
 
+POSES = (
+    "a Transform has plain numbers; join a pose as an array (4, 4), with R = kt.attitudes.convert(x, source, "
+    "'matrix'): np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])"
+)
+"""What to do in a program, where poses depend on arguments."""
 _TOLERANCE = {np.dtype(np.float32): 1e-5}
 """How far R Rᵀ may be from 1: rounding in this type of number, else 1e-9."""
 _ROUNDED = 1e-2
@@ -76,6 +82,7 @@ def _numbers(what: str, value: Any, noun: str, error: type[Exception]) -> tuple[
         array = real_array(what, as_matrix() if callable(as_matrix) else value, "(4, 4)")
     except DTypeError:
         raise error(f"{what} must be {wanted}, not {value!r:.60}") from None
+    refuse_symbols(what, POSES, array)
     if array.ndim == 0:
         raise error(f"{what} must be {wanted}, not {value!r:.60}")
     if not np.isfinite(array).all():

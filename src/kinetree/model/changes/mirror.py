@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, OptionError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, changed
 from kinetree.model.changes.images import Image
@@ -21,6 +21,7 @@ from kinetree.model.robot import Robot
 from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
 from kinetree.spatial import Inertia, Motion, Sym3
 from kinetree.spatial.mirror import mirror_image, mirror_image_of_placement, mirror_image_of_turn
+from kinetree.symbolic import by_sample
 from kinetree.tree.drive import Limits
 
 __all__ = ["Rename", "mirrored", "mirrored_configuration", "mirrored_velocity"]
@@ -66,16 +67,24 @@ def _by_owner(
     array = real_array(name, x, f"(…, {n})").astype(np.float64)
     if array.ndim == 0 or array.shape[-1] != n:
         raise ShapeError(f"{name} has shape {array.shape}, but {model.name!r} needs (…, {n})")
+    specs = {spec.name: spec for spec in model.parts.joints}
+
+    def mirrored(numbers: Sequence[Any]) -> list[Any]:
+        """The numbers of the image, from those of q or v."""
+        found = list(numbers)
+        for owner in model.owners:
+            if isinstance(owner, Joint) and not owner.kind.is_flat:
+                place = owner.q_slice if name == "q" else owner.v_slice
+                spec = specs.get(owner.name) or floating_joint(owner.name, owner.parent, owner.child)
+                found[place] = image(_image(spec, _kind(spec, k), k), found[place])
+        return found
+
+    if holds_symbols(array):
+        inside: NDArray[np.float64] = by_sample(mirrored, [array], [(n,)], (n,))
+        return inside
     if name == "q":
         model.check_configuration(array)
-    specs = {spec.name: spec for spec in model.parts.joints}
-    for owner in model.owners:
-        if isinstance(owner, Joint) and not owner.kind.is_flat:
-            place = owner.q_slice if name == "q" else owner.v_slice
-            spec = specs.get(owner.name) or floating_joint(owner.name, owner.parent, owner.child)
-            columns = image(_image(spec, _kind(spec, k), k), list(np.moveaxis(array[..., place], -1, 0)))
-            array[..., place] = np.stack(columns, axis=-1)
-    return array
+    return np.stack(mirrored(list(np.moveaxis(array, -1, 0))), axis=-1) if n else array
 
 
 def _axis(normal: object) -> int:
