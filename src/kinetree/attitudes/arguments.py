@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.attitudes.representations import REPRESENTATIONS, Representation
 from kinetree.errors import ConfigurationError, OptionError, ShapeError, nearest_names
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.spatial.euler_angles import ORDERS
 
 __all__ = ["attitudes", "representation"]
@@ -33,7 +33,7 @@ def representation(argument: str, name: str) -> Representation:
 
 
 def attitudes(x: ArrayLike, source: str) -> tuple[NDArray[np.float64], Representation, Any]:
-    """The numbers in double precision, their representation, and the dtype of results."""
+    """The numbers in double precision, their representation, and the dtype of results. Symbolic ones go unchecked."""
     kind = representation("source", source)
     shape = "(…, " + ", ".join(map(str, kind.shape)) + ")"
     array = real_array(source, x, shape)
@@ -42,6 +42,8 @@ def attitudes(x: ArrayLike, source: str) -> tuple[NDArray[np.float64], Represent
         raise ShapeError(f"{source} has shape {array.shape}, but {kind.called} needs {shape}{hint}")
     dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
     array = array.astype(np.float64, copy=False)
+    if holds_symbols(array):
+        return array, kind, dtype
     if source == "matrix":
         _refuse_other_matrices(array, _TOLERANCE[dtype])
     if source.startswith("quaternion"):

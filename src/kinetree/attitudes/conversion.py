@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.attitudes.arguments import attitudes, representation
+from kinetree.attitudes.numbers import on_numbers
 from kinetree.errors import OptionError
 from kinetree.spatial import Vec3
 
@@ -54,10 +56,10 @@ def convert(x: ArrayLike, source: str, target: str) -> NDArray[Any]:
     """
     array, kind, dtype = attitudes(x, source)
     wanted = representation("target", target)
-    with np.errstate(all="ignore"):
-        q = kind.to_quaternion(_numbers(array, kind.shape))
-        found = wanted.from_quaternion(q, float(np.finfo(dtype).eps))
-    return _stacked(found, _leading(array, kind.shape), wanted.shape, dtype)
+    eps = float(np.finfo(dtype).eps)
+    return on_numbers(
+        lambda x: wanted.from_quaternion(kind.to_quaternion(x), eps), array, kind.shape, wanted.shape, dtype
+    )
 
 
 def jacobian(x: ArrayLike, source: str, target: str, *, wrt: str) -> NDArray[Any]:
@@ -92,29 +94,13 @@ def jacobian(x: ArrayLike, source: str, target: str, *, wrt: str) -> NDArray[Any
     if not isinstance(wrt, str) or wrt not in ("displacement", "coordinates"):
         raise OptionError(f"wrt must be 'displacement' or 'coordinates', not {wrt!r:.60}")
     wanted = None if target == "displacement" else representation("target", target)
-    numbers = _numbers(array, kind.shape)
-    with np.errstate(all="ignore"):
+    eps = float(np.finfo(dtype).eps)
+
+    def entries(numbers: Sequence[Any]) -> list[Any]:
         q = kind.to_quaternion(numbers)
-        rows = _UNITS if wanted is None else wanted.rates(q, float(np.finfo(dtype).eps))
+        rows = _UNITS if wanted is None else wanted.rates(q, eps)
         columns = _UNITS if wrt == "displacement" else kind.displacement(numbers)
-        entries = [row.dot(column) for row in rows for column in columns]
+        return [row.dot(column) for row in rows for column in columns]
+
     shape = ((3,) if wanted is None else wanted.shape) + ((3,) if wrt == "displacement" else kind.shape)
-    return _stacked(entries, _leading(array, kind.shape), shape, dtype)
-
-
-def _leading(x: NDArray[Any], shape: tuple[int, ...]) -> tuple[int, ...]:
-    return x.shape[: x.ndim - len(shape)]
-
-
-def _numbers(x: NDArray[np.float64], shape: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """One array per number, even for a single sample: `kinetree.expr` does not take NumPy scalars."""
-    flat = x.reshape(-1, int(np.prod(shape)))
-    return [flat[:, k] for k in range(flat.shape[1])]
-
-
-def _stacked(numbers: Any, leading: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """The numbers of each sample as one array."""
-    result = np.empty((int(np.prod(leading)), int(np.prod(shape))), dtype)
-    for k, number in enumerate(numbers):
-        result[:, k] = number
-    return result.reshape(*leading, *shape)
+    return on_numbers(entries, array, kind.shape, shape, dtype)

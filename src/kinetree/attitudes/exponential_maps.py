@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.attitudes.arguments import attitudes
 from kinetree.attitudes.conversion import convert, jacobian
+from kinetree.attitudes.numbers import on_numbers
 from kinetree.errors import ConfigurationError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.spatial import Mat3, Motion, Transform, Vec3
 from kinetree.spatial import pose_exponential as poses
 from kinetree.spatial.exponential import translation_log
@@ -142,10 +143,8 @@ def pose_exp(motion: ArrayLike) -> Array:
     >>> kt.pose_exp([np.pi / 2, 0.0, 0.0, 0.0, 0.0, np.pi / 2])[:3, 3].round(6).tolist()  # a quarter of a circle
     [1.0, 1.0, 0.0]
     """
-    m, leading, dtype = _motions(motion)
-    with np.errstate(all="ignore"):
-        found = poses.pose_exp(m).homogeneous()
-    return _stacked(found, leading, (4, 4), dtype)
+    array, dtype = _motions(motion)
+    return on_numbers(lambda x: poses.pose_exp(_motion(x)).homogeneous(), array, (6,), (4, 4), dtype)
 
 
 def pose_log(pose: ArrayLike | Transform) -> Array:
@@ -170,8 +169,8 @@ def pose_log(pose: ArrayLike | Transform) -> Array:
     >>> kt.pose_log(kt.pose_exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])).round(12).tolist()
     [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     """
-    found, leading, dtype = _logarithm(pose)
-    return _stacked(found.linear_first(), leading, (6,), dtype)
+    numbers, dtype = _turned_and_moved(pose)
+    return on_numbers(lambda x: _logarithm(x).linear_first(), numbers, (6,), (6,), dtype)
 
 
 def pose_exp_jacobian(motion: ArrayLike) -> Array:
@@ -197,9 +196,8 @@ def pose_exp_jacobian(motion: ArrayLike) -> Array:
     >>> bool(np.allclose(moved, kt.pose_exp(xi + eps), rtol=0.0, atol=1e-12))
     True
     """
-    m, leading, dtype = _motions(motion)
-    with np.errstate(all="ignore"):
-        return _stacked(_blocks(*poses.pose_exp_jacobian(m)), leading, (6, 6), dtype)
+    array, dtype = _motions(motion)
+    return on_numbers(lambda x: _blocks(*poses.pose_exp_jacobian(_motion(x))), array, (6,), (6, 6), dtype)
 
 
 def pose_log_jacobian(pose: ArrayLike | Transform) -> Array:
@@ -224,26 +222,28 @@ def pose_log_jacobian(pose: ArrayLike | Transform) -> Array:
     >>> bool(np.allclose(kt.pose_log_jacobian(kt.pose_exp(xi)) @ kt.pose_exp_jacobian(xi), np.eye(6)))
     True
     """
-    found, leading, dtype = _logarithm(pose)
-    with np.errstate(all="ignore"):
-        return _stacked(_blocks(*poses.pose_log_jacobian(found)), leading, (6, 6), dtype)
+    numbers, dtype = _turned_and_moved(pose)
+    return on_numbers(lambda x: _blocks(*poses.pose_log_jacobian(_logarithm(x))), numbers, (6,), (6, 6), dtype)
 
 
-def _logarithm(pose: ArrayLike | Transform) -> tuple[Motion, tuple[int, ...], Any]:
-    """The logarithms, one array per number; leading axes, and the dtype of results."""
+def _turned_and_moved(pose: ArrayLike | Transform) -> tuple[Array, Any]:
+    """The position and the rotation vector of each pose (…, 6), in double precision, and the dtype of results."""
     given: Any = pose.matrix if isinstance(pose, Transform) else pose
     array = real_array("pose", given, "(…, 4, 4)")
     if array.shape[-2:] != (4, 4):
         hint = "; of a rotation alone, rotation_log is the logarithm" if array.shape[-2:] == (3, 3) else ""
         raise ShapeError(f"pose has shape {array.shape}, but poses are homogeneous matrices (…, 4, 4){hint}")
     R, _, dtype = attitudes(array[..., :3, :3], "matrix")
-    _refuse_other_rows(array[..., 3, :])
+    if not holds_symbols(array):
+        _refuse_other_rows(array[..., 3, :])
     w = convert(R, "matrix", "rotation_vector")
-    numbers = np.concatenate([array[..., :3, 3].astype(np.float64), w], axis=-1)
-    with np.errstate(all="ignore"):
-        motion = _motion(_all_or_nothing(numbers.reshape(-1, 6)))
-        v = translation_log(motion.angular, motion.linear)
-    return Motion(motion.angular, v), array.shape[:-2], dtype
+    return _all_or_nothing(np.concatenate([array[..., :3, 3].astype(np.float64), w], axis=-1)), dtype
+
+
+def _logarithm(numbers: Sequence[Any]) -> Motion:
+    """The motion that leads to this position with this rotation vector."""
+    motion = _motion(numbers)
+    return Motion(motion.angular, translation_log(motion.angular, motion.linear))
 
 
 def _refuse_other_rows(last: Array) -> None:
@@ -254,24 +254,25 @@ def _refuse_other_rows(last: Array) -> None:
         raise ConfigurationError(f"pose{where} is no pose: its last row must be 0, 0, 0, 1, not {last[index].tolist()}")
 
 
-def _motions(motion: ArrayLike) -> tuple[Motion, tuple[int, ...], Any]:
-    """Motions, one array per number; leading axes, and the dtype of results."""
+def _motions(motion: ArrayLike) -> tuple[Array, Any]:
+    """Motions (…, 6) in double precision, and the dtype of results."""
     array = real_array("motion", motion, "(…, 6)")
     if array.shape[-1:] != (6,):
         raise ShapeError(f"motion has shape {array.shape}, but motions [v; ω] are (…, 6), linear part first")
     dtype = np.dtype(np.float32 if array.dtype == np.float32 else np.float64)
-    return _motion(_all_or_nothing(array.astype(np.float64).reshape(-1, 6))), array.shape[:-1], dtype
+    return _all_or_nothing(array.astype(np.float64)), dtype
 
 
 def _all_or_nothing(x: Array) -> Array:
-    """A sample with a number that is not finite as NaN alone."""
+    """A sample with a number that is not finite as NaN alone; symbolic ones as they are."""
+    if holds_symbols(x):
+        return x
     return np.where(np.isfinite(x).all(axis=-1, keepdims=True), x, np.nan)
 
 
-def _motion(samples: Array) -> Motion:
-    """Rows [v; w] as one motion of arrays, even for a single sample: `kinetree.expr` takes no NumPy scalars."""
-    v, w = samples.T[:3], samples.T[3:]
-    return Motion(Vec3(*w), Vec3(*v))
+def _motion(numbers: Sequence[Any]) -> Motion:
+    """The motion of six numbers [v; w]."""
+    return Motion(Vec3(*numbers[3:]), Vec3(*numbers[:3]))
 
 
 def _blocks(diagonal: Mat3, right: Mat3) -> list[Any]:
@@ -279,11 +280,3 @@ def _blocks(diagonal: Mat3, right: Mat3) -> list[Any]:
     rows = [(m.x, m.y, m.z) for m in (diagonal, right)]
     upper = [x for a, b in zip(*rows, strict=True) for x in (*a.components(), *b.components())]
     return upper + [x for a in rows[0] for x in (0.0, 0.0, 0.0, *a.components())]
-
-
-def _stacked(numbers: Sequence[Any], leading: tuple[int, ...], shape: tuple[int, ...], dtype: Any) -> Array:
-    """The numbers of each sample as one array."""
-    result = np.empty((int(np.prod(leading)), len(numbers)), dtype)
-    for k, number in enumerate(numbers):
-        result[:, k] = number
-    return result.reshape(*leading, *shape)

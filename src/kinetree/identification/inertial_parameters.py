@@ -14,6 +14,7 @@ from kinetree.model import Joint, Model, check_robot
 from kinetree.model.changes.common import closed, opened
 from kinetree.model.checks.masses import ten
 from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["OF_A_BODY", "OF_A_DRIVE", "inertial_parameters", "parameter_names", "with_inertial_parameters"]
 
@@ -85,6 +86,11 @@ def with_inertial_parameters(robot: Model, parameters: ArrayLike, *, drives: boo
     2.0
     """
     model = check_robot(robot)
+    refuse_symbols(
+        "with_inertial_parameters: a robot whose numbers depend on arguments of a program",
+        "give them with each call, as parameters={'body.NAME.inertia': …} of the function",
+        parameters,
+    )
     drives = bool(drives_option(model, drives))
     numbers = _numbers(model, parameters, drives)
     inertias = [_inertia(x) for x in numbers[: 10 * len(model.bodies)].reshape(-1, 10).tolist()]

@@ -26,14 +26,14 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ModelError, ShapeError
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 
 __all__ = ["from_parameters", "jacobian", "pseudo_inertia", "to_parameters"]
 
@@ -75,8 +75,7 @@ def jacobian(theta: ArrayLike) -> Array:
         scale = np.exp(numbers[..., 0])
         columns = [_ten_of(2.0 * (U @ np.swapaxes(U, -1, -2)))]
         for row, column in _PLACES:
-            dU = np.zeros_like(U)
-            dU[..., row, column] = U[..., row, column] if row == column else scale
+            dU = _matrix({(row, column): U[..., row, column] if row == column else scale}, np.zeros_like(scale))
             half = dU @ np.swapaxes(U, -1, -2)
             columns.append(_ten_of(half + np.swapaxes(half, -1, -2)))
         result = np.stack(columns, axis=-1)
@@ -97,11 +96,11 @@ def from_parameters(parameters: ArrayLike) -> Array:
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
     pi = _ten("parameters", parameters)
-    mass, finite = pi[..., 0], np.isfinite(pi).all(axis=-1)
-    if not finite.all():
+    mass, is_known = pi[..., 0], not holds_symbols(pi)
+    finite, massless = np.isfinite(pi).all(axis=-1), mass <= 0.0
+    if is_known and not finite.all():
         _refuse(~finite, "has parameters that are not finite")
-    massless = np.asarray(mass <= 0.0)
-    if massless.any():
+    if is_known and massless.any():
         where = _first(massless)
         what = (
             "no mass, and a θ has some: keep it out" if mass[where] == 0.0 else f"the negative mass {mass[where]:g} kg"
@@ -119,7 +118,7 @@ def from_parameters(parameters: ArrayLike) -> Array:
         e1 = np.sqrt(central[..., 0, 0] - s12 * s12 - s13 * s13)
         smallest = np.fmin(np.fmin(e1, e2), e3)
         possible = np.isfinite(e1) & np.isfinite(e2) & np.isfinite(e3) & (smallest > 0.0)
-    if not possible.all():
+    if is_known and not possible.all():
         _refuse(~possible, _why(mass[_first(~possible)], central[_first(~possible)]))
     d = np.log(np.stack([e1, e2, e3], axis=-1))
     s = np.stack([s12, s23, s13], axis=-1)
@@ -156,11 +155,17 @@ _NAMES = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 def _factor(theta: Array) -> Array:
     """The factor U."""
     scale = np.exp(theta[..., 0])
-    U = np.zeros((*theta.shape[:-1], 4, 4))
-    for k, (row, column) in enumerate(_PLACES, 1):
-        U[..., row, column] = scale * (np.exp(theta[..., k]) if row == column else theta[..., k])
-    U[..., 3, 3] = scale
-    return U
+    entries = {
+        place: scale * (np.exp(theta[..., k]) if place[0] == place[1] else theta[..., k])
+        for k, place in enumerate(_PLACES, 1)
+    }
+    return _matrix(entries | {(3, 3): scale}, np.zeros_like(scale))
+
+
+def _matrix(entries: Mapping[tuple[int, int], Array], zero: Array) -> Array:
+    """Matrices (…, 4, 4) of these entries (…), and zeros."""
+    rows = [np.stack([entries.get((row, column), zero) for column in range(4)], axis=-1) for row in range(4)]
+    return np.stack(rows, axis=-2)
 
 
 def _ten_of(J: Array) -> Array:
@@ -183,7 +188,9 @@ def _ten(name: str, values: ArrayLike) -> Array:
 
 
 def _check_finite(theta: Array, result: Array) -> None:
-    """Raise for a θ that does not give finite numbers; `result` has the same leading axes."""
+    """Raise for a θ that does not give finite numbers; `result` has the same leading axes. Symbolic ones pass."""
+    if holds_symbols(theta):
+        return
     given, made = np.isfinite(theta), np.isfinite(result).reshape(*theta.shape[:-1], -1).all(axis=-1)
     if not given.all():
         *where, k = _first(~given)

@@ -14,7 +14,7 @@ from kinetree.errors import (
     OptionError,
     ShapeError,
 )
-from kinetree.inputs import real_array
+from kinetree.inputs import holds_symbols, real_array
 from kinetree.layouts.bases import Basis
 from kinetree.layouts.coordinates import Coordinates, Numbers
 from kinetree.layouts.joint_order import owners_as_read, owners_in_order
@@ -22,6 +22,7 @@ from kinetree.layouts.table import LIBRARIES, Written, written
 from kinetree.model import Coupling, Joint, Model, check_robot
 from kinetree.model.robot import refuse_zero_quaternions
 from kinetree.records import record
+from kinetree.symbolic import by_sample
 
 __all__ = ["Layout"]
 
@@ -187,13 +188,14 @@ class Layout:
 
     def _ours(self, method: str, **given: ArrayLike) -> _Arrays:
         arrays = _Arrays.checked(self, method, self.robot.nq, f"{self.robot.name!r}", given)
-        refuse_zero_quaternions(arrays.arrays["q"], self.robot.quaternions)
+        if not holds_symbols(arrays.arrays["q"]):
+            refuse_zero_quaternions(arrays.arrays["q"], self.robot.quaternions)
         return arrays
 
     def _theirs(self, method: str, **given: ArrayLike) -> _Arrays:
         where = f"{self.robot.name!r} in the layout of {LIBRARIES[self.library]}"
         arrays = _Arrays.checked(self, method, self.nq, where, given)
-        for part in self._parts:
+        for part in () if holds_symbols(arrays.arrays["q"]) else self._parts:
             for group in part.coordinates.directions:
                 _refuse_zero(arrays.arrays["q"], part, [part.their_q[k] for k in group], group)
         return arrays
@@ -206,16 +208,28 @@ class Layout:
         into: str,
         theirs: bool = False,
     ) -> Array:
+        def converted(*numbers: Sequence[Any]) -> list[Any]:
+            """The entries of the result, from those of each argument."""
+            entries: list[Any] = [0.0] * n
+            whole = dict(zip(given.arrays, numbers, strict=True))
+            for part in self._parts:
+                own = {
+                    name: _at(x, getattr(part, ("their_" if theirs else "") + ("q" if name == "q" else "v")))
+                    for name, x in whole.items()
+                }
+                place = getattr(part, into)
+                places = place if isinstance(place, list) else range(place.start, place.stop)
+                for k, x in zip(places, convert(part, own), strict=True):
+                    entries[k] = x
+            return entries
+
+        arrays = list(given.arrays.values())
+        if any(map(holds_symbols, arrays)):
+            inside: Array = by_sample(converted, arrays, [(x.shape[-1],) for x in arrays], (n,), np.dtype(given.dtype))
+            return inside
         result = np.empty((*given.shape, n), dtype=given.dtype)
-        for part in self._parts:
-            own = {
-                name: _numbers(array, getattr(part, ("their_" if theirs else "") + ("q" if name == "q" else "v")))
-                for name, array in given.arrays.items()
-            }
-            place = getattr(part, into)
-            places = place if isinstance(place, list) else range(place.start, place.stop)
-            for k, x in zip(places, convert(part, own), strict=True):
-                result[..., k] = x
+        for k, x in enumerate(converted(*map(_numbers, arrays))):
+            result[..., k] = x
         return result
 
 
@@ -249,10 +263,15 @@ class _Arrays:
         return _Arrays(arrays, shape, np.float32 if single else np.float64)
 
 
-def _numbers(array: Array, places: slice | list[int]) -> Numbers:
+def _numbers(array: Array) -> Numbers:
     """One array per entry, even for a single sample: `kinetree.expr` does not take NumPy scalars."""
-    own = np.atleast_2d(array[..., places])
-    return [own[..., k] for k in range(own.shape[-1])]
+    whole = np.atleast_2d(array)
+    return [whole[..., k] for k in range(whole.shape[-1])]
+
+
+def _at(numbers: Sequence[Any], places: slice | list[int]) -> Numbers:
+    """The numbers at these places."""
+    return [numbers[k] for k in places] if isinstance(places, list) else list(numbers[places])
 
 
 def _sum(a: Numbers, b: Numbers, sign: float) -> Numbers:
