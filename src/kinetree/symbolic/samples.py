@@ -46,7 +46,7 @@ def by_sample(
     return SymbolicArray(whole.reshape((*shape, *core)), found if found.kind == "f" else FLOAT64)
 
 
-def refuse_symbols(what: str, instead: str, *arrays: ArrayLike) -> None:
+def refuse_symbols(what: str, instead: str, *arrays: object) -> None:
     """Raise if one of these depends on arguments of a program, where numbers are needed.
 
     `what`: what depends on the numbers, as the subject of the message; `instead`: what to do.
