@@ -280,10 +280,7 @@ def test_the_default_tolerance_goes_by_the_dtype(robot: kt.Model) -> None:
     assert not is_kept(q, tolerance=1e-7)
     assert not is_kept(single)
     assert is_kept(single, tolerance=1e-10)
-    assert (
-        kt.compile(robot, kt.impact, constraints=both, dtype="float32").__self__.source.options["tolerance"]
-        == 1e-7
-    )
+    assert kt.compile(robot, kt.impact, constraints=both, dtype="float32").__self__.source.options["tolerance"] == 1e-7
     inertia, change = kt.jvp(robot, kt.operational_space_inertia, (single,), {"q": single}, constraints=both)
     assert inertia.dtype == np.float32
     np.testing.assert_allclose(inertia, kt.operational_space_inertia(robot, single, both), rtol=1e-5)

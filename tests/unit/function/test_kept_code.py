@@ -302,9 +302,7 @@ def test_robots_that_are_dropped_leave_no_memory_behind(
             half = _resident()
     gc.collect()
     assert _resident() - half < 2_000_000
-    assert not any(
-        f.source.model.name == "pendulum" for known in module._kernels.values() for f in known.values()
-    )
+    assert not any(f.source.model.name == "pendulum" for known in module._kernels.values() for f in known.values())
 
 
 def _resident() -> int:
