@@ -20,7 +20,7 @@ from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.operands import contains_symbols
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["Trace", "as_symbolic", "current_trace", "inlined", "is_symbolic"]
+__all__ = ["Trace", "as_symbolic", "current_trace", "inlined", "is_symbolic", "trace_in_progress"]
 
 _state = threading.local()
 
@@ -73,9 +73,14 @@ class Trace:
             _state.trace = around
 
 
+def trace_in_progress() -> Trace | None:
+    """The trace in progress in this thread, if there is one."""
+    return getattr(_state, "trace", None)
+
+
 def current_trace() -> Trace:
     """The trace in progress in this thread. Raises ProgramError if there is none."""
-    trace: Trace | None = getattr(_state, "trace", None)
+    trace = trace_in_progress()
     if trace is None:
         refuse(
             "a symbolic array is used while no program is traced: it belongs to a trace that is over; a program's "
@@ -116,6 +121,6 @@ def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: 
     spread = [np.broadcast_to(x.elements, (*shape, *core)) for x, core in zip(arrays, cores, strict=True)]
     result = np.empty((*shape, *expected.core), dtype=object)
     for sample in np.ndindex(shape):
-        numbers = source.inlined(*(x[sample].ravel().tolist() for x in spread))
+        numbers = source.inlined(*(x[*sample, ...].ravel().tolist() for x in spread))
         result[sample] = np.array([*numbers, None], dtype=object)[:-1].reshape(expected.core)
     return SymbolicArray(result, trace.dtype)
