@@ -7,12 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kinetree.compiler.tracing import Trace, as_symbolic
+from kinetree.compiler.tracing import Trace, as_symbolic, current_trace, is_symbolic
 from kinetree.errors import ShapeError
 from kinetree.programs.forms import apart, apart_like, filled
 from kinetree.symbolic import SymbolicArray
 from kinetree.symbolic.array import BOOL, made
-from kinetree.symbolic.operands import contains_symbols
 from kinetree.symbolic.refusals import refuse, user_line
 
 __all__ = ["Outputs", "State", "described"]
@@ -50,11 +49,8 @@ class State:
         if self._trace is not None:
             array = self._array(x)
             return array if isinstance(x, SymbolicArray) or array.dtype == BOOL else made(array.elements, self._floats)
-        if isinstance(x, SymbolicArray) or contains_symbols(x):
-            refuse(
-                f"{self._loop}: the state is of a program that is traced no longer; a program's arrays live only while "
-                "it runs"
-            )
+        if is_symbolic([x]):
+            current_trace()  # raises
         array = self._array(x)
         return array.astype(np.float64)[()] if array.dtype.kind in "iu" else array
 

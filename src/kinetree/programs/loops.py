@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from kinetree.compiler.tracing import Trace, as_symbolic, trace_in_progress
+from kinetree.compiler.tracing import Trace, as_symbolic, current_trace, is_symbolic, trace_in_progress
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Recorder
 from kinetree.programs.forms import apart, filled
@@ -115,6 +115,8 @@ def _fori(counters: range, body: Callable[[Any, Any], Any], state: Any) -> Any:
 def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int) -> tuple[Any, Any]:
     trace = trace_in_progress()
     if trace is None:
+        if is_symbolic(rows):
+            current_trace()  # raises
         if count == 0:
             return _scan_nothing(step, state, form, rows)
         return _scan_plain(step, state, form, rows, count)

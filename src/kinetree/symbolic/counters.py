@@ -26,8 +26,11 @@ _Values = dict[int, list[int]]
 def row_at(elements: NDArray[np.object_], place: Symbol) -> NDArray[np.object_]:
     """Row of an array at a place made of counters. A place that depends on data raises the error of such an index."""
     recorder: Recorder | None = place.graph.recorder
-    values = None if recorder is None else _Counters(recorder).values(place)
-    if recorder is None or values is None:
+    if recorder is None:
+        refuse_value("index")
+    recorder.checked(place)
+    values = _Counters(recorder).values(place)
+    if values is None:
         refuse_value("index")
     shape = elements.shape[1:]
     row: NDArray[np.object_] = np.empty(math.prod(shape), object)

@@ -59,7 +59,7 @@ class _Places:
         numbers: dict[object, int] = {"constant": 0}
         keys, places = [], []
         for x in elements.ravel().tolist():
-            key, place = _place(recorder, x)
+            key, place = _place(recorder, recorder.checked(x))
             keys.append(numbers.setdefault(key, len(numbers)))
             places.append(place)
         self._arrays: list[Any] = list(numbers)
@@ -143,7 +143,7 @@ def _new_rows(recorder: Recorder, elements: Elements) -> Rows:
         return places.columns()
     block = recorder.root
     for x in elements.ravel().tolist():
-        if isinstance(recorder.checked(x), Symbol) and x.graph.depth > block.depth:
+        if isinstance(x, Symbol) and x.graph.depth > block.depth:
             block = x.graph
     with recorder.outside(block):
         memory = recorder.array("rows", count * width)
