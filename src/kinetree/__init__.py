@@ -155,7 +155,7 @@ from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
-from kinetree.programs import Argument, Program, program
+from kinetree.programs import Argument, Program, fori, program, scan
 from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
@@ -277,6 +277,7 @@ __all__ = [
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
+    "fori",
     "forward_dynamics",
     "forward_kinematics",
     "frame_acceleration",
@@ -341,6 +342,7 @@ __all__ = [
     "rotation_log",
     "rotation_log_jacobian",
     "save",
+    "scan",
     "simulate",
     "solids",
     "to_text",

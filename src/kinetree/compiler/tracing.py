@@ -21,7 +21,15 @@ from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 from kinetree.symbolic.samples import by_sample
 
-__all__ = ["Trace", "as_symbolic", "current_trace", "dtype_in_trace", "inlined", "is_symbolic"]
+__all__ = [
+    "Trace",
+    "as_symbolic",
+    "current_trace",
+    "dtype_in_trace",
+    "inlined",
+    "is_symbolic",
+    "trace_in_progress",
+]
 
 _state = threading.local()
 
@@ -77,9 +85,14 @@ class Trace:
                 _state.trace = around
 
 
+def trace_in_progress() -> Trace | None:
+    """The trace in progress in this thread, if there is one."""
+    return getattr(_state, "trace", None)
+
+
 def current_trace() -> Trace:
     """The trace in progress in this thread. Raises ProgramError if there is none."""
-    trace: Trace | None = getattr(_state, "trace", None)
+    trace = trace_in_progress()
     if trace is None:
         refuse(
             "a symbolic array is used while no program is traced: it belongs to a trace that is over; a program's "

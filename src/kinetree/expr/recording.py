@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
+from typing import Any
 
 from kinetree.expr.program import Array, Index, Port, Program, Range, Term, Walk
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol
@@ -102,16 +103,22 @@ class Recorder:
     def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], most: int = sys.maxsize) -> None:
         """`most`: as for `Graph`."""
         self.root = Graph(most=most)
+        self.root.recorder = self
         self.graph = self.root
         """The graph of the block that is being recorded."""
         self.arrays: list[Array] = []
         self.tables: list[tuple[int, ...]] = []
         self._table_numbers: dict[tuple[int, ...], int] = {}
-        self._loops = 0
+        self._constants: dict[tuple[float, ...], Memory] = {}
         self._ports = len(inputs) + len(outputs)
         memories = [Memory(self, k, port.size) for k, port in enumerate((*inputs, *outputs))]
         self.inputs = memories[: len(inputs)]
         self.outputs = memories[len(inputs) :]
+        self.settled: set[int] = set(range(len(inputs)))
+        """Arrays whose content is the same wherever a symbol loaded from them may be used: it can be loaded again."""
+        self.rows: dict[int, tuple[Any, Any]] = {}
+        """What is known about arrays of symbols by those who make them, with the array, by its identity."""
+        self._input_places: dict[Symbol, tuple[int, int]] = {}
 
     def array(
         self, name: str, size: int, values: Sequence[float] | None = None, *, record: str = "", clear: bool = False
@@ -121,7 +128,29 @@ class Recorder:
         if constants is not None and len(constants) != size:
             raise ValueError(f"{name} has {size} places, but {len(constants)} values")
         self.arrays.append(Array(name, size, constants, record, clear))
-        return Memory(self, self._ports + len(self.arrays) - 1, size, constants)
+        return self.memory(self._ports + len(self.arrays) - 1)
+
+    def memory(self, number: int) -> Memory:
+        """The array of a number."""
+        if number < self._ports:
+            return (*self.inputs, *self.outputs)[number]
+        array = self.arrays[number - self._ports]
+        return Memory(self, number, array.size, array.values)
+
+    def constants(self, values: Sequence[float]) -> Memory:
+        """The table of these constants, which is added if it is new."""
+        key = tuple(values)
+        if key not in self._constants:
+            self._constants[key] = made = self.array("constants", len(key), key)
+            self.settled.add(made.number)
+        return self._constants[key]
+
+    def input_place(self, x: Symbol) -> tuple[int, int]:
+        """The port of an input, and its place there."""
+        if not self._input_places:
+            places = [(port, k) for port, memory in enumerate(self.inputs) for k in range(memory.size)]
+            self._input_places = dict(zip(self.root.inputs, places, strict=True))
+        return self._input_places[x]
 
     def table(self, values: Sequence[int]) -> int:
         """The number of a table of integers, which is added if it is new."""
@@ -149,12 +178,8 @@ class Recorder:
     def loop(self, over: Range | Walk) -> Iterator[Index]:
         """Record the body of a loop; the context is its counter."""
         over = self._checked_rounds(over)
-        with self._block() as graph:
-            self._loops += 1
-            try:
-                yield Index(0, (Term(self._loops - 1),))
-            finally:
-                self._loops -= 1
+        with self._block(over) as graph:
+            yield self.counter
         self.graph.effects.append(LoopEffect(self.graph.tick(), over, graph, (), (), (), ()))
 
     def fold(
@@ -166,11 +191,9 @@ class Recorder:
         """Record a loop that carries values between iterations: `step(counter, values)` gives the next ones."""
         outer, start = self.graph, tuple(map(self.checked, state))
         over = self._checked_rounds(over)
-        with self._block() as graph:
+        with self._block(over) as graph:
             inside = tuple(graph.new("carried") for _ in start)
-            self._loops += 1
-            following = tuple(map(self.checked, step(Index(0, (Term(self._loops - 1),)), list(inside))))
-            self._loops -= 1
+            following = tuple(map(self.checked, step(self.counter, list(inside))))
         if len(following) != len(inside):
             raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")
         results = tuple(outer.new("result") for _ in start)
@@ -204,12 +227,24 @@ class Recorder:
         return list(results)
 
     @contextmanager
-    def outside(self) -> Iterator[None]:
-        """Record before the outermost loop that is being recorded now."""
-        graph, loops = self.graph, self._loops
-        self.graph, self._loops = self.root, 0
-        yield
-        self.graph, self._loops = graph, loops
+    def outside(self, block: Graph | None = None) -> Iterator[None]:
+        """Record before the outermost loop that is being recorded now; or at the present end of an enclosing block."""
+        graph, self.graph = self.graph, block or self.root
+        try:
+            yield
+        finally:
+            self.graph = graph
+
+    @contextmanager
+    def apart(self, over: Range) -> Iterator[None]:
+        """Record the body of a loop, and drop it."""
+        with self._block(over):
+            yield
+
+    @property
+    def counter(self) -> Index:
+        """The counter of the innermost loop."""
+        return Index(0, (Term(len(self.graph.around) - 1),))
 
     def checked(self, value: Scalar) -> Scalar:
         """Check a value for use in the current block; an int becomes a float, or it would be a value's number."""
@@ -221,7 +256,7 @@ class Recorder:
 
     def checked_index(self, at: Index) -> Index:
         """Check an index that is used in the current block."""
-        if any(t.loop >= self._loops for t in at.terms):
+        if any(t.loop >= len(self.graph.around) for t in at.terms):
             raise ValueError("the counter of a loop is used outside of it")
         return at
 
@@ -231,9 +266,11 @@ class Recorder:
         return over
 
     @contextmanager
-    def _block(self) -> Iterator[Graph]:
+    def _block(self, *over: Range | Walk) -> Iterator[Graph]:
+        """A block inside the present one: the body of a loop, if it goes through something."""
         outer = self.graph
         self.graph = Graph(outer)
+        self.graph.around = (*outer.around, *over)
         try:
             yield self.graph
         finally:

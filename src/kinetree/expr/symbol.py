@@ -99,13 +99,17 @@ class Graph:
     made of outer symbols alone is recorded outside, once, even while the block is being traced.
     """
 
-    __slots__ = ("_clock", "_interned", "depth", "effects", "inputs", "parent")
+    __slots__ = ("_clock", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
 
     def __init__(self, parent: Graph | None = None, most: int = sys.maxsize) -> None:
         """`most`: how many operations the whole trace may record before it raises `TraceTooLongError`."""
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent else 0
         self.inputs: list[Symbol] = []
+        self.around: tuple[Any, ...] = parent.around if parent else ()
+        """What the loops around this block go through, the outermost first."""
+        self.recorder: Any = parent.recorder if parent else None
+        """The `Recorder` of the trace, if it has memory."""
         self.effects: list[Any] = []
         """What happens to memory, in order; see `kinetree.expr.recording`."""
         self._interned: dict[tuple[object, ...], Symbol] = {}

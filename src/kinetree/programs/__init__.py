@@ -1,6 +1,7 @@
 """Programs of a user's own: functions over robots that are traced, compiled and differentiated as kinetree's are."""
 
 from kinetree.programs.argument import Argument
+from kinetree.programs.loops import fori, scan
 from kinetree.programs.program import Program, program
 
-__all__ = ["Argument", "Program", "program"]
+__all__ = ["Argument", "Program", "fori", "program", "scan"]

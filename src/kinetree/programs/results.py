@@ -6,19 +6,19 @@ A compiled function has one result, so several are its parts, one after another;
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.inputs import real_array
+from kinetree.programs.forms import Form, apart, filled, parts_of
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["Leaf", "Results", "several"]
+__all__ = ["Leaf", "Results"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -45,7 +45,12 @@ class Results:
         self._program = program
         self._dtype = dtype
         self._numbers: list[Scalar] = []
-        self._form = self._taken(returned, "")
+        self._form, arrays = apart(returned, self._refuse)
+        for path, x in arrays:
+            array = self._array(x, path)
+            leaf_dtype = dtype if array.dtype.kind == "f" else array.dtype
+            self.leaves.append(Leaf(path, array.shape, leaf_dtype))
+            self._numbers += array.flat_elements()
 
     @property
     def is_one(self) -> bool:
@@ -103,7 +108,7 @@ class Results:
 
     def filled(self, parts: Iterator[Any]) -> Any:
         """The form with these in place of its arrays, in order."""
-        return _filled(self._form, list(parts))
+        return filled(self._form, list(parts))
 
     def _views(self, whole: Any) -> Iterator[Any]:
         for leaf, part in zip(self.leaves, self._parts(whole), strict=True):
@@ -120,10 +125,10 @@ class Results:
 
     def _take(self, form: Any, given: Any, path: str, taken: dict[int, Any]) -> None:
         """Find what is given for each array of a form."""
-        if not isinstance(form, _Form):
+        if not isinstance(form, Form):
             taken[form] = given
             return
-        parts, verb = _parts(given), "has" if "." in path or "[" in path else "have"
+        parts, verb = parts_of(given), "has" if "." in path or "[" in path else "have"
         if isinstance(given, tuple | list) and len(given) == len(form.parts):
             parts = dict(zip(form.parts, given, strict=True))
         if parts is None or (len(parts) != len(form.parts) and not isinstance(given, dict)):
@@ -152,22 +157,12 @@ class Results:
             return x if x.ndim else x[()]
         return x.astype(leaf.dtype)
 
-    def _taken(self, x: Any, path: str) -> Any:
-        """The form of one result, with numbers of leaves in place of arrays."""
-        if isinstance(x, SymbolicArray | np.ndarray | np.generic | int | float):
-            array = self._array(x, path)
-            leaf_dtype = self._dtype if array.dtype.kind == "f" else array.dtype
-            self.leaves.append(Leaf(path, array.shape, leaf_dtype))
-            self._numbers += array.flat_elements()
-            return len(self.leaves) - 1
-        parts = _parts(x)
-        if parts is None:
-            where = f" in its result{path}" if path else ""
-            refuse(
-                f"the program {self._program!r} returned {'None' if x is None else type(x).__name__}{where}; it must "
-                "return arrays or numbers: one, or several in a tuple, list, dict, named tuple or dataclass"
-            )
-        return _Form(type(x), {key: self._taken(part, f"{path}{_step(x, key)}") for key, part in parts.items()})
+    def _refuse(self, x: Any, path: str) -> NoReturn:
+        where = f" in its result{path}" if path else ""
+        refuse(
+            f"the program {self._program!r} returned {'None' if x is None else type(x).__name__}{where}; it must "
+            "return arrays or numbers: one, or several in a tuple, list, dict, named tuple or dataclass"
+        )
 
     def _array(self, x: Any, path: str) -> SymbolicArray:
         if isinstance(x, SymbolicArray):
@@ -175,51 +170,3 @@ class Results:
         if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubO":
             refuse(f"the program {self._program!r} returned an array of dtype {x.dtype}{path}, not of real numbers")
         return symbolic(x)
-
-
-class _Form(NamedTuple):
-    """A container of results."""
-
-    kind: type
-    parts: dict[Any, Any]
-
-    @property
-    def text(self) -> str:
-        """What it is, in messages."""
-        return f"{self.kind.__name__} of {', '.join(map(str, self.parts)) or 'nothing'}"
-
-    def step(self, key: Any) -> str:
-        """The path to a part, as it is written after the whole."""
-        return f".{key}" if hasattr(self.kind, "_fields") or is_dataclass(self.kind) else f"[{key!r}]"
-
-
-def several(form: Any) -> bool:
-    """Whether something returned holds arrays, rather than being one."""
-    return _parts(form) is not None
-
-
-def _parts(x: Any) -> Mapping[Any, Any] | None:
-    if isinstance(x, dict):
-        return x
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return dict(zip(x._fields, x, strict=True))
-    if isinstance(x, tuple | list):
-        return dict(enumerate(x))
-    if is_dataclass(x) and not isinstance(x, type):
-        return {f.name: getattr(x, f.name) for f in fields(x)}
-    return None
-
-
-def _step(x: Any, key: Any) -> str:
-    return f".{key}" if hasattr(x, "_fields") or is_dataclass(x) else f"[{key!r}]"
-
-
-def _filled(form: Any, leaves: Sequence[Any]) -> Any:
-    if not isinstance(form, _Form):
-        return leaves[form]
-    parts = {key: _filled(part, leaves) for key, part in form.parts.items()}
-    if issubclass(form.kind, dict):
-        return parts
-    if hasattr(form.kind, "_fields") or is_dataclass(form.kind):
-        return form.kind(**parts)
-    return (tuple if issubclass(form.kind, tuple) else list)(parts.values())

@@ -8,7 +8,7 @@ alike; so the function is run again for each that a first run offers, and the sh
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,12 +16,13 @@ import numpy as np
 
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import ProgramError
-from kinetree.expr import MixedTracesError, Port, Program, Recorder, lower
+from kinetree.expr import MixedTracesError, Port, Program, Recorder, Scalar, lower
 from kinetree.programs.argument import Argument
 from kinetree.programs.lines import Lines
 from kinetree.programs.results import Results
 from kinetree.records import record
 from kinetree.symbolic import SymbolicArray, explained, line_of
+from kinetree.symbolic.stored import Copy, copy, has_long_runs
 
 __all__ = ["Traced", "called", "traced", "with_choices"]
 
@@ -79,8 +80,26 @@ def with_choices(
             raise ProgramError(f"the program {name!r} returned an array of an earlier run; {_KEPT}") from None
     output = Port(name, results.shape)
     origins = None if lines is None else lines.origins
-    program = lower(recorder.root, tuple(inputs), (output,), numbers, name, recorder.arrays, recorder.tables, origins)
+    flat = None if stored(recorder, results, numbers) else numbers
+    program = lower(recorder.root, tuple(inputs), (output,), flat, name, recorder.arrays, recorder.tables, origins)
     return Traced(program, results, choices), trace.offered
+
+
+def stored(recorder: Recorder, results: Results, numbers: Sequence[Scalar]) -> bool:
+    """Store the results in the output, if that takes loops: they are in memory. Otherwise they stay values."""
+    if not recorder.root.effects:
+        return False
+    copies, output, first = [], recorder.outputs[0], 0
+    for leaf in results.leaves:
+        elements = np.empty(leaf.size, object)
+        elements[:] = numbers[first : first + leaf.size]
+        copies.append(Copy(elements.reshape(leaf.shape), output, first))
+        first += leaf.size
+    if not any(has_long_runs(recorder, c.elements) for c in copies):
+        return False
+    output.size = first
+    copy(recorder, *copies)
+    return True
 
 
 _KEPT = (

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError
+from kinetree.expr import Symbol
+from kinetree.symbolic.counters import row_at
 from kinetree.symbolic.refusals import misfit
 
 __all__ = ["element"]
@@ -15,6 +17,12 @@ __all__ = ["element"]
 
 def element(elements: NDArray[np.object_], key: Any) -> Any:
     """elements[key]. A key that depends on data raises an error by itself when NumPy asks for its values."""
+    first = key[0] if type(key) is tuple and key else key
+    if hasattr(first, "flat_elements") and first.dtype.kind == "i" and not first.ndim and elements.ndim:
+        place = first.flat_elements()[0]
+        if isinstance(place, Symbol):
+            row = row_at(elements, place)
+            return row if first is key else element(row, key[1:])
     try:
         return elements[key]
     except KinetreeError:

@@ -1,0 +1,106 @@
+"""Forms of arrays: one array, or several in a tuple, list, dict, named tuple or dataclass, nested as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from kinetree.symbolic import SymbolicArray
+
+__all__ = ["Form", "apart", "apart_like", "filled", "is_array", "parts_of"]
+
+NOTHING = type(None)
+
+
+class Form(NamedTuple):
+    """A container, and what it contains: numbers of arrays, and further forms."""
+
+    kind: type
+    parts: dict[Any, Any]
+
+    @property
+    def text(self) -> str:
+        """What it is, in messages."""
+        return f"{self.kind.__name__} of {', '.join(map(str, self.parts)) or 'nothing'}"
+
+    def step(self, key: Any) -> str:
+        """The path to a part, as it is written after the whole."""
+        return step(self.kind, key)
+
+
+Refuse = Callable[[Any, str], NoReturn]
+"""Raises the error of something that is neither an array nor a container, at a path such as "[0].gain"."""
+
+
+def is_array(x: Any) -> bool:
+    """Whether this counts as an array by itself."""
+    return isinstance(x, SymbolicArray | np.ndarray | np.generic | int | float)
+
+
+def apart(x: Any, refuse: Refuse, *, nothing: bool = False) -> tuple[Any, list[tuple[str, Any]]]:
+    """The form, with numbers in place of arrays, and the arrays, in order, with their paths.
+
+    `nothing`: whether None is a container without arrays.
+    """
+    leaves: list[tuple[str, Any]] = []
+
+    def form(x: Any, path: str) -> Any:
+        if is_array(x):
+            leaves.append((path, x))
+            return len(leaves) - 1
+        parts = {} if nothing and x is None else parts_of(x)
+        if parts is None:
+            refuse(x, path)
+        return Form(type(x), {key: form(part, path + step(type(x), key)) for key, part in parts.items()})
+
+    return form(x, ""), leaves
+
+
+def apart_like(form: Any, x: Any, refuse: Refuse, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The arrays of something that has this form; `refuse` is called at the path where it has not."""
+    if not isinstance(form, Form):
+        if not is_array(x):
+            refuse(x, path)
+        yield path, x
+        return
+    parts = {} if x is None else parts_of(x)
+    same_kind = type(x) is form.kind or {type(x), form.kind} == {tuple, list}
+    if parts is None or not same_kind or parts.keys() != form.parts.keys():
+        refuse(x, path)
+    for key, part in form.parts.items():
+        yield from apart_like(part, parts[key], refuse, path + step(form.kind, key))
+
+
+def filled(form: Any, leaves: Sequence[Any]) -> Any:
+    """The form with these in place of its arrays, in order."""
+    if not isinstance(form, Form):
+        return leaves[form]
+    if form.kind is NOTHING:
+        return None
+    parts = {key: filled(part, leaves) for key, part in form.parts.items()}
+    if issubclass(form.kind, dict):
+        return parts
+    if hasattr(form.kind, "_fields") or is_dataclass(form.kind):
+        return form.kind(**parts)
+    return (tuple if issubclass(form.kind, tuple) else list)(parts.values())
+
+
+def step(kind: type, key: Any) -> str:
+    """The path from a container to a part of it."""
+    return f".{key}" if hasattr(kind, "_fields") or is_dataclass(kind) else f"[{key!r}]"
+
+
+def parts_of(x: Any) -> Mapping[Any, Any] | None:
+    """The parts of a container, by index, key or name; None if it is none."""
+    if isinstance(x, dict):
+        return x
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return dict(zip(x._fields, x, strict=True))
+    if isinstance(x, tuple | list):
+        return dict(enumerate(x))
+    if is_dataclass(x) and not isinstance(x, type):
+        return {f.name: getattr(x, f.name) for f in fields(x)}
+    return None

@@ -1,0 +1,221 @@
+"""Loops of a program, `fori` and `scan`: Python's own loops on plain arrays, one loop of the program in a trace."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from kinetree.compiler.tracing import Trace, as_symbolic, current_trace, is_symbolic, trace_in_progress
+from kinetree.errors import OptionError, ShapeError
+from kinetree.expr import Recorder
+from kinetree.programs.forms import apart, filled
+from kinetree.programs.loop_recording import Recording
+from kinetree.programs.loop_state import Outputs, State, described
+from kinetree.symbolic import SymbolicArray
+from kinetree.symbolic.refusals import refuse, user_line
+
+__all__ = ["fori", "scan"]
+
+
+def fori(iterations: int | range, body: Callable[[Any, Any], Any], state: Any) -> Any:
+    """Repeat a step a fixed number of times: state = body(k, state) for k = 0, 1, …
+
+    In a program this records one loop: `body` is run once, on symbolic arrays, however often the loop repeats it. With
+    plain arrays, outside of programs, it is a Python loop with the same numbers, to debug the body.
+
+    The counter k is a whole number that can be used in arithmetic, and as an index of the first axis of a program's
+    arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: go through the rows of that by
+    `kt.scan`. The body can use symbolic arrays from around it; what is computed from those alone is computed once,
+    before the loop.
+
+    Args:
+        iterations: their number, or a `range` that k goes through. It may not depend on arguments of a program.
+        body: takes k and the state, and returns the next state, of the same form, shapes and kinds of numbers.
+        state: the first state: an array or number, or several in a tuple, list, dict, named tuple or dataclass. Plain
+            numbers count as real ones, also if they are written as integers.
+
+    Returns:
+        The last state, in the same form.
+
+    Raises:
+        ShapeError: the body returns a state of other shapes, or of another form.
+        OptionError: the number of iterations is not one.
+        ProgramError: the number of iterations depends on arguments of a program.
+
+    >>> import kinetree as kt
+    >>> @kt.program(x=())
+    ... def root(x):
+    ...     return kt.fori(6, lambda k, y: 0.5 * (y + x / y), 1.0)
+    >>> print(round(root(2.0), 12))
+    1.414213562373
+    """
+    return _fori(_counters(iterations), body, state)
+
+
+def scan(step: Callable[[Any, Any], Any], state: Any, rows: Any = None, length: int | None = None) -> tuple[Any, Any]:
+    """Repeat a step over the rows of arrays, and collect its outputs: state, output = step(state, row).
+
+    In a program this records one loop: `step` is run once, on symbolic arrays, and rows and outputs are in memory. Rows
+    of a program's arguments, and of another scan's outputs, are read where they are. With plain arrays, outside of
+    programs, it is a Python loop with the same numbers, to debug the step.
+
+    Args:
+        step: takes the state and one row, and returns the next state and an output; the state as for `kt.fori`, the
+            output in any form of arrays, or None.
+        state: the first state, as for `kt.fori`.
+        rows: arrays with one row per step in the first axis: one, or several in a tuple, list, dict, named tuple or
+            dataclass, of equal length; or None.
+        length: the number of steps, if there are no rows to tell it.
+
+    Returns:
+        The last state, and the outputs, in the form of one of them: arrays with one row per step in the first axis.
+
+    Raises:
+        ShapeError: the step returns a state of other shapes or another form, or the rows differ in length.
+        OptionError: the length is missing, or is not a number of steps.
+        ProgramError: the length depends on arguments of a program, or the step does not return a state and an output.
+
+    >>> import kinetree as kt
+    >>> @kt.program(x=5)
+    ... def running_mean(x):
+    ...     def step(state, row):
+    ...         total, count = state[0] + row, state[1] + 1
+    ...         return (total, count), total / count
+    ...     _, means = kt.scan(step, (0.0, 0.0), x)
+    ...     return means
+    >>> running_mean([1.0, 2.0, 3.0, 4.0, 5.0])
+    array([1. , 1.5, 2. , 2.5, 3. ])
+    """
+    form, leaves = apart(rows, _no_rows, nothing=True)
+    arrays = [x if isinstance(x, SymbolicArray) else np.asarray(x) for _, x in leaves]
+    count = _length([(path, x.shape) for (path, _), x in zip(leaves, arrays, strict=True)], length)
+    return _scan(step, state, form, arrays, count)
+
+
+def _fori(counters: range, body: Callable[[Any, Any], Any], state: Any) -> Any:
+    trace = trace_in_progress()
+    loop = State("kt.fori", body, state, trace)
+    if trace is None:
+        leaves = loop.first
+        for k in counters:
+            leaves = loop.next(body(k, loop.filled(leaves)))
+        return loop.filled(leaves)
+    recording = Recording(trace, len(counters))
+    numbers = np.array(counters, np.int64)
+
+    def one(leaves: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        return loop.next(body(recording.row(numbers), loop.filled(leaves))), ()
+
+    return loop.filled(recording.run(loop.first, one)[0])
+
+
+def _scan(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int) -> tuple[Any, Any]:
+    trace = trace_in_progress()
+    if trace is None:
+        if is_symbolic(rows):
+            current_trace()  # raises
+        if count == 0:
+            return _scan_nothing(step, state, form, rows)
+        return _scan_plain(step, state, form, rows, count)
+    loop, outputs = State("kt.scan", step, state, trace), Outputs()
+    recording = Recording(trace, count)
+
+    def one(leaves: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        row = filled(form, [recording.row(x) for x in rows])
+        following, output = _pair(step(loop.filled(leaves), row), loop)
+        return loop.next(following), [as_symbolic(x, trace.dtype) for x in outputs.taken(output)]
+
+    last, stacked = recording.run(loop.first, one)
+    return loop.filled(last), filled(outputs.form, stacked)
+
+
+def _scan_plain(
+    step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any], count: int
+) -> tuple[Any, Any]:
+    loop, outputs = State("kt.scan", step, state, None), Outputs()
+    leaves, collected = loop.first, []
+    for k in range(count):
+        following, output = _pair(step(loop.filled(leaves), filled(form, [x[k] for x in rows])), loop)
+        leaves = loop.next(following)
+        collected.append([np.asarray(x) for x in outputs.taken(output)])
+    return loop.filled(leaves), filled(outputs.form, [np.stack(x) for x in zip(*collected, strict=True)])
+
+
+def _scan_nothing(step: Callable[[Any, Any], Any], state: Any, form: Any, rows: Sequence[Any]) -> tuple[Any, Any]:
+    """A scan of no rows: what a step would return is found in a trace, which is dropped."""
+    with Trace(Recorder((), ()), np.dtype(np.float64)).recording():
+        _, stacked = _scan(step, state, form, rows, 0)
+    stacked_form, found = apart(stacked, _no_output, nothing=True)
+    leaves = [np.empty(x.shape, x.dtype) for _, x in found]
+    loop = State("kt.scan", step, state, None)
+    return loop.filled(loop.first), filled(stacked_form, leaves)
+
+
+def _counters(iterations: Any) -> range:
+    if isinstance(iterations, range):
+        return iterations
+    return range(_whole(iterations, "kt.fori: the number of iterations"))
+
+
+def _length(rows: Sequence[tuple[str, tuple[int, ...]]], length: Any) -> int:
+    """The number of steps of a scan."""
+    if length is None and not rows:
+        raise OptionError("kt.scan: without rows, length= says how many steps there are")
+    for path, shape in rows:
+        if not shape:
+            raise ShapeError(
+                f"{user_line()}: kt.scan: the rows{path} are one number; rows are arrays with one row per step in the "
+                "first axis"
+            )
+    lengths = {shape[0] for _, shape in rows}
+    if length is not None:
+        lengths.add(_whole(length, "kt.scan: length"))
+    if len(lengths) > 1:
+        text = ", ".join(f"rows{path} of shape {shape}" for path, shape in rows)
+        also = "" if length is None else f", and length is {length}"
+        raise ShapeError(f"{user_line()}: kt.scan: the first axes differ in length: {text}{also}")
+    return lengths.pop()
+
+
+def _whole(number: Any, what: str) -> int:
+    """A number of iterations."""
+    if isinstance(number, SymbolicArray) and not all(isinstance(x, float) for x in number.flat_elements()):
+        refuse(
+            f"{what} depends on arguments of the program, or on the counter of a loop; it must be known while the "
+            "program is traced: take the largest number, and keep the state that is final with np.where(k < n, new, "
+            "state)"
+        )
+    try:
+        count = -1 if isinstance(number, bool | np.bool_) else operator.index(number)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise OptionError(f"{what} is a whole number from 0 on, not {number!r:.60}")
+    return count
+
+
+def _pair(returned: Any, loop: State) -> tuple[Any, Any]:
+    """What the step of a scan returned."""
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        refuse(
+            f"kt.scan: {loop.where} returned {described(returned)}; it must return two things, the next state and an "
+            "output: return state, output (None, if there is nothing to collect)"
+        )
+    return returned
+
+
+def _no_rows(x: Any, path: str) -> NoReturn:
+    raise OptionError(
+        f"{user_line()}: kt.scan: rows{path} are {described(x)}; they are an array with one row per step, or several "
+        "in a tuple, list, dict, named tuple or dataclass"
+    )
+
+
+def _no_output(x: Any, path: str) -> NoReturn:
+    refuse(
+        f"kt.scan: the output{path} of a step is {described(x)}; it is an array or a number, several in a tuple, list, "
+        "dict, named tuple or dataclass, or None"
+    )
