@@ -70,7 +70,8 @@ def simulate(
     function (t, q, v) -> (nv,) that is called once per step, in the order of time, and whose result is held until the
     next call. With `control_dt`, a multiple of dt in s, it is called that often; control_dt="stages" calls it at every
     stage of the integrator, some of them at times and states that the motion does not pass through: for torques that
-    are a smooth function of the state, not for a controller that remembers. Where there is no motor
+    are a smooth function of the state, not for a controller that remembers. A controller is called from Python, which
+    takes longer than the steps between: torques that are known in advance run in one kernel. Where there is no motor
     (`robot.actuated`), as at a floating base, tau must be zero: what pushes from outside is `f_ext`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
@@ -150,7 +151,7 @@ def simulate(
     stiffness = Stiffness(robot, acting, integrator, dt, given)
     springs = bool(spring_stiffness(robot, acting).any())
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
             _run(robot, motion, stiffness, record, dt, progress)
         trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
     except KeyboardInterrupt as stop:
