@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 
 _FIRST_ROUNDS = 30
 _ROUNDS = 6
+_MOST_KEPT = 8
+_NOTHING = np.zeros(1)
 
 
 def steepest_friction(robot: Model, passive: Collection[str]) -> Array:
@@ -55,10 +57,11 @@ class Fastest:
         self._rates = np.eye(robot.nv) if shared is None else shared.matrix()
         # A part of every direction remains in each search, so that none that has grown meanwhile is overlooked.
         self._seed = 0.3 * np.random.default_rng(0).normal(size=robot.nv)
-        self._u: Array | None = None
+        self._first = True
+        self._u: Array = np.zeros(robot.nv)
         self._found: Array = np.empty((0, robot.nv + 1))
-        self._value, self._seeds, self._weights = np.zeros(1), np.empty((0, robot.nv)), np.empty((0, 3))
         self._passive = [float(name in passive) for name in ("damping", "friction", "spring")]
+        self._inputs: dict[tuple[int, int], tuple[Array, Array]] = {}
         self.is_zero = not self._root.any()
         if not self.is_zero:
             self._parameters = [np.asarray(x, order="C") for x in (parameters or {}).values()]
@@ -72,22 +75,29 @@ class Fastest:
         """
         if self.is_zero:
             return np.zeros(q.shape[:-1])
-        rounds, u = (_FIRST_ROUNDS, np.zeros_like(self._seed)) if self._u is None else (_ROUNDS, self._u)
-        size = rounds * q.shape[-2]
-        if len(self._seeds) != size or self._u is None:
-            self._seeds = np.zeros((size, len(self._seed)))
-            self._seeds[::rounds] = self._seed
-            self._weights = np.tile(self._passive, (size, 1))
-        each = np.repeat(q, rounds, axis=-2)
+        rounds = _FIRST_ROUNDS if self._first else _ROUNDS
+        self._first = False
+        seeds, weights = self._rows(rounds, q.shape[-2])
+        each = q.repeat(rounds, axis=-2)
         if q.ndim == 2:
-            found = np.empty((size, len(self._seed) + 1))
-            with np.errstate(all="ignore"):
-                self._of_one(u, self._value, each, self._seeds, self._weights, *self._parameters, out=found)
+            found = np.empty((len(each), len(self._u) + 1))
+            self._of_one(self._u, _NOTHING, each, seeds, weights, *self._parameters, out=found)
         else:
-            found = self._of_many(u, self._value, each, self._seeds, self._weights, *self._parameters)
+            found = self._of_many(self._u, _NOTHING, each, seeds, weights, *self._parameters)
         self._found = found[..., rounds - 1 :: rounds, :]
         self._u = self._found[..., -1, :-1]
         return self._found[..., -1]
+
+    def _rows(self, rounds: int, looks: int) -> tuple[Array, Array]:
+        """Seeds and weights of all rounds. Most motions have few different numbers of looks at a time."""
+        rows = self._inputs.get((rounds, looks))
+        if rows is None:
+            if len(self._inputs) > _MOST_KEPT:
+                self._inputs.clear()
+            seeds = np.zeros((rounds * looks, len(self._seed)))
+            seeds[::rounds] = self._seed
+            rows = self._inputs[rounds, looks] = seeds, np.tile(self._passive, (len(seeds), 1))
+        return rows
 
     def begin_after(self, look: int) -> None:
         """Let the next search begin where the one at configuration number `look` of the last call ended."""
@@ -96,4 +106,4 @@ class Fastest:
 
     def joint(self, sample: tuple[int, ...] = ()) -> int:
         """The degree of freedom of the joints that takes most part in where the next search begins."""
-        return 0 if self._u is None else int(np.argmax(np.abs(self._root * (self._rates @ self._u[sample]))))
+        return int(np.argmax(np.abs(self._root * (self._rates @ self._u[sample]))))

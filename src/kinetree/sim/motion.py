@@ -142,8 +142,7 @@ class _Stepper:
         into = after if parts == 1 else np.empty((*after.shape[:-2], tau.shape[-2], after.shape[-1]))
         if start.ndim == 1:
             forces = [np.asarray(x, order="C") for x in forces]
-            with np.errstate(all="ignore"):
-                self._of_one(*state, tau, h, *numbers, *forces, *parameters, out=into)
+            self._of_one(*state, tau, h, *numbers, *forces, *parameters, out=into)
         else:
             self._of_many(*state, tau, h, *numbers, *forces, *parameters, out=into)
         if parts > 1:

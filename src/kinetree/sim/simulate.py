@@ -197,7 +197,7 @@ def simulate(
     stiffness = Stiffness(robot, acting, integrator, dt, given)
     springs = bool(spring_stiffness(robot, acting).any())
     try:
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
             _run(robot, motion, stiffness, record, dt, progress)
         trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
     except KeyboardInterrupt as stop:

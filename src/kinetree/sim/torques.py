@@ -4,6 +4,7 @@ external forces, constant or held over a step each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -151,12 +152,16 @@ def checked_controller(robot: Model, controller: Controller, shape: tuple[int, .
     nv, idle = robot.nv, np.flatnonzero(~robot.actuated)
     wanted = "(" + ", ".join(map(str, (*shape, nv))) + ("," if not shape else "") + ")"
 
+    warned: Any = {**np.geterr(), "over": "ignore", "invalid": "ignore"}  # states may be about to leave all bounds
+
     def torque(t: float, q: Array, v: Array) -> Array:
         # Read-only views, so that a controller that writes into its arguments does not change the motion.
         seen = q.view(), v.view()
         for array in seen:
             array.flags.writeable = False
-        values = _real("what tau(t, q, v) returns", controller(t, *seen), wanted)
+        with np.errstate(**warned):
+            found = controller(t, *seen)
+        values = _real("what tau(t, q, v) returns", found, wanted)
         if values.shape not in ((nv,), (*shape, nv)):
             raise ShapeError(
                 f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs {wanted}"

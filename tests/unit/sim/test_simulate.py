@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from itertools import product
 from typing import Any
 
@@ -101,6 +102,19 @@ def test_a_controller_cannot_write_into_the_state() -> None:
 
     with pytest.raises(ValueError, match="read-only"):
         simulate(cart(), tau=vandal)
+
+
+def test_a_controller_is_warned_of_its_own_mistakes() -> None:
+    """What overflows on the way to a motion without bounds is not told, whether in the kernel or in the controller."""
+
+    def divides(t: float, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG001
+        return np.minimum(1.0 / np.zeros(1), 1.0)
+
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        simulate(cart(), tau=divides, duration=0.002)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(cart(), tau=lambda _t, q, _v: 0.0 * np.minimum(np.exp(q + 1e4), 1.0), duration=0.002)
 
 
 def test_the_caller_s_arrays_are_left_alone(pendulum: Model) -> None:
