@@ -23,7 +23,7 @@ from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key
 
-__all__ = ["compile", "compile_function", "run"]
+__all__ = ["compile", "compile_function", "dtype_name", "run"]
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -75,7 +75,7 @@ def compile(
     """
     function, options = function_and_options(function, options)
     definition = definition_of(robot, function)
-    name = _dtype_name(dtype)
+    name = dtype_name(dtype)
     if name not in ("float64", "float32"):
         raise OptionError(f"dtype must be float64 or float32, not {name}")
     forces, given = _forces(f_ext), _names("parameters", "names", parameters)
@@ -128,7 +128,8 @@ def _names(argument: str, what: str, given: Any, is_one: Callable[[object], bool
     return found
 
 
-def _dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype; for what is none, its text for a message."""
     try:
         return "none" if dtype is None else np.dtype(dtype).name
     except TypeError:

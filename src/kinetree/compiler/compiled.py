@@ -150,12 +150,12 @@ class CompiledFunction:
     def __call__(self, *arguments: ArrayLike, out: Array | None = None, threads: int | None = None) -> Array:
         """Arguments in the order of the public function, then external forces, then parameters; each (…, n)."""
         expected = self._expected(arguments)
+        if threads is not None:
+            thread_count(threads)  # says what is wrong with it
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)
             return inside
         arrays = expected.prepared(arguments, out)
-        if threads is not None:
-            thread_count(threads)  # says what is wrong with it
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None
             expected.check_quaternions(arrays)

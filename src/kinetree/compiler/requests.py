@@ -36,6 +36,10 @@ def definition_of(robot: object, function: object) -> Definition:
     exchanged = getattr(robot, "definition", None)
     if isinstance(exchanged, Definition):
         raise DTypeError(f"the robot comes first and then the function: (robot, kt.{exchanged.name}, …)")
+    if callable(getattr(function, "compile", None)):
+        raise OptionError(
+            f"{function!r:.80} is a program, not one of kinetree's functions; compile it by its compile()"
+        )
     given = f"robot {function.name!r}" if isinstance(function, Model) else " ".join(f"{function!r:.80}".split())
     raise OptionError(f"{given} is not one of kinetree's functions; pass kt.aba, kt.rnea, …")
 

@@ -15,15 +15,17 @@ import numpy as np
 
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.source import Source
+from kinetree.errors import DTypeError, ShapeError
 from kinetree.expr import Program, Recorder, Scalar
 from kinetree.inputs import holds_symbols
 from kinetree.symbolic import SymbolicArray, symbolic
-from kinetree.symbolic.refusals import refuse
+from kinetree.symbolic.refusals import refuse, user_line
 from kinetree.symbolic.samples import by_sample
 
 __all__ = [
     "Trace",
     "as_symbolic",
+    "checked_inside",
     "current_trace",
     "dtype_in_trace",
     "inlined",
@@ -48,6 +50,8 @@ class Trace:
         """Whether functions are called rather than written out."""
         self.running: list[object] = []
         """The user's programs that are being traced, the outermost first."""
+        self.around: Trace | None = None
+        """The trace during which this one was begun."""
 
     def chooses(self, choice: str) -> bool:
         """Whether a form is taken; from now on it counts as offered."""
@@ -74,15 +78,15 @@ class Trace:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Make this the trace in progress of the thread."""
-        around = getattr(_state, "trace", None)
+        self.around = getattr(_state, "trace", None)
         _state.trace = self
         try:
             yield
         finally:
-            if around is None:
+            if self.around is None:
                 del _state.trace
             else:
-                _state.trace = around
+                _state.trace = self.around
 
 
 def trace_in_progress() -> Trace | None:
@@ -126,7 +130,20 @@ def inlined(source: Source, expected: Arguments, arguments: Sequence[Any], out: 
         refuse(
             f"{source.name}: out= is not possible inside a program, whose arrays are not in memory yet; leave it out"
         )
-    arrays = [as_symbolic(x, trace.dtype) for x in expected.checked(arguments)]
-    expected.batch_shape([x.elements for x in arrays])
+    arrays, _ = checked_inside(expected, arguments, trace.dtype)
     cores = [port.shape for port in expected.ports]
     return by_sample(source.inlined, arrays, cores, expected.core, trace.dtype)
+
+
+def checked_inside(
+    expected: Arguments, arguments: Sequence[Any], dtype: np.dtype[Any]
+) -> tuple[list[SymbolicArray], tuple[int, ...]]:
+    """Arguments of a call in a trace as symbolic arrays, and the shape that their leading axes broadcast to.
+
+    Raises the errors of a call on plain arrays, with the user's line.
+    """
+    try:
+        arrays = [as_symbolic(x, dtype) for x in expected.checked(arguments)]
+        return arrays, expected.batch_shape([x.elements for x in arrays])
+    except (DTypeError, ShapeError) as error:
+        raise type(error)(f"{user_line()}: {error}") from None

@@ -84,8 +84,8 @@ Scalar = float | Symbol
 class MixedTracesError(ValueError):
     """A symbol is used outside of its trace, or of its block of it."""
 
-    def __init__(self) -> None:
-        super().__init__("symbols of two traces, or of two blocks, do not mix")
+    def __init__(self, message: str = "symbols of two traces, or of two blocks, do not mix") -> None:
+        super().__init__(message)
 
 
 class TraceTooLongError(Exception):
@@ -123,6 +123,11 @@ class Graph:
         clock = self._clock
         clock[0] += 1
         if clock[0] > clock[1]:
+            if clock[1] < 0:
+                raise MixedTracesError(
+                    "an array of a program is used after its run: it lives only while the program is traced, so return "
+                    "what you need"
+                )
             raise TraceTooLongError(f"more than {clock[1]} operations")
         return clock[0] - 1
 
@@ -135,6 +140,10 @@ class Graph:
             yield
         finally:
             clock[1] = most
+
+    def close(self) -> None:
+        """Record nothing more: from now on operations raise `MixedTracesError`."""
+        self._clock[1] = -1
 
     def input(self) -> Symbol:
         """A new symbol that stands for an argument of the program."""

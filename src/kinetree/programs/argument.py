@@ -20,7 +20,7 @@ __all__ = ["Argument", "checked_argument"]
 _KINDS = {float: "real numbers", int: "whole numbers", bool: "booleans"}
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, repr=False)
 class Argument:
     """An argument of a program: the shape of one sample, and the kind of its numbers.
 
@@ -47,12 +47,19 @@ class Argument:
 
     def __init__(self, shape: int | tuple[int, ...] = (), dtype: type = float, robot: Model | None = None) -> None:
         if robot is not None:
+            if not isinstance(robot, Model):
+                raise OptionError(f"robot must be the robot of a configuration, not {robot!r:.60}")
             shape, dtype = (robot.nq,), float
         if dtype not in _KINDS:
             raise OptionError(f"the dtype of a program's argument is float, int or bool, not {dtype!r:.60}")
         object.__setattr__(self, "shape", _shape(shape))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "robot", robot)
+
+    def __repr__(self) -> str:
+        if self.robot is not None:
+            return f"Argument(robot={self.robot.name!r})"
+        return f"Argument({self.shape}, {self.dtype.__name__})"
 
     @property
     def quaternions(self) -> Mapping[str, slice]:
@@ -81,6 +88,7 @@ class Argument:
             return array.astype(np.float64)
         array = real_array(name, x, f"({', '.join(('…', *map(str, self.shape)))})")
         fits = (array == 0) | (array == 1) if self.dtype is bool else np.floor(array) == array
+        fits &= np.isfinite(array)
         if not np.all(fits):
             wrong = array[~fits].ravel()[0].item()
             raise DTypeError(f"{program}: {name} holds {_KINDS[self.dtype]}, and {wrong!r} is none")
@@ -93,7 +101,7 @@ def checked_argument(name: str, given: Any) -> Argument:
         return given
     if isinstance(given, Model):
         return Argument(robot=given)
-    if given in (float, int, bool):
+    if any(given is kind for kind in _KINDS):
         return Argument((), given)
     try:
         return Argument(given)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from kinetree.model import Model
 from kinetree.symbolic import SymbolicArray
 
 __all__ = ["Form", "apart", "apart_like", "filled", "is_array", "parts_of"]
@@ -101,6 +102,6 @@ def parts_of(x: Any) -> Mapping[Any, Any] | None:
         return dict(zip(x._fields, x, strict=True))
     if isinstance(x, tuple | list):
         return dict(enumerate(x))
-    if is_dataclass(x) and not isinstance(x, type):
+    if is_dataclass(x) and not isinstance(x, type | Model):
         return {f.name: getattr(x, f.name) for f in fields(x)}
     return None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinetree.compiler.arguments import Arguments
-from kinetree.compiler.tracing import as_symbolic, current_trace
+from kinetree.compiler.tracing import checked_inside, current_trace, is_symbolic
 from kinetree.programs.argument import Argument
 from kinetree.programs.results import Results
 from kinetree.programs.trace import called
-from kinetree.symbolic import SymbolicArray
+from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
 __all__ = ["inside"]
@@ -27,10 +28,18 @@ def inside(
         refuse(f"{name}: out= is not possible inside a program; leave it out")
     ports = [argument.port(x) for x, argument in arguments.items()]
     expected = Arguments(name, "the program", ports, (), trace.dtype, ())
-    arrays = [as_symbolic(x, trace.dtype) for x in expected.checked(given)]
-    shape = expected.batch_shape([x.elements for x in arrays])
+    numbers = [
+        x if is_symbolic([x]) else argument.numbers(name, port.name, x)
+        for (argument, port), x in zip(zip(arguments.values(), ports, strict=True), given, strict=True)
+    ]
+    arrays, shape = checked_inside(expected, numbers, trace.dtype)
+    arrays = [x.astype(a.symbolic_dtype(trace.dtype)) for x, a in zip(arrays, arguments.values(), strict=True)]
     if not shape:
         return called(function, name, dict(zip(arguments, arrays, strict=True)))
+    if not math.prod(shape):  # no sample: one of NaN tells the form of the results
+        nothing = [symbolic(np.full(p.shape, np.nan), x.dtype) for p, x in zip(ports, arrays, strict=True)]
+        results = Results(called(function, name, dict(zip(arguments, nothing, strict=True))), name, trace.dtype)
+        return results.apart(symbolic(np.zeros((*shape, *results.shape)), trace.dtype))
     spread = [np.broadcast_to(x.elements, (*shape, *p.shape)) for x, p in zip(arrays, ports, strict=True)]
     samples = []
     for sample in np.ndindex(shape):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
@@ -11,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.derived_source import DerivedSource
@@ -21,7 +23,7 @@ from kinetree.programs.description import description
 from kinetree.programs.inside import inside
 from kinetree.programs.profile import Profile, profiled
 from kinetree.programs.source import ProgramSource
-from kinetree.programs.trace import Traced, traced
+from kinetree.programs.trace import Traced, traced, users_part
 
 __all__ = ["Program", "dtype_of", "program"]
 
@@ -51,11 +53,13 @@ class Program:
         functools.update_wrapper(self, function)
         self.function = function
         """The Python function. It takes plain arrays of one sample too, to debug it."""
-        self.name = getattr(function, "__name__", "program").strip("<>")
+        named = function.func if isinstance(function, functools.partial) else function
+        self.name = getattr(named, "__name__", type(named).__name__).strip("<>")
         self.arguments: Mapping[str, Argument] = _checked_declaration(self.name, function, declared)
         """What each argument is, in order."""
         self.defaults: Mapping[str, Any] = _defaults(function, self.arguments)
         """Values of arguments that may be left out."""
+        self.__signature__ = _signature(function, self.arguments)
         self._traced: dict[str, Traced] = {}
         self._functions: dict[str, CompiledFunction] = {}
         self._derivatives: dict[tuple[Any, ...], CompiledFunction] = {}
@@ -92,7 +96,7 @@ class Program:
         >>> f(np.array([0.1, 0.2]), 10.0)
         array([-1., -2.])
         """
-        name = np.dtype(dtype).name
+        name = dtype_name(dtype)
         if name not in ("float64", "float32"):
             raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
         return self.compiled(name).prepare()
@@ -100,12 +104,16 @@ class Program:
     def compiled(self, dtype: str) -> CompiledFunction:
         """The compiled function of a dtype."""
         function = self._functions.get(dtype)
-        if function is None:
+        if function is not None:
+            return function
+        try:
             with compiling:
                 if dtype not in self._functions:
                     self._functions[dtype] = self._made(dtype)
-                function = self._functions[dtype]
-        return function
+                return self._functions[dtype]
+        except Exception as error:  # what the user's function raised is told from there on
+            error.__traceback__ = users_part(error.__traceback__)
+            raise
 
     def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
         """The compiled function of a derivative of all results, by arguments of these names."""
@@ -124,10 +132,14 @@ class Program:
 
     def traced(self, dtype: str = "float64") -> Traced:
         """Its statements, and the form of its results, in a dtype."""
-        with compiling:
-            if dtype not in self._traced:
-                self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
-            return self._traced[dtype]
+        try:
+            with compiling:
+                if dtype not in self._traced:
+                    self._traced[dtype] = traced(self.function, self.name, self.arguments, np.dtype(dtype))
+                return self._traced[dtype]
+        except Exception as error:  # as above
+            error.__traceback__ = users_part(error.__traceback__)
+            raise
 
     def operation_counts(self) -> Counter[str]:
         """How many of each operation one sample takes; `add`, `mul`, `fma`, `sin`, …
@@ -169,7 +181,22 @@ class Program:
 
     def __reduce__(self) -> str:
         """Its name in its module, where it is found again."""
-        return str(vars(self)["__qualname__"])
+        module, name = getattr(self, "__module__", ""), str(vars(self).get("__qualname__", self.name))
+        found: Any = sys.modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is not self:
+            raise TypeError(
+                f"{self!r} cannot be pickled, because it is not {module}.{name}: a program is pickled by the name of "
+                "its function, so define it with @kt.program in a module, outside functions and classes"
+            )
+        return name
+
+    def __copy__(self) -> Program:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Program:
+        return self
 
     def _made(self, dtype: str) -> CompiledFunction:
         found, source = self.traced(dtype), self._source(dtype)
@@ -262,7 +289,15 @@ def program(
 
 def _checked_declaration(name: str, function: Callable[..., Any], declared: Mapping[str, Any]) -> dict[str, Argument]:
     """The arguments, in the order of the function's signature."""
-    signature = inspect.signature(function).parameters
+    try:
+        signature = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"the names of the arguments of {function!r:.80} are not known: make a program of a Python function that "
+            "calls it"
+        ) from None
+    if any(check(function) for check in _SEVERAL_STEPS):
+        raise OptionError(f"the program {name!r} is a generator or async: it must return its results, with `return`")
     if not declared:
         example = ", ".join(f"{p}=(…)" for p in signature) or "x=3"
         raise OptionError(f"the program {name!r} has no arguments: name the shape of each, as in kt.program({example})")
@@ -278,12 +313,27 @@ def _checked_declaration(name: str, function: Callable[..., Any], declared: Mapp
             raise OptionError(
                 f"the program {name!r}: every argument has a name and a shape, so {str(parameter)!r} is not possible"
             )
+        if parameter.name not in declared and parameter.name in ("self", "cls"):
+            raise OptionError(
+                f"the program {name!r} is a method without its object, {parameter.name}: make a program of the bound "
+                f"method, as in kt.program(controller.{name}, …), or of a function outside the class"
+            )
         if parameter.name not in declared and parameter.default is parameter.empty:
             raise OptionError(
                 f"the program {name!r}: the shape of argument {parameter.name!r} is missing, as in "
                 f"kt.program({parameter.name}=…)"
             )
     return {p: checked_argument(p, declared[p]) for p in signature if p in declared}
+
+
+_SEVERAL_STEPS = inspect.isgeneratorfunction, inspect.iscoroutinefunction, inspect.isasyncgenfunction
+
+
+def _signature(function: Callable[..., Any], arguments: Mapping[str, Argument]) -> inspect.Signature:
+    """The signature of calls."""
+    own = [p for p in inspect.signature(function).parameters.values() if p.name in arguments]
+    more = [inspect.Parameter(x, inspect.Parameter.KEYWORD_ONLY, default=None) for x in _TAKEN]
+    return inspect.Signature([*own, *more])
 
 
 def _defaults(function: Callable[..., Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,10 @@ from kinetree.programs.argument import Argument
 from kinetree.programs.lines import Lines
 from kinetree.programs.results import Results
 from kinetree.records import record
-from kinetree.symbolic import SymbolicArray, explained, line_of
+from kinetree.symbolic import OUTSIDE, SymbolicArray, explained, line_of, refuse
 from kinetree.symbolic.stored import Copy, copy, has_long_runs
 
-__all__ = ["Traced", "called", "traced", "with_choices"]
+__all__ = ["Traced", "called", "traced", "users_part", "with_choices"]
 
 _WORTH_SEARCHING = 30_000
 """Operations up to which other forms are tried; a longer function would be run for seconds."""
@@ -70,19 +71,24 @@ def with_choices(
         elements[:] = [recorder.root.input() for _ in range(elements.size)]
         given.append(SymbolicArray(elements.reshape(argument.shape), argument.symbolic_dtype(dtype)))
     trace = Trace(recorder, dtype, choices)
-    with trace.recording():
-        with nullcontext() if lines is None else lines.noted(recorder.root):
-            returned = called(function, name, dict(zip(arguments, given, strict=True)))
-        results = Results(returned, name, dtype)
-        try:
-            numbers = [recorder.checked(x) for x in results.taken_numbers()]
-        except MixedTracesError:
-            raise ProgramError(f"the program {name!r} returned an array of an earlier run; {_KEPT}") from None
-    output = Port(name, results.shape)
-    origins = None if lines is None else lines.origins
-    flat = None if stored(recorder, results, numbers) else numbers
-    program = lower(recorder.root, tuple(inputs), (output,), flat, name, recorder.arrays, recorder.tables, origins)
-    return Traced(program, results, choices), trace.offered
+    try:
+        with trace.recording():
+            with nullcontext() if lines is None else lines.noted(recorder.root):
+                returned = called(function, name, dict(zip(arguments, given, strict=True)))
+            results = Results(returned, name, dtype)
+            try:
+                numbers = [recorder.checked(x) for x in results.taken_numbers()]
+            except MixedTracesError:
+                raise ProgramError(
+                    f"the program {name!r} returned an array of an earlier run, or what was made of one; {_KEPT}"
+                ) from None
+        output = Port(name, results.shape)
+        origins = None if lines is None else lines.origins
+        flat = None if stored(recorder, results, numbers) else numbers
+        program = lower(recorder.root, tuple(inputs), (output,), flat, name, recorder.arrays, recorder.tables, origins)
+        return Traced(program, results, choices), trace.offered
+    finally:
+        recorder.root.close()
 
 
 def stored(recorder: Recorder, results: Results, numbers: Sequence[Scalar]) -> bool:
@@ -110,11 +116,12 @@ _KEPT = (
 
 def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
     """Run the user's function in the trace in progress."""
+    trace: Trace | None = current_trace()
     running = current_trace().running
-    if function in running:
-        raise ProgramError(
-            f"the program {name!r} calls itself, which would never end; use kt.fori, or another function"
-        )
+    while trace is not None:
+        if function in trace.running:
+            refuse(f"the program {name!r} calls itself, which would never end; use kt.fori, or another function")
+        trace = trace.around
     running.append(function)
     try:
         return function(**arguments)
@@ -128,3 +135,11 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
         raise better from None
     finally:
         running.pop()
+
+
+def users_part(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback from its first frame outside kinetree on; the whole if there is none."""
+    part = traceback
+    while part is not None and part.tb_frame.f_code.co_filename.startswith(OUTSIDE):
+        part = part.tb_next
+    return part or traceback

@@ -16,10 +16,11 @@ from kinetree.symbolic import (
 )
 from kinetree.symbolic.array import SymbolicArray
 from kinetree.symbolic.operands import symbolic
-from kinetree.symbolic.refusals import explained, line_of, refuse, user_line
+from kinetree.symbolic.refusals import OUTSIDE, explained, line_of, refuse, user_line
 from kinetree.symbolic.samples import by_sample, refuse_symbols
 
 __all__ = [
+    "OUTSIDE",
     "SymbolicArray",
     "by_sample",
     "explained",

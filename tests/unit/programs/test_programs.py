@@ -236,7 +236,7 @@ def test_a_configuration_is_checked() -> None:
 def test_what_a_program_says_about_itself() -> None:
     assert repr(impedance) == "<program impedance(q[7], v[7], target[7], gain[])>"
     assert impedance.__doc__ == "Springs at the hand."
-    assert list(inspect.signature(impedance).parameters) == ["q", "v", "target", "gain"]
+    assert [*inspect.signature(impedance).parameters] == ["q", "v", "target", "gain", "out", "threads"]
     text = str(impedance)
     assert "a configuration of 'arm7'" in text
     assert f"{impedance.operation_counts().total()} operations per sample" in text
