@@ -75,6 +75,8 @@ class Trace:
     def recording(self) -> Iterator[None]:
         """Make this the trace in progress of the thread."""
         around = getattr(_state, "trace", None)
+        if around is not None:  # of a program that is called, or differentiated, in another
+            self.running = around.running
         _state.trace = self
         try:
             yield
