@@ -141,8 +141,10 @@ class DerivedSource:
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The numbers of the result in the trace in progress."""
-        program = self.program()
-        return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
+        program, in_progress = self.program(), current_trace()
+        if program.is_straight and not in_progress.calls:
+            return replay(program, *flat)[0]
+        return in_progress.call(program, *flat)
 
     @property
     def has_many_entries(self) -> bool:

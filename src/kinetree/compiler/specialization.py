@@ -284,8 +284,10 @@ class Specialization:
 
     def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""
-        program = self._called_program
-        return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
+        program, in_progress = self._called_program, current_trace()
+        if program.is_straight and not in_progress.calls:
+            return replay(program, *flat)[0]
+        return in_progress.call(program, *flat)
 
     def _form(self, trace: Trace, model: Model) -> Model:
         """The form of the robot that a trace takes."""

@@ -34,6 +34,7 @@ from kinetree.functions.manifold import COORDINATE_RATES
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
+from kinetree.symbolic import refuse_symbols
 
 __all__ = ["Assembled"]
 
@@ -79,6 +80,7 @@ class Assembled:
     def jvp(self, tangents: Named) -> tuple[Array, Array]:
         """The configuration, and the change of its entries along a direction."""
         names = self._request.along("jvp", tangents)
+        _refuse_symbols(*tangents.values())
         found = self._request.derivative("jvp", names, [*tangents.values()], self._threads)
         change = self._rates(self.q, self._displacements(found[..., 1, :, None])[..., 0])
         return np.broadcast_to(self.q, change.shape).copy(), change
@@ -86,6 +88,7 @@ class Assembled:
     def vjp(self, weights: ArrayLike, wrt: str | Sequence[str] | None) -> tuple[Array, dict[str, Array]]:
         """The configuration, and the gradients of a weighted sum of its entries."""
         names, robot = self._request.wrt(wrt), self._robot
+        _refuse_symbols(weights)
         w = real_array("weights", weights, f"(…, {robot.nq})").astype(self.q.dtype)
         if w.shape[-1:] != (robot.nq,):
             raise ShapeError(f"nearest_configuration: weights have shape {w.shape}, but its value has (…, {robot.nq})")
@@ -148,6 +151,15 @@ class Assembled:
     def _rates(self, q: Array, displacement: Doubles) -> Array:
         """The change of a configuration's entries along a displacement."""
         return run(COORDINATE_RATES, self._robot, (q, displacement.astype(q.dtype)), threads=self._threads)
+
+
+def _refuse_symbols(*given: ArrayLike) -> None:
+    refuse_symbols(
+        "nearest_configuration: a direction or weight of its derivative",
+        "multiply by kt.jacobian(robot, kt.nearest_configuration, (q,), wrt=…), which is an array of numbers "
+        "where q is, or call it outside",
+        *given,
+    )
 
 
 def _inverse(matrix: Doubles) -> Doubles:

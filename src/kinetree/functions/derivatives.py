@@ -63,24 +63,28 @@ def jvp(
     """A function's value, and its derivative along a direction (forward mode, a Jacobian-vector product).
 
     Args:
-        robot: the robot.
+        robot: the robot; or a program (`kt.program`), for which `function`, `f_ext`, `parameters` and options are left
+            out.
         function: any of kinetree's functions of a robot's motion: `kt.aba`, `kt.frame_placement`, `kt.rollout`, …
-        arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
+        arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast. Those of a program may
+            come in a dict by name, and those with defaults may be left out.
         tangents: the direction, by argument name: {"q": …, "tau": …}. What is not named stays fixed. The direction of a
             configuration is a displacement (…, nv) as in `integrate(robot, q, δ)`; all others have the shape of their
-            argument. "f_ext.FRAME" names an external force, "constraints.K.at", "constraints.lengths" and
-            "constraints.gains" the numbers of constraints, and a parameter is named as in `parameters`.
+            argument, and booleans and whole numbers have none. "f_ext.FRAME" names an external force,
+            "constraints.K.at", "constraints.lengths" and "constraints.gains" the numbers of constraints, and a
+            parameter is named as in `parameters`.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
         threads: how many threads may share a large batch; by default as many as there are cores.
         options: the function's own options, such as `frame="tool"`, `expressed_in="world"`, `passive=True`.
 
     Returns:
-        (value, derivative), both in the shape of the function's result. For a function that returns a q, the derivative
-        is that of its entries.
+        (value, derivative), both in the shape of the function's result, or in the form of a program's results (a tuple,
+        dict, dataclass, … of arrays). For a function that returns a q, the derivative is that of its entries.
 
     Raises:
-        OptionError: `function` is not one of kinetree's, or has no such option.
+        OptionError: `function` is not one of kinetree's, or has no such option; or a program's argument holds booleans
+            or whole numbers.
         NameNotFoundError: a tangent is given for something that is not one of its arguments.
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for the function.
 
@@ -91,6 +95,12 @@ def jvp(
     >>> energy, power = kt.jvp(robot, kt.potential_energy, ([0.3, 0.1],), {"q": [1.0, 0.0]})
     >>> bool(abs(power - kt.gravity_forces(robot, [0.3, 0.1])[0]) < 1e-12)
     True
+    >>> @kt.program(q=robot, gain=())
+    ... def spring(q, gain):
+    ...     return -gain * q
+    >>> force, change = kt.jvp(spring, ([0.3, 0.1], 10.0), {"gain": 1.0})
+    >>> change
+    array([-0.3, -0.1])
     """
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
@@ -145,10 +155,11 @@ def vjp(
     """A function's value, and the gradient of a weighted sum of it (reverse mode, a vector-Jacobian product).
 
     Args:
-        robot: the robot.
+        robot: the robot, or a program, as for `jvp`.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        weights: a weight for each entry of the function's value, in its shape.
+        weights: a weight for each entry of the function's value, in its shape; for a program with several results in
+            their form, where None, or what is missing in a dict, stands for zeros.
         wrt: what to differentiate by: names of arguments, "f_ext.FRAME" or parameters; by default all that are given.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
         parameters: values that override some of the robot's parameters; see docs/parameters.md.
@@ -169,6 +180,12 @@ def vjp(
     >>> energy, gradient = kt.vjp(robot, kt.potential_energy, ([0.3, 0.1],), 1.0)
     >>> bool(abs(gradient["q"] - kt.gravity_forces(robot, [0.3, 0.1])).max() < 1e-12)
     True
+    >>> @kt.program(x=2, y=2)
+    ... def squares(x, y):
+    ...     return {"x": x @ x, "y": y @ y}
+    >>> value, gradient = kt.vjp(squares, ([1.0, 2.0], [3.0, 4.0]), {"x": 0.5}, wrt="x")
+    >>> gradient
+    {'x': array([1., 2.])}
     """
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
@@ -231,10 +248,10 @@ def hvp(
     are not symmetric.
 
     Args:
-        robot: the robot.
+        robot: the robot, or a program, as for `jvp`.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        weights: a weight for each entry of the function's value, in its shape.
+        weights: a weight for each entry of the function's value, as for `vjp`.
         tangents: the direction, by argument name, as for `jvp`.
         wrt: what to take gradients by, as for `vjp`.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.
@@ -256,6 +273,11 @@ def hvp(
     >>> change = kt.hvp(robot, kt.kinetic_energy, ([0.3, 0.1], v), 1.0, {"v": [1.0, 0.0]}, wrt="v")
     >>> bool(abs(change["v"] - kt.crba(robot, [0.3, 0.1])[:, 0]).max() < 1e-12)
     True
+    >>> @kt.program(x=2)
+    ... def fourth_powers(x):
+    ...     return np.sum(x**4)
+    >>> kt.hvp(fourth_powers, ([1.0, 2.0],), 1.0, {"x": [1.0, 1.0]})
+    {'x': array([12., 48.])}
     """
     function, options = function_and_options(function, options)
     if function is nearest_configuration:
@@ -326,14 +348,15 @@ def jacobian(
     threads: int | None = None,
     **options: Any,
 ) -> Array | dict[str, Array]:
-    """The full Jacobian of a function by one of its arguments, an external force or a parameter.
+    """The full Jacobian of a function or program by one of its arguments, an external force or a parameter.
 
     For `aba` and `rnea` by q, v, tau and qdd it is what `aba_derivatives` and `rnea_derivatives` give, which return all
     three at once. Everything else comes from the function's program, one direction at a time. Second derivatives are
-    Jacobians of first ones: `kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt="q")`.
+    Jacobians of first ones: `kt.jacobian(robot, kt.rnea_derivatives, (q, v, qdd), wrt="q")`. A program may contain
+    derivatives, and be differentiated with them; its Jacobians by several names come from one compiled function.
 
     Args:
-        robot: the robot.
+        robot: the robot, or a program, as for `jvp`.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
         wrt: the name of an argument, "f_ext.FRAME", the numbers of constraints or a parameter, as in `jvp`; or a list
@@ -346,7 +369,8 @@ def jacobian(
 
     Returns:
         (…, *value, *argument): the axes of the function's value, then those of the argument; a configuration has one of
-        length nv, for displacements as in `integrate(robot, q, δ)`. For a list of names, a dict of these.
+        length nv, for displacements as in `integrate(robot, q, δ)`. For a program with several results each array of
+        them, in their form, has these axes. For a list of names, a dict of these.
 
     Raises:
         OptionError, NameNotFoundError, ShapeError, DTypeError, ConfigurationError: as for `jvp`.
@@ -357,6 +381,12 @@ def jacobian(
     >>> robot = kt.zoo.load("double_pendulum")
     >>> kt.jacobian(robot, kt.center_of_mass, ([0.3, 0.1],), wrt="q").shape
     (3, 2)
+    >>> @kt.program(q=robot, v=robot.nv, u=robot.nv)
+    ... def next_velocity(q, v, u):
+    ...     return v + 0.01 * kt.aba(robot, q, v, u)
+    >>> by = kt.jacobian(next_velocity, ([0.3, 0.1], [0.0, 1.0], [0.0, 0.0]), wrt=["q", "v", "u"])
+    >>> by["u"].shape
+    (2, 2)
     """
     function, options = function_and_options(function, options)
     found: dict[str, Any]

@@ -116,8 +116,9 @@ _KEPT = (
 
 def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> Any:
     """Run the user's function in the trace in progress."""
-    trace: Trace | None = current_trace()
     running = current_trace().running
+    trace: Trace | None = current_trace()
+    is_nested = bool(running) or current_trace().around is not None
     while trace is not None:
         if function in trace.running:
             refuse(f"the program {name!r} calls itself, which would never end; use kt.fori, or another function")
@@ -127,7 +128,10 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
         return function(**arguments)
     except MixedTracesError:
         where = line_of(sys.exc_info()[2])
-        raise ProgramError(f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}") from None
+        nested = "; a program that is differentiated in another takes what it needs of it as arguments" * is_nested
+        raise ProgramError(
+            f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}{nested}"
+        ) from None
     except Exception as error:
         better = explained(error)
         if better is error:
