@@ -187,12 +187,14 @@ class Sampled:
 
     def torque(self, step: int, row: Array) -> Array:
         if step % self._period == 0 and step < self._count:
-            q, v, _ = np.split(row, self._split, axis=-1)
-            self._held = self._torque(step * self._dt, q, v)
+            nq, end = self._split
+            self._held = self._torque(step * self._dt, row[..., :nq], row[..., nq:end])
         return self._held
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        tau = np.broadcast_to(self._held[..., None, :], (*self._held.shape[:-1], count, self._held.shape[-1]))
+        tau = self._held[..., None, :]
+        if count > 1:
+            tau = np.broadcast_to(tau, (*tau.shape[:-2], count, tau.shape[-1]))
         self._stepper.advance(record, step, tau, parts)
 
     def accept(self, record: Record, first: int, end: int) -> None:
@@ -246,20 +248,22 @@ class Staged:
 
     def _part(self, row: Array, step: int, part: int, parts: int) -> Array:
         """The row after one part of a step."""
-        integrator, nv = self._integrator, self._nv
+        integrator, nq, nv = self._integrator, self._nq, self._nv
         length, forces = self._dt / parts, [rows[step] for rows in self._forces]
         h = np.array([length])
         past: list[Array] = []
         powers = np.empty((integrator.stages, 2))
-        q, v, exchanged = np.split(row, (self._nq, self._nq + nv))
+        q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
         for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
             tau = self._torque_at(step, part, k, step * self._dt + (part + time) * length, q, v)
             found = self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters)
             powers[k] = found[nv:]
             past += (q, v, found[:nv])
-            q, v = np.split(state(h, *past), (self._nq,))
+            after = state(h, *past)
+            q, v = after[:nq], after[nq:]
         if self._project is not None:
-            q, v = np.split(self._project(q, v, *self._places, *self._parameters), (self._nq,))
+            after = self._project(q, v, *self._places, *self._parameters)
+            q, v = after[:nq], after[nq:]
         return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
 
     def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:

@@ -261,14 +261,14 @@ def _run(
     rows, nq = record.rows, robot.nq
     steps, states = rows.shape[-2] - 1, rows[..., : nq + robot.nv]
     look = steps if stiffness.is_zero else max(1, int(_STIFFNESS_PERIOD / dt))
-    if not stiffness.is_zero:
-        stiffness.follow(states[..., :1, :nq])
     k, block = 0, 1
     while True:
         record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
         record.done = k + 1
         if k == steps:
             return
+        if k == 0 and not stiffness.is_zero:
+            stiffness.follow(states[..., :1, :nq])
         record.substeps = max(record.substeps, most_parts(stiffness.parts))
         count = min(block, look - k % look + look * stiffness.ahead, steps - k, motion.most(k))
         begin = time.perf_counter()
