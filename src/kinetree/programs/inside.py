@@ -36,9 +36,10 @@ def inside(
     arrays = [x.astype(a.symbolic_dtype(trace.dtype)) for x, a in zip(arrays, arguments.values(), strict=True)]
     if not shape:
         return called(function, name, dict(zip(arguments, arrays, strict=True)))
-    if not math.prod(shape):  # no sample: one of NaN tells the form of the results
-        nothing = [symbolic(np.full(p.shape, np.nan), x.dtype) for p, x in zip(ports, arrays, strict=True)]
-        results = Results(called(function, name, dict(zip(arguments, nothing, strict=True))), name, trace.dtype)
+    if not math.prod(shape):  # no sample: one of ones tells the form of the results
+        ones = [symbolic(np.ones(p.shape), x.dtype) for p, x in zip(ports, arrays, strict=True)]
+        with np.errstate(all="ignore"):
+            results = Results(called(function, name, dict(zip(arguments, ones, strict=True))), name, trace.dtype)
         return results.apart(symbolic(np.zeros((*shape, *results.shape)), trace.dtype))
     spread = [np.broadcast_to(x.elements, (*shape, *p.shape)) for x, p in zip(arrays, ports, strict=True)]
     samples = []
