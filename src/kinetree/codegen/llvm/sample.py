@@ -314,10 +314,7 @@ class SampleWriter:
                 self._emit(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
         self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
         for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
-            for n in range(port.size):
-                place, name = self._element(pointer, n), self._new("v")
-                self._emit(f"  {name} = load {self._V}, ptr {place}, align {self._width}")
-                self._names.append(name)
+            self._names += [f"*{pointer} {n}" for n in range(port.size)]
 
     # Values and places.
 
@@ -329,7 +326,15 @@ class SampleWriter:
         return f"%{prefix}{len(self._names)}_{self._fresh}" if prefix == "v" else f"%{prefix}_{self._fresh}"
 
     def _value(self, argument: Argument) -> str:
-        return self._names[argument] if isinstance(argument, int) else self._constant(argument)
+        if not isinstance(argument, int):
+            return self._constant(argument)
+        name = self._names[argument]
+        if name[0] != "*":
+            return name
+        pointer, n = name[1:].split()  # of a call's results: loaded where it is used, so that few are in registers
+        place, value = self._element(pointer, int(n)), self._new("v")
+        self._emit(f"  {value} = load {self._V}, ptr {place}, align {self._width}")
+        return value
 
     def _constant(self, x: float) -> str:
         literal = self._precision.literal(x)
