@@ -21,7 +21,7 @@ import kinetree as kt
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F64
 from kinetree.codegen.llvm.target import host
-from kinetree.compiler import differentiation, threads
+from kinetree.compiler import derived_source, threads
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
@@ -214,7 +214,7 @@ def test_a_long_matrix_is_a_loop_over_directions(monkeypatch: pytest.MonkeyPatch
     q, d = robot.random(rng), rng.normal(size=robot.nv)
     programs = []
     for limit in (0, 10**6):
-        monkeypatch.setattr(differentiation, "_STRAIGHT", limit)
+        monkeypatch.setattr(derived_source, "_STRAIGHT", limit)
         programs.append(DerivedSpecialization(definition, robot, {}, (), ()).program())
     assert [program.is_straight for program in programs] == [False, True]
     expected = stepped(robot, kt.crba, [q], {"q": d})
@@ -516,7 +516,7 @@ def test_matrices_by_several_arguments_stand_one_after_the_other(monkeypatch: py
     for function in (kt.kinetic_energy, kt.bias_forces):
         expected = np.stack([kt.jacobian(robot, function, (q, v), wrt=name).ravel() for name in names])
         for limit in (0, 10**6):
-            monkeypatch.setattr(differentiation, "_STRAIGHT", limit)
+            monkeypatch.setattr(derived_source, "_STRAIGHT", limit)
             resolved = {name: check(robot, None) for name, check in function.definition.options.items()}
             of = derived(function.definition, "jacobian", names)
             program = DerivedSpecialization(of, robot, resolved, (), ()).program()

@@ -6,13 +6,15 @@ numbers along it are the joints' `rates`. All else is differentiated number by n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.source import MOST_ARRAYS, Source
-from kinetree.compiler.tracing import current_trace
+from kinetree.compiler.tracing import Trace, current_trace, recorded
 from kinetree.errors import OptionError
 from kinetree.expr import (
     Joined,
@@ -55,6 +57,8 @@ class DerivedSource:
     """For "hvp": the inputs that the direction changes."""
     own: int | None = None
     """How many of its inputs come before weights and directions; None for all."""
+    as_recorded: bool = False
+    """Whether its program's operations stay as they were recorded (`lower`)."""
     optional: range = range(0)
     rows: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
@@ -141,10 +145,29 @@ class DerivedSource:
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The numbers of the result in the trace in progress."""
-        program, in_progress = self.program(), current_trace()
-        if program.is_straight and not in_progress.calls:
-            return replay(program, *flat)[0]
-        return in_progress.call(program, *flat)
+        in_progress = current_trace()
+        return in_progress.run(self.shared(in_progress) or self.program(), *flat)
+
+    def shared(self, in_progress: Trace, longest: float = math.inf) -> Program | None:
+        """The derivative in the operations that the function records in a trace, which both then have in common.
+
+        None if it is better called: if the function has loops, or more than `longest` operations.
+        """
+        if in_progress.calls:
+            return None
+        if in_progress.choices not in self._shared:
+            base, offered = recorded(self.of, in_progress)
+            program = None
+            if base.is_straight and len(base.body.statements) <= longest:
+                program = replace(self, as_recorded=True).derivative_of(base)
+            self._shared[in_progress.choices] = (program if program and program.is_straight else None, offered)
+        program, offered = self._shared[in_progress.choices]
+        in_progress.offered |= offered
+        return program
+
+    @cached_property
+    def _shared(self) -> dict[frozenset[str], tuple[Program | None, set[str]]]:
+        return {}
 
     @property
     def has_many_entries(self) -> bool:
@@ -178,7 +201,7 @@ class DerivedSource:
             rates = [self._rates(name, own, dx) for name, dx in zip(self.wrt, more, strict=True)]
             return [[x for output in replay(program, *own, *rates) for x in output]]
 
-        return trace(one_sample, self.inputs, [self.output], self.name)
+        return self._traced(one_sample)
 
     def _weighted(self, program: Program) -> Program:
         if not program.is_straight:
@@ -193,7 +216,7 @@ class DerivedSource:
             pairs = zip(self.wrt, gradients, strict=True)
             return [[*value, *(x for name, bar in pairs for x in self._pulled_back(name, own, bar))]]
 
-        return trace(one_sample, self.inputs, [self.output], self.name)
+        return self._traced(one_sample)
 
     def _weigh(
         self,
@@ -236,7 +259,7 @@ class DerivedSource:
                     [x for name, bar in zip(self.wrt, bars, strict=True) for x in self._pulled_back(name, own, bar)]
                 ]
 
-            weighted = trace(gradients, ports, [Port("gradients", (sizes,))], self.name)
+            weighted = trace(gradients, ports, [Port("gradients", (sizes,))], self.name, as_recorded=self.as_recorded)
             program = forward_derivative(weighted, names)
 
             def one_sample(*flat: list[Scalar]) -> list[list[Scalar]]:
@@ -244,7 +267,7 @@ class DerivedSource:
                 rates = [self._rates(name, own, dx) for name, dx in zip(self.along, directions, strict=True)]
                 return [replay(program, *own, weights, *rates)[1]]
 
-            return trace(one_sample, self.inputs, [self.output], self.name)
+            return self._traced(one_sample)
 
         inner = Joined(self.name, ports, [Port("gradients", (sizes,))])
         value = inner.array("value", base.output.size)
@@ -270,7 +293,10 @@ class DerivedSource:
         return self._by_loops(base)
 
     def _written(self, one_sample: Callable[..., list[Scalar]]) -> Program:
-        return trace(lambda *own: [one_sample(*own)], self.inputs, [self.output], self.name)
+        return self._traced(lambda *own: [one_sample(*own)])
+
+    def _traced(self, one_sample: Callable[..., list[list[Scalar]]]) -> Program:
+        return trace(one_sample, self.inputs, [self.output], self.name, as_recorded=self.as_recorded)
 
     def _by_columns(self, base: Program) -> Callable[..., list[Scalar]]:
         programs = [forward_derivative(base, [self._number(name)]) for name in self.wrt]

@@ -6,6 +6,7 @@ place of FRAME), and the parameters' own. Numbers of options have names such as 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
@@ -14,6 +15,7 @@ from typing import Any
 from kinetree.compiler.definition import Definition, Derivative
 from kinetree.compiler.derived_source import DerivedSource
 from kinetree.compiler.specialization import Specialization, too_large_to_write_out
+from kinetree.compiler.tracing import current_trace
 from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 from kinetree.model.external_forces import Acting, ForceKey
@@ -23,6 +25,8 @@ __all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
 
 _TIMES_AS_LONG = 2.6
 """Statements of a derivative per statement of the function, forward or backward."""
+_RECORDED = 1.5
+"""Operations per statement of a program: sums of products are fused."""
 
 
 def specialized(
@@ -109,7 +113,10 @@ class DerivedSpecialization(Specialization):
         self.derived.check()
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
-        return self.called(*flat)
+        in_progress, strategy = current_trace(), self.definition.strategy
+        longest = _RECORDED * strategy.longest / _TIMES_AS_LONG if self._may_loop else math.inf
+        shared = None if strategy.always_loops else self.derived.shared(in_progress, longest)
+        return self.called(*flat) if shared is None else in_progress.run(shared, *flat)
 
     def program(self) -> Program:
         """The derivative of the function written out, or of its loops where that would take long to compile."""

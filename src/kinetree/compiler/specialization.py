@@ -24,7 +24,7 @@ from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, replay, trace
+from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
 from kinetree.model.fingerprint import digest, fingerprint
@@ -284,10 +284,7 @@ class Specialization:
 
     def called(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The result's numbers from its own program, which is run again on the symbols, or called if it has loops."""
-        program, in_progress = self._called_program, current_trace()
-        if program.is_straight and not in_progress.calls:
-            return replay(program, *flat)[0]
-        return in_progress.call(program, *flat)
+        return current_trace().run(self._called_program, *flat)
 
     def _form(self, trace: Trace, model: Model) -> Model:
         """The form of the robot that a trace takes."""

@@ -16,7 +16,7 @@ import numpy as np
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.source import Source
 from kinetree.errors import DTypeError, ShapeError
-from kinetree.expr import Program, Recorder, Scalar
+from kinetree.expr import Program, Recorder, Scalar, lower, replay
 from kinetree.inputs import holds_symbols
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse, user_line
@@ -30,6 +30,7 @@ __all__ = [
     "dtype_in_trace",
     "inlined",
     "is_symbolic",
+    "recorded",
     "trace_in_progress",
 ]
 
@@ -61,6 +62,10 @@ class Trace:
     def call(self, program: Program, *flat: Sequence[Scalar]) -> list[Scalar]:
         """Run another program at this place of the trace; results, flat."""
         return list(self.recorder.call(program, *(x for numbers in flat for x in numbers)))
+
+    def run(self, program: Program, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The first results of another program: run again on the symbols, or called if it has loops."""
+        return replay(program, *flat)[0] if program.is_straight and not self.calls else self.call(program, *flat)
 
     @contextmanager
     def calling(self, calls: bool) -> Iterator[None]:
@@ -103,6 +108,19 @@ def current_trace() -> Trace:
             "arrays live only while it runs, so return what you need from it"
         )
     return trace
+
+
+def recorded(source: Source, in_progress: Trace) -> tuple[Program, set[str]]:
+    """The program of a source with the operations that it records in this trace, and the choices that it offers."""
+    recorder = Recorder(source.inputs, [source.output])
+    flat = [[recorder.root.input() for _ in range(port.size)] for port in source.inputs]
+    trace = Trace(recorder, in_progress.dtype, in_progress.choices)
+    with trace.recording():
+        numbers = [recorder.checked(x) for x in source.inlined(*flat)]
+    ports = tuple(source.inputs), (source.output,)
+    arrays, tables = recorder.arrays, recorder.tables
+    program = lower(recorder.root, *ports, numbers, source.name, arrays, tables, as_recorded=True)
+    return program, trace.offered
 
 
 def is_symbolic(arguments: Sequence[Any]) -> bool:

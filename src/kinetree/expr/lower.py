@@ -47,10 +47,14 @@ def lower(
     arrays: Sequence[Array] = (),
     tables: Sequence[tuple[int, ...]] = (),
     origins: dict[int, int] | None = None,
+    *,
+    as_recorded: bool = False,
 ) -> Program:
     """The program that computes `results` from the inputs of `graph`, or what its effects store in the outputs.
 
     `origins` is filled with the position in the trace that each statement comes from, by the statement's identity.
+    With `as_recorded` sums and products stay as they were recorded: run again in another trace, the program records the
+    same operations as the function that it comes from, and shares them with it.
 
     Raises IndexError if a load or a store goes beyond its array.
     """
@@ -60,7 +64,7 @@ def lower(
     numbers = {k: k for k in range(ports)} | {ports + k: ports + n for n, k in enumerate(kept)}
     first = [0] * sum(port.size for port in inputs)
     given = {s: k for k, s in enumerate(graph.inputs)}
-    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first, origins)
+    emit = _Emitter(graph, () if results is None else results, needs, numbers, given, first, origins, (), as_recorded)
     arguments = None if results is None else tuple(emit.argument(r) for r in results)
     body = Block(tuple(emit.statements))
     program = Program(name, inputs, outputs, body, arguments, tuple(arrays[k] for k in kept), tuple(tables))
@@ -81,8 +85,11 @@ class _Emitter:
         outer_times: Sequence[int],
         origins: dict[int, int] | None,
         defined: Sequence[Symbol] = (),
+        as_recorded: bool = False,
     ) -> None:
-        """`outer`: numbers of the outer values; `origins`: as for `lower`; `defined`: what the block begins with."""
+        """`outer`: numbers of the outer values; `origins`, `as_recorded`: as for `lower`; `defined`: what the block
+        begins with."""
+        self._as_recorded = as_recorded
         self.statements: list[Statement] = []
         self._origins = origins
         self._needs_of = needs
@@ -139,7 +146,15 @@ class _Emitter:
 
     def _block(self, graph: Graph, results: Sequence[Scalar], defined: Sequence[Symbol]) -> _Body:
         emit = _Emitter(
-            graph, results, self._needs_of, self._arrays, self._numbers, self._times, self._origins, defined
+            graph,
+            results,
+            self._needs_of,
+            self._arrays,
+            self._numbers,
+            self._times,
+            self._origins,
+            defined,
+            self._as_recorded,
         )
         return _Body(emit)
 
@@ -163,7 +178,8 @@ class _Emitter:
     def _is_inner(self, s: Scalar) -> bool:
         """Whether a sum's argument is itself a sum that only this one needs."""
         return (
-            isinstance(s, Symbol)
+            not self._as_recorded
+            and isinstance(s, Symbol)
             and s.graph is self._graph
             and s.op in _SUMS
             and s not in self._plain_uses
@@ -172,7 +188,8 @@ class _Emitter:
 
     def _is_fusable(self, s: Scalar) -> bool:
         return (
-            isinstance(s, Symbol)
+            not self._as_recorded
+            and isinstance(s, Symbol)
             and s.graph is self._graph
             and s.op == "mul"
             and s not in self._plain_uses
@@ -210,7 +227,7 @@ class _Emitter:
         return list(needed)
 
     def _needs(self, s: Symbol) -> list[Symbol]:
-        if s.op not in _SUMS:
+        if s.op not in _SUMS or self._as_recorded:
             return [a for a in s.args if isinstance(a, Symbol)]
         terms = self._terms.get(s)
         if terms is None:
@@ -223,7 +240,7 @@ class _Emitter:
         return self._number(names, start + _LATENCY.get(op, _LATENCY_OTHERWISE))
 
     def _emit(self, s: Symbol) -> None:
-        if s.op in _SUMS:
+        if s.op in _SUMS and not self._as_recorded:
             self._numbers[s] = self._emit_sum(self._terms.pop(s))
         elif s.op == "load":
             array, at = s.args

@@ -19,11 +19,13 @@ def trace(
     outputs: Sequence[Port],
     name: str | None = None,
     most: int = sys.maxsize,
+    *,
+    as_recorded: bool = False,
 ) -> Program:
     """Run `function` once on symbols and return the program of what it did.
 
     The function gets one flat list of symbols for each port of `inputs`, and returns one flat sequence of numbers for
-    each port of `outputs`.
+    each port of `outputs`. `as_recorded`: as for `lower`.
 
     Raises TraceTooLongError if it records more than `most` operations.
 
@@ -38,7 +40,8 @@ def trace(
         if len(values) != port.size:
             raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
         results.extend(_result(graph, x) for x in values)
-    return lower(graph, tuple(inputs), tuple(outputs), results, name or str(getattr(function, "__name__", "program")))
+    name = name or str(getattr(function, "__name__", "program"))
+    return lower(graph, tuple(inputs), tuple(outputs), results, name, as_recorded=as_recorded)
 
 
 def trace_memory(

@@ -251,7 +251,7 @@ def hvp(
         robot: the robot, or a program, as for `jvp`.
         function: any of kinetree's functions of a robot's motion.
         arguments: its own arguments, in order, such as (q, v, tau); leading axes broadcast.
-        weights: a weight for each entry of the function's value, as for `vjp`.
+        weights: a weight for each entry of the function's value, in its shape or form, as for `vjp`.
         tangents: the direction, by argument name, as for `jvp`.
         wrt: what to take gradients by, as for `vjp`.
         f_ext: external wrenches by frame name, `kt.WrenchOn` or `kt.ForceOn`, for functions that take them.

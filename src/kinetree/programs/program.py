@@ -210,7 +210,7 @@ class Program:
         return made
 
     def _source(self, dtype: str) -> ProgramSource:
-        return ProgramSource(self.name, self.arguments, self.traced(dtype))
+        return ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
 
     def _general(self, *given: Any, **named: Any) -> Any:
         """A call that machine code declined."""

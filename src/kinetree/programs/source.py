@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.tracing import current_trace
 from kinetree.errors import OptionError
-from kinetree.expr import Port, Program, Scalar, replay
+from kinetree.expr import Port, Program, Scalar
 from kinetree.model import Model
 from kinetree.model.fingerprint import digest
 from kinetree.programs.argument import Argument
-from kinetree.programs.trace import Traced
+from kinetree.programs.results import Results
+from kinetree.programs.trace import Traced, called
 from kinetree.records import record
+from kinetree.symbolic import SymbolicArray
 
 __all__ = ["ProgramSource"]
 
@@ -29,6 +34,8 @@ class ProgramSource:
     optional: range = range(0)
     rows: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
+    function: Callable[..., Any] | None = None
+    """The user's function, if it can be run in other traces."""
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -64,8 +71,17 @@ class ProgramSource:
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The results' numbers in the trace in progress."""
-        program = self.program()
-        return replay(program, *flat)[0] if program.is_straight else current_trace().call(program, *flat)
+        in_progress = current_trace()
+        if self.function is None or in_progress.calls:
+            return in_progress.run(self.program(), *flat)
+        given = {}
+        for (name, argument), numbers in zip(self.arguments.items(), flat, strict=True):
+            elements = np.empty(len(numbers), object)
+            elements[:] = numbers
+            dtype = argument.symbolic_dtype(in_progress.dtype)
+            given[name] = SymbolicArray(elements.reshape(argument.shape), dtype)
+        returned = called(self.function, self.name, given)
+        return Results(returned, self.name, in_progress.dtype).taken_numbers()
 
     @cached_property
     def _identity(self) -> bytes | None:

@@ -60,6 +60,41 @@ def test_derivatives_of_functions_are_inlined() -> None:
     assert everything.traced().program.is_straight
 
 
+@pytest.mark.parametrize("function", [kt.aba, kt.crba])
+def test_what_a_function_and_its_derivatives_have_in_common_is_computed_once(function: Any) -> None:
+    """The value that a derivative computes beside itself is that of the function: it costs nothing more."""
+
+    def operations(*modes: str) -> int:
+        def written(q: Any, v: Any, tau: Any) -> Any:
+            arguments = (q, v, tau) if function is kt.aba else (q,)
+            weights = tau if function is kt.aba else np.outer(v, tau)
+            found = {
+                "function": lambda: function(ARM, *arguments),
+                "jvp": lambda: kt.jvp(ARM, function, arguments, {"q": v}),
+                "vjp": lambda: kt.vjp(ARM, function, arguments, weights),
+                "hvp": lambda: kt.hvp(ARM, function, arguments, weights, {"q": v}, wrt="q")["q"],
+            }
+            return [found[mode]() for mode in modes]
+
+        return kt.program(written, q=ARM, v=6, tau=6).operation_counts().total()
+
+    for mode in ("jvp", "vjp"):
+        assert operations("function", mode) == operations(mode)
+    alone = sum(map(operations, ("jvp", "vjp", "hvp")))
+    assert operations("jvp", "vjp", "hvp") < 0.7 * alone
+
+
+def test_programs_and_their_derivatives_share_too() -> None:
+    def both(q: Any, target: Any) -> Any:
+        return reaching(q, target), kt.vjp(reaching, (q, target), 1.0)[1]["q"]
+
+    def gradient(q: Any, target: Any) -> Any:
+        return kt.vjp(reaching, (q, target), 1.0)[1]["q"]
+
+    counts = [kt.program(f, q=ARM, target=3).operation_counts().total() for f in (both, gradient)]
+    assert counts[0] <= counts[1] + 20  # the cost itself, which its gradient does not need
+
+
 @pytest.mark.parametrize("plain", ["q", "v", "tau", "weights", "tangent"])
 def test_numbers_and_symbols_mix(plain: str) -> None:
     given = {"q": Q, "v": V, "tau": TAU, "weights": V + 1.0, "tangent": TAU - 1.0}
