@@ -23,6 +23,7 @@ from kinetree.expr.interpret import interpret
 from kinetree.expr.joined import Joined, Place
 from kinetree.expr.lower import lower
 from kinetree.expr.ops import OPS, Op
+from kinetree.expr.pieces import in_pieces
 from kinetree.expr.program import (
     Argument,
     Array,
@@ -80,6 +81,7 @@ __all__ = [
     "exp",
     "floor",
     "forward_derivative",
+    "in_pieces",
     "interpret",
     "is_zero",
     "less",

@@ -20,6 +20,7 @@ from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
 from kinetree.codegen.llvm.precision import PRECISIONS
 from kinetree.codegen.llvm.target import host
+from kinetree.expr import Program, in_pieces
 
 __all__ = ["CpuKernels"]
 
@@ -62,7 +63,7 @@ class CpuKernels:
         from kinetree.codegen.cpu.rounds import Rounds
         from kinetree.codegen.cpu.small_batch import emit_batch
 
-        kernel, program = self._kernel, self._kernel.program()
+        kernel, program = self._kernel, self._statements()
         if kernel.rows:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
         return emit_batch(program, self._precision, host(), kernel.quaternions)
@@ -70,14 +71,17 @@ class CpuKernels:
     def _single_text(self) -> str:
         from kinetree.codegen.cpu.single import emit_single
 
-        return emit_single(self._kernel.program(), self._precision, host(), self._kernel.quaternions)
+        return emit_single(self._statements(), self._precision, host(), self._kernel.quaternions)
 
     def _single_rounds_text(self) -> str:
         from kinetree.codegen.cpu.rounds import Rounds
         from kinetree.codegen.cpu.single_rounds import single_rounds
 
         rounds = Rounds(self._kernel.rows, self._kernel.state)
-        return single_rounds(self._kernel.program(), self._precision, host(), rounds)
+        return single_rounds(self._statements(), self._precision, host(), rounds)
+
+    def _statements(self) -> Program:
+        return in_pieces(self._kernel.program())
 
     def _object(self, variant: str, text: Callable[[], str]) -> bytes:
         """The object file of a module: from the disk, or compiled and kept there. `variant` tells modules apart."""

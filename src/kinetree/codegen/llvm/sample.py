@@ -67,6 +67,10 @@ class SampleWriter:
         self._known: list[dict[object, str]] = [{}]
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
+        calls = [s.program for s in program.body.all_statements() if isinstance(s, Call)]
+        self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > ON_STACK
+        self._shared: dict[int, int] = {}
+        """Sizes of the memory that all calls share, by number of the port."""
 
     @property
     def needs_heap(self) -> bool:
@@ -93,6 +97,8 @@ class SampleWriter:
         if self.needs_heap:
             self._emit(f"  call void @give(ptr @{self._kept}, ptr %memory)\n  br label %end\nend:")
         pointers = ", ".join(f"ptr noalias %{name}" for name in port_names(program))
+        for k, size in self._shared.items():
+            self._entry.append(f"  %shared{k} = alloca {V}, i64 {size}, align {width}")
         body = "\n".join((*self._entry, *self._lines))
         function = f"define internal void @{self._name}({pointers}) #0 {{\n{body}\n  ret void\n}}\n"
         return "\n".join((*self._called_functions(), self._tables(), function))
@@ -301,12 +307,8 @@ class SampleWriter:
 
     def _call(self, s: Call) -> None:
         _, function = self._called.setdefault(id(s.program), (s.program, f"{self._name}_{len(self._called)}"))
-        pointers = []
         values = iter([self._value(a) for a in s.args])
-        for port in (*s.program.inputs, *s.program.outputs):
-            pointer = self._new("port")
-            self._entry.append(f"  {pointer} = alloca {self._V}, i64 {max(port.size, 1)}, align {self._width}")
-            pointers.append(pointer)
+        pointers = [self._port(k, port.size) for k, port in enumerate((*s.program.inputs, *s.program.outputs))]
         ports = s.program.inputs
         for pointer, port in zip(pointers, ports, strict=False):
             for n in range(port.size):
@@ -315,6 +317,15 @@ class SampleWriter:
         self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
         for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
             self._names += [f"*{pointer} {n}" for n in range(port.size)]
+
+    def _port(self, k: int, size: int) -> str:
+        """Memory for port k of a called program: of its own, or the same for all calls, if they are many."""
+        if self._shares_ports:
+            self._shared[k] = max(size, self._shared.get(k, 1))
+            return f"%shared{k}"
+        pointer = self._new("port")
+        self._entry.append(f"  {pointer} = alloca {self._V}, i64 {max(size, 1)}, align {self._width}")
+        return pointer
 
     # Values and places.
 
