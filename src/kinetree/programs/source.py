@@ -85,7 +85,8 @@ class ProgramSource:
 
     @cached_property
     def _identity(self) -> bytes | None:
-        return digest(self.program(), self.quaternions)
+        quaternions = [(k, name, at.start, at.stop) for k, found in self.quaternions for name, at in found.items()]
+        return digest(self.program(), quaternions, self.rows, self.state)
 
     def key(self, *more: object) -> bytes | None:
         """A key for code: equal statements have equal code, whatever function they come from."""

@@ -325,3 +325,43 @@ def test_the_estimate_is_that_of_what_was_measured() -> None:
     measured = {3204: 0.59, 8672: 1.93, 15401: 4.71, 100_800: 13.0}
     for operations, seconds in measured.items():
         assert specialization._seconds_to_compile(operations) == pytest.approx(seconds, rel=0.25)
+
+
+# -- programs
+
+
+def _turning(robot: kt.Model, factor: float) -> kt.Program:
+    @kt.program(q=robot, v=robot.nv, gain=())
+    def turning(q: Any, v: Any, gain: Any) -> Any:
+        return factor * kt.gravity_forces(robot, q) - gain * v
+
+    return turning
+
+
+@pytest.mark.parametrize("robot", ["arm6", "quadruped"])
+def test_the_code_of_a_program_is_found_after_its_trace(
+    robot: str, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where its arguments have quaternions; its derivatives and closed loops as well."""
+    model = kt.zoo.load(robot)
+    q, v, tau = model.neutral(), np.zeros(model.nv), {"v": np.ones(model.nv)}
+
+    def results() -> list[Any]:
+        program = _turning(model, 2.0)
+        return [
+            program(q, v, 3.0),
+            *kt.jvp(program, (q, v, 3.0), tau),
+            kt.rollout(model, q, v, program, 0.001, steps=3, arguments={"gain": 3.0}).states,
+        ]
+
+    first = results()
+    assert len(os.listdir(kept)) >= 3
+    monkeypatch.setattr("kinetree.codegen.cpu.backend.compile_module", _no_compiler)
+    for x, y in zip(results(), first, strict=True):
+        assert np.array_equal(x, y)
+    with pytest.raises(AssertionError, match="nothing is compiled"):
+        _turning(model, 2.5)(q, v, 3.0)
+
+
+def _no_compiler(*_: object) -> bytes:
+    raise AssertionError("nothing is compiled here")
