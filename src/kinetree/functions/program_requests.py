@@ -81,16 +81,17 @@ class ProgramRequest(Requested):
         self.program, self.name = program, program.name
         self.arguments = program.bound(own, named)
         self.known = [name for name, argument in program.arguments.items() if argument.dtype is float]
-        self._all: list[Any] = [*self.arguments]
+        self._arrays: list[Any] = []
+        self._count(self.arguments)
+
+    def _count(self, arrays: Sequence[Any]) -> None:
+        """Let arrays count for the dtype of the call: that of the trace in progress, if one of them is symbolic."""
+        self._arrays += arrays
+        self._dtype = current_trace().dtype.name if is_symbolic(self._arrays) else dtype_of(self._arrays)
 
     @property
     def output(self) -> tuple[int, ...]:
         return self._results.shape
-
-    @property
-    def _dtype(self) -> str:
-        """The dtype of a call: that of the trace in progress, if one of its arrays is symbolic."""
-        return current_trace().dtype.name if is_symbolic(self._all) else dtype_of(self._all)
 
     @property
     def _results(self) -> Results:
@@ -117,7 +118,7 @@ class ProgramRequest(Requested):
 
     def weights(self, weights: Any) -> Any:
         flat, given = self._results.joined(weights, "weights")
-        self._all += given
+        self._count(given)
         return flat
 
     def derivative(
@@ -128,10 +129,12 @@ class ProgramRequest(Requested):
         threads: int | None,
         along: tuple[str, ...] = (),
     ) -> Any:
-        has_weights = mode in ("vjp", "hvp")
-        self._all += more[has_weights:]
+        directions = more[mode in ("vjp", "hvp") :]
+        if directions:
+            self._count(directions)
         compiled = self.program.derivative(self._dtype, mode, wrt, along)
-        return compiled(*self.program.numbers(self.arguments), *more, threads=threads)
+        arrays = [*self.program.numbers(self.arguments), *more]
+        return compiled.call(*arrays) if threads is None else compiled(*arrays, threads=threads)
 
     def value(self, whole: Any) -> Any:
         return self._results.apart(whole)

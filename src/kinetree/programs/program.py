@@ -118,20 +118,29 @@ class Program:
     def derivative(self, dtype: str, mode: Mode, wrt: tuple[str, ...], along: tuple[str, ...] = ()) -> CompiledFunction:
         """The compiled function of a derivative of all results, by arguments of these names."""
         key = dtype, mode, wrt, along
-        with compiling:
-            if key not in self._derivatives:
-                names = tuple(self.arguments)
-                source = DerivedSource(f"{mode} of {self.name}", self._source(dtype), names, mode, wrt, along)
-                self._derivatives[key] = CompiledFunction(source, dtype)
-            return self._derivatives[key]
+        function = self._derivatives.get(key)
+        if function is None:
+            with compiling:
+                if key not in self._derivatives:
+                    names = tuple(self.arguments)
+                    source = DerivedSource(f"{mode} of {self.name}", self._source(dtype), names, mode, wrt, along)
+                    self._derivatives[key] = CompiledFunction(source, dtype)
+                function = self._derivatives[key]
+        return function
 
     def numbers(self, arguments: Sequence[Any]) -> list[Any]:
         """Arguments as the compiled function takes them: truth values and whole numbers are checked."""
         pairs = zip(self.arguments.items(), arguments, strict=True)
-        return [x if is_symbolic([x]) else argument.numbers(self.name, name, x) for (name, argument), x in pairs]
+        return [
+            x if argument.dtype is float or is_symbolic([x]) else argument.numbers(self.name, name, x)
+            for (name, argument), x in pairs
+        ]
 
     def traced(self, dtype: str = "float64") -> Traced:
         """Its statements, and the form of its results, in a dtype."""
+        found = self._traced.get(dtype)
+        if found is not None:
+            return found
         try:
             with compiling:
                 if dtype not in self._traced:
