@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.derived_source import DerivedSource
 
 ARM, PENDULUM, QUADRUPED = map(kt.zoo.load, ("arm6", "double_pendulum", "quadruped"))
 RNG = np.random.default_rng(5)
@@ -337,3 +339,46 @@ def test_is_refused(name: str) -> None:
     call, error, message = REFUSED[name]
     with pytest.raises(error, match=re.escape(message)):
         call()
+
+
+# -- what is kept
+
+
+def test_machine_code_is_kept_by_what_is_differentiated_and_how() -> None:
+    @kt.program(q=QUADRUPED.nq, other=QUADRUPED, x=3, steps=int, near=bool)
+    def counted(q: Any, other: Any, x: Any, steps: Any, near: Any) -> Any:
+        return several.function(q, other, x, steps, near)
+
+    def key(program: kt.Program, *how: Any) -> bytes | None:
+        return program.derivative("float64", *how).source.key()
+
+    keys = [
+        key(several, "jacobian", ("q",)),
+        key(several, "jacobian", ("other",)),
+        key(several, "jvp", ("q",)),
+        key(several, "vjp", ("q", "x")),
+        key(several, "hvp", ("q",), ("x",)),
+        key(several, "hvp", ("q",), ("q",)),
+        key(counted, "jacobian", ("q",)),
+        several.compiled("float64").source.key(),
+    ]
+    assert None not in keys
+    assert len(set(keys)) == len(keys)
+    again = kt.program(several.function, q=QUADRUPED, other=QUADRUPED, x=3, steps=int, near=bool)
+    assert key(again, "hvp", ("q",), ("x",)) == keys[4]
+
+
+def test_threads_that_ask_at_once_differentiate_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    derivative_of = DerivedSource.derivative_of
+
+    def noted(self: DerivedSource, base: Any) -> Any:
+        made.append(self)
+        return derivative_of(self, base)
+
+    monkeypatch.setattr(DerivedSource, "derivative_of", noted)
+    fresh = kt.program(plain.function, x=3, y=3, s=())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: kt.jacobian(fresh, (X, Y, 0.25), wrt=["x", "s"])["x"], range(8)))
+    assert len(made) <= 1  # none, if the code was on the disk
+    assert all((x == found[0]).all() for x in found)
