@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from kinetree.expr import OPS, Index, Port, Program, Range, Recorder, forward_derivative, interpret, trace, trace_memory
 from kinetree.expr.program import Instruction
 from kinetree.expr.replay import _MEANING, replay
+from kinetree.expr.symbol import Scalar
 from tests.random_programs import random_line
 
 PROGRAMS = st.integers(0, 10**9).map(lambda seed: random_line(Random(seed), 30))
@@ -91,6 +92,24 @@ def test_a_derivative_can_be_run_inside_an_algorithm() -> None:
     program = trace(lambda x: [[x[0] * x[0] * x[1]]], [Port("x", (2,))], [Port("y", ())], "square")
     value, slope = replay(forward_derivative(program), [3.0, 5.0], [1.0, 0.0])
     assert (value, slope) == ([45.0], [30.0])
+
+
+@given(program=PROGRAMS)
+@settings(max_examples=20)
+def test_as_recorded_a_program_records_again_what_it_was_recorded_from(program: Program) -> None:
+    """So whatever runs it beside the function that it comes from shares every operation; fused sums are others."""
+    ports = program.inputs, program.outputs
+
+    def function(*x: list[Scalar]) -> list[list[Scalar]]:
+        return replay(program, *x)
+
+    kept, fused = (trace(function, *ports, "f", as_recorded=kept) for kept in (True, False))
+    assert not {"fma", "fms", "fnma"} & set(kept.operation_counts())
+    twice = [Port(f"{port.name} {k}", port.shape) for k in range(2) for port in program.outputs]
+    both = trace(lambda *x: [*function(*x), *replay(kept, *x)], program.inputs, twice, "both")
+    assert both.operation_counts() == fused.operation_counts()
+    inputs = inputs_of(program)
+    np.testing.assert_allclose(meant(kept, inputs), meant(fused, inputs), rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_constant_comes_out_without_an_instruction() -> None:
