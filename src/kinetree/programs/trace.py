@@ -23,7 +23,7 @@ from kinetree.programs.lines import Lines
 from kinetree.programs.results import Results
 from kinetree.records import record
 from kinetree.symbolic import OUTSIDE, SymbolicArray, explained, line_of, refuse
-from kinetree.symbolic.stored import Copy, copy, has_long_runs
+from kinetree.symbolic.stored import Copies, Copy
 
 __all__ = ["Traced", "called", "traced", "users_part", "with_choices"]
 
@@ -101,11 +101,11 @@ def stored(recorder: Recorder, results: Results, numbers: Sequence[Scalar]) -> b
         elements[:] = numbers[first : first + leaf.size]
         copies.append(Copy(elements.reshape(leaf.shape), output, first))
         first += leaf.size
-    if not any(has_long_runs(recorder, c.elements) for c in copies):
-        return False
-    output.size = first
-    copy(recorder, *copies)
-    return True
+    planned = Copies(recorder, copies)
+    if planned.has_loops:
+        output.size = first
+        planned.record()
+    return planned.has_loops
 
 
 _KEPT = (

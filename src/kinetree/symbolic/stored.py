@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar, Symbol
 
-__all__ = ["Copy", "Rows", "copy", "has_long_runs", "rows_of"]
+__all__ = ["Copies", "Copy", "Rows", "copy", "rows_of"]
 
+_CONSTANT: tuple[Any, ...] = ()
+"""The key of all constants; others are (array, terms of the index) and (symbol,)."""
 Elements = NDArray[np.object_]
 _Whole = NDArray[np.int64]
 _FEW = 32
@@ -56,11 +58,28 @@ class _Places:
     def __init__(self, recorder: Recorder, elements: Elements) -> None:
         self.recorder = recorder
         self.elements = elements
-        numbers: dict[object, int] = {"constant": 0}
+        numbers: dict[object, int] = {_CONSTANT: 0}
+        graphs, settled = set(), recorder.settled
         keys, places = [], []
+        key, place, number = _CONSTANT, 0, 0
         for x in elements.ravel().tolist():
-            key, place = _place(recorder, recorder.checked(x))
-            keys.append(numbers.setdefault(key, len(numbers)))
+            before = key
+            if type(x) is not Symbol:
+                key, place = _CONSTANT, 0
+            else:
+                if x.graph not in graphs:
+                    graphs.add(recorder.checked(x).graph)  # type: ignore[union-attr]
+                if x.op == "load" and x.args[0] in settled:
+                    array, at = x.args
+                    key, place = (array, at.terms), at.base
+                elif x.op == "input":
+                    array, place = recorder.input_place(x)
+                    key = array, ()
+                else:
+                    key, place = (x,), 0
+            if key != before:
+                number = numbers.setdefault(key, len(numbers))
+            keys.append(number)
             places.append(place)
         self._arrays: list[Any] = list(numbers)
         self.key: _Whole = np.array(keys, np.int64).reshape(elements.shape)
@@ -106,25 +125,13 @@ class _Places:
             elif key == 0 or stride == 0:
                 columns.append(_Column(-1, Index(), 0, first))
             else:
-                _, array, terms = self._arrays[key]
+                array, terms = self._arrays[key]
                 columns.append(_Column(array, Index(int(self.place[0, j]), terms), stride, 0.0))
         if constant:
             table = recorder.constants(self.elements[:, constant].ravel().tolist())
             rest = iter([_Column(table.number, Index(j), len(constant), 0.0) for j in range(len(constant))])
             return Rows(recorder, [next(rest) if c is None else c for c in columns])
         return Rows(recorder, [c for c in columns if c is not None])
-
-
-def _place(recorder: Recorder, x: Scalar) -> tuple[object, int]:
-    if not isinstance(x, Symbol):
-        return "constant", 0
-    if x.op == "load" and x.args[0] in recorder.settled:
-        array, at = x.args
-        return ("array", array, at.terms), at.base
-    if x.op == "input":
-        array, place = recorder.input_place(x)
-        return ("array", array, ()), place
-    return x, 0
 
 
 def rows_of(recorder: Recorder, elements: Elements) -> Rows:
@@ -223,11 +230,6 @@ def _long_runs(runs: Sequence[slice], width: int) -> int:
     return sum((run.stop - run.start) * width for run in runs if _is_long(run, width))
 
 
-def has_long_runs(recorder: Recorder, elements: Elements) -> bool:
-    """Whether a copy of an array is made by loops, at least of a part."""
-    return any(piece.rounds > 1 for piece in _pieces(_Places(recorder, elements), 0))
-
-
 class Copy(NamedTuple):
     """An array's elements, and the place of an array in memory from which on they are stored, in order."""
 
@@ -236,23 +238,40 @@ class Copy(NamedTuple):
     offset: Index | int = 0
 
 
-def copy(recorder: Recorder, *copies: Copy) -> None:
-    """Store arrays in memory.
+class Copies:
+    """Arrays to be stored in memory: planned first, and then recorded.
 
     Elements may have been loaded from one of the targets: those that are in place are left alone, and the others are
     taken before they are overwritten.
     """
-    busy = frozenset(c.target.number for c in copies)
-    todo = [(piece, c) for c in copies for piece in _pieces(_Places(recorder, c.elements), 0)]
-    for n, (piece, c) in enumerate(todo):
-        if piece.rounds > 1 and any(x.array in busy for _, x in _moving(piece, c)):
-            width = len(piece.rows.columns)
-            between = recorder.array("between", piece.rounds * width)
-            _store(recorder, piece._replace(offset=0), Copy(c.elements, between))
-            columns = [_Column(between.number, Index(j), width, 0.0) for j in range(width)]
-            todo[n] = piece._replace(rows=Rows(recorder, columns)), c
-    for piece, c in todo:
-        _store(recorder, piece, c)
+
+    def __init__(self, recorder: Recorder, copies: Sequence[Copy]) -> None:
+        self._recorder = recorder
+        self._busy = frozenset(c.target.number for c in copies)
+        self._todo = [(piece, c) for c in copies for piece in _pieces(_Places(recorder, c.elements), 0)]
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether loops make the copies, at least of a part."""
+        return any(piece.rounds > 1 for piece, _ in self._todo)
+
+    def record(self) -> None:
+        """Store them at this place of the trace."""
+        recorder, todo = self._recorder, list(self._todo)
+        for n, (piece, c) in enumerate(todo):
+            if piece.rounds > 1 and any(x.array in self._busy for _, x in _moving(piece, c)):
+                width = len(piece.rows.columns)
+                between = recorder.array("between", piece.rounds * width)
+                _store(recorder, piece._replace(offset=0), Copy(c.elements, between))
+                columns = [_Column(between.number, Index(j), width, 0.0) for j in range(width)]
+                todo[n] = piece._replace(rows=Rows(recorder, columns)), c
+        for piece, c in todo:
+            _store(recorder, piece, c)
+
+
+def copy(recorder: Recorder, *copies: Copy) -> None:
+    """Store arrays in memory."""
+    Copies(recorder, copies).record()
 
 
 def _moving(piece: _Piece, c: Copy) -> list[tuple[int, _Column]]:
