@@ -34,33 +34,38 @@ class Needs:
 
     def _block(self, graph: Graph, results: Sequence[Scalar]) -> list[Symbol]:
         """Note a block's needed effects; return what it reads from the enclosing blocks."""
-        kept: list[Effect] = []
-        roots = [r for r in results if isinstance(r, Symbol)]
+        kept: set[Effect] = set()
         results_of = {s: e for e in graph.effects if isinstance(e, LoopEffect | CallEffect) for s in e.results}
-        for effect in graph.effects:
+        outside: list[Symbol] = []
+        seen: set[Symbol] = set()
+
+        def follow(roots: list[Symbol]) -> None:
+            while roots:
+                s = roots.pop()
+                if s in seen:
+                    continue
+                seen.add(s)
+                if s.graph is not graph:
+                    outside.append(s)
+                elif s.op == "load":
+                    self.arrays.add(s.args[0])
+                elif s in results_of and results_of[s] not in kept:
+                    effect = results_of[s]
+                    kept.add(effect)
+                    self._reads[effect] = list(self._of_results(effect))
+                    roots.extend(self._reads[effect])
+                else:
+                    roots.extend(a for a in s.args if isinstance(a, Symbol))
+
+        follow([r for r in results if isinstance(r, Symbol)])
+        for effect in reversed(graph.effects):  # from the end, what is read is known before it is stored
+            if effect in kept:
+                continue
             reads = self._effect(effect)
             if reads is not None:
-                kept.append(effect)
+                kept.add(effect)
                 self._reads[effect] = reads
-                roots.extend(reads)
-        outside = []
-        seen: set[Symbol] = set()
-        while roots:
-            s = roots.pop()
-            if s in seen:
-                continue
-            seen.add(s)
-            if s.graph is not graph:
-                outside.append(s)
-            elif s.op == "load":
-                self.arrays.add(s.args[0])
-            elif s in results_of and results_of[s] not in kept:
-                effect = results_of[s]
-                kept.append(effect)
-                self._reads[effect] = list(self._of_results(effect))
-                roots.extend(self._reads[effect])
-            else:
-                roots.extend(a for a in s.args if isinstance(a, Symbol))
+                follow(list(reads))
         self.effects[graph] = sorted(kept, key=lambda e: e.index)
         return outside
 

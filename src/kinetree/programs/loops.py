@@ -27,9 +27,9 @@ def fori(iterations: int | range, body: Callable[[Any, Any], Any], state: Any) -
     plain arrays, outside of programs, it is a Python loop with the same numbers, to debug the body.
 
     The counter k is a whole number that can be used in arithmetic, and as an index of the first axis of a program's
-    arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: go through the rows of that by
-    `kt.scan`. The body can use symbolic arrays from around it; what is computed from those alone is computed once,
-    before the loop.
+    arrays: x[k], x[k + 1], x[(k + 1) % n], x.T[k]. It cannot index a plain array: give the rows of that to `kt.scan`,
+    and np.arange(n) beside it where the number is needed too. The body can use symbolic arrays from around it; what is
+    computed from those alone is computed once, before the loop.
 
     Args:
         iterations: their number, or a `range` that k goes through. It may not depend on arguments of a program.
