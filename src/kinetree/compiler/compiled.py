@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.codegen.backend import Backend, Kernel
+from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
 from kinetree.compiler.source import Source
@@ -129,6 +130,7 @@ class CompiledFunction:
         with compiling:
             if self._program is None:
                 self._program = self.source.program()
+                announce(self.name, self.source.subject, self._program)
             return self._program
 
     def prepare(self) -> Callable[..., Any]:

@@ -123,9 +123,7 @@ class DerivedSpecialization(Specialization):
         base = self._base.program()
         if self._base.definition.strategy.can_loop(self.model) and self._is_long(base):
             base = self._base.looped()
-        program = self.derived.derivative_of(base)
-        self._announce(program)
-        return program
+        return self.derived.derivative_of(base)
 
     def _is_long(self, base: Program) -> bool:
         """Whether the derivative of a program would take long to compile, and need not be written out."""

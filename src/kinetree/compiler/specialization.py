@@ -6,7 +6,6 @@ A program is a straight line if it is short enough to compile in a second or two
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +23,7 @@ from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Loop, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
+from kinetree.expr import Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
 from kinetree.model.fingerprint import digest, fingerprint
@@ -43,8 +42,6 @@ _STRAIGHT_JOINTS = 150  # degrees of freedom from which on the straight line is 
 _MOST_EFFORT = 200_000.0  # see `Strategy.effort`; LLVM takes about five seconds, which grow with the power 1.5
 _EFFORT_OF = {"jvp": 4.0, "vjp": 8.0, "hvp": 30.0, "jacobian": 4.0}
 """Effort of a derivative, as a multiple of its function's."""
-_WORTH_SAYING = 2.0  # seconds
-_log = logging.getLogger("kinetree")
 
 
 def _as_it_is(model: Model) -> Model:
@@ -188,7 +185,6 @@ class Specialization:
             return self.looped()
         if self._may_loop and sum(1 for _ in straight.body.all_statements()) > self.definition.strategy.longest:
             return self.looped()
-        self._announce(straight)
         return straight
 
     @property
@@ -218,17 +214,6 @@ class Specialization:
         """Whether its linear algebra is done in loops."""
         dense = self.definition.strategy.is_dense
         return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
-
-    def _announce(self, program: Program) -> None:
-        """Warn if compiling will take long; a loop's body counts separately."""
-        blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
-        sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
-        operations, seconds = sum(sizes), sum(map(_seconds_to_compile, sizes))
-        if seconds > _WORTH_SAYING:
-            _log.warning(
-                "compiling %s for %r: %d operations, about %.0f s …",
-                self.definition.name, self.model.name, operations, seconds,
-            )  # fmt: skip
 
     def _straight(self) -> Program:
         """The program with the fewest operations: in the robot's own axes or in those that suit its joints; cluster by
@@ -411,11 +396,3 @@ def _pieces(tree: Tree, memory: Memory, size: str | int | tuple[int, ...]) -> An
 
 def _as_one_system(model: Model) -> Model:
     return replace(model, tree=OneSystemTree.of(model.tree))
-
-
-def _seconds_to_compile(operations: int) -> float:
-    """About how long LLVM takes for a straight line: measured for 3,000 to 100,000 operations, on a busy core."""
-    x = operations / 1e4
-    if x > 3.0:  # in pieces
-        return 1.3 * x
-    return float(max(2.4 * x**1.4, 1.5 * x**1.85))

@@ -73,7 +73,7 @@ class ProgramSource:
         """The results' numbers in the trace in progress."""
         in_progress = current_trace()
         if self.function is None or in_progress.calls:
-            return in_progress.run(self.program(), *flat)
+            return in_progress.run(self.traced.program, *flat)
         given = {}
         for (name, argument), numbers in zip(self.arguments.items(), flat, strict=True):
             elements = np.empty(len(numbers), object)
@@ -86,7 +86,7 @@ class ProgramSource:
     @cached_property
     def _identity(self) -> bytes | None:
         quaternions = [(k, name, at.start, at.stop) for k, found in self.quaternions for name, at in found.items()]
-        return digest(self.program(), quaternions, self.rows, self.state)
+        return digest(self.traced.program, quaternions, self.rows, self.state)
 
     def key(self, *more: object) -> bytes | None:
         """A key for code: equal statements have equal code, whatever function they come from."""

@@ -18,8 +18,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.codegen.kept import cache
+from kinetree.compiler import announcement
 from kinetree.compiler import calls as module
-from kinetree.compiler import specialization
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.compiler.specialization import Specialization
@@ -232,7 +232,7 @@ def test_a_folder_that_cannot_be_written_changes_nothing(
 def test_what_takes_long_is_said_only_when_it_does(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(specialization, "_WORTH_SAYING", 0.0)
+    monkeypatch.setattr(announcement, "_WORTH_SAYING", 0.0)
     caplog.set_level(logging.WARNING, "kinetree")
     kt.gravity_forces(pendulum(), [[0.0]])
     assert [message.split(":")[0] for message in caplog.messages] == ["compiling gravity_forces for 'pendulum'"]
@@ -324,7 +324,7 @@ def test_derivatives_of_humanoids_are_announced(caplog: pytest.LogCaptureFixture
 def test_the_estimate_is_that_of_what_was_measured() -> None:
     measured = {3204: 0.59, 8672: 1.93, 15401: 4.71, 100_800: 13.0}
     for operations, seconds in measured.items():
-        assert specialization._seconds_to_compile(operations) == pytest.approx(seconds, rel=0.25)
+        assert announcement._seconds_to_compile(operations) == pytest.approx(seconds, rel=0.25)
 
 
 # -- programs
