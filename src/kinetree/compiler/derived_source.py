@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.source import MOST_ARRAYS, Source
+from kinetree.compiler.specialization import announce
 from kinetree.compiler.tracing import Trace, current_trace, recorded
 from kinetree.errors import OptionError
 from kinetree.expr import (
@@ -141,7 +142,9 @@ class DerivedSource:
 
     @cached_property
     def _program(self) -> Program:
-        return self.derivative_of(self.of.program())
+        program = self.derivative_of(self.of.program())
+        announce(self.name, self.subject, program)
+        return program
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
         """The numbers of the result in the trace in progress."""

@@ -35,7 +35,7 @@ from kinetree.tree.one_system import OneSystemTree
 from kinetree.tree.recorded import RecordedTree
 from kinetree.tree.rolled import Knowledge, NotYetKnown, RolledTree
 
-__all__ = ["Specialization", "too_large_to_write_out"]
+__all__ = ["Specialization", "announce", "too_large_to_write_out"]
 
 _TRACED = 5  # times as much is recorded, at most, as is left of it; 3.7 times were seen
 _DENSE_FROM = 16  # degrees of freedom from which on dense linear algebra is done in loops
@@ -220,15 +220,7 @@ class Specialization:
         return dense(self.model, self.options) if callable(dense) else dense and self.model.nv >= _DENSE_FROM
 
     def _announce(self, program: Program) -> None:
-        """Warn if compiling will take long; a loop's body counts separately."""
-        blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
-        sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
-        operations, seconds = sum(sizes), sum(map(_seconds_to_compile, sizes))
-        if seconds > _WORTH_SAYING:
-            _log.warning(
-                "compiling %s for %r: %d operations, about %.0f s …",
-                self.definition.name, self.model.name, operations, seconds,
-            )  # fmt: skip
+        announce(self.name, self.subject, program)
 
     def _straight(self) -> Program:
         """The program with the fewest operations: in the robot's own axes or in those that suit its joints; cluster by
@@ -389,6 +381,15 @@ class Specialization:
             options[name] = kind.filled(options[name], numbers[:count])
             numbers = numbers[count:]
         return options
+
+
+def announce(name: str, subject: str, program: Program) -> None:
+    """Warn if compiling will take long; a loop's body counts separately."""
+    blocks = [program.body, *(s.body for s in program.body.statements if isinstance(s, Loop))]
+    sizes = [sum(1 for s in block.statements if not isinstance(s, Loop)) for block in blocks]
+    operations, seconds = sum(sizes), sum(map(_seconds_to_compile, sizes))
+    if seconds > _WORTH_SAYING:
+        _log.warning("compiling %s for %s: %d operations, about %.0f s …", name, subject, operations, seconds)
 
 
 def too_large_to_write_out(model: Model, definition: Definition | None = None) -> bool:
