@@ -20,6 +20,7 @@ import kinetree as kt
 from kinetree.codegen.kept import cache
 from kinetree.compiler import announcement
 from kinetree.compiler import calls as module
+from kinetree.compiler.compiled import CompiledFunction
 from kinetree.compiler.definition import Definition
 from kinetree.compiler.forms.regrouped import regrouped
 from kinetree.compiler.specialization import Specialization
@@ -314,9 +315,11 @@ def test_derivatives_of_humanoids_are_announced(caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.WARNING, "kinetree")
     robot = kt.zoo.load("humanoid")
     aba, derivatives = kt.aba.definition, kt.aba_derivatives.definition  # type: ignore[attr-defined]
-    Specialization(aba, robot, {"passive": (), "limits": False}, (), ()).program()
+    short = Specialization(aba, robot, {"passive": (), "limits": False}, (), ())
+    assert CompiledFunction(short, "float64").program.name == "aba"
     assert caplog.messages == []
-    Specialization(derivatives, robot, {"passive": ()}, (), ()).program()
+    long = Specialization(derivatives, robot, {"passive": ()}, (), ())
+    assert CompiledFunction(long, "float64").program.name == "aba_derivatives"
     (message,) = caplog.messages
     assert re.fullmatch(r"compiling aba_derivatives for 'humanoid': \d+ operations, about [345] s …", message)
 

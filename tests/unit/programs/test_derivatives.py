@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler import specialization
 from kinetree.compiler.derived_source import DerivedSource
 
 ARM, PENDULUM, QUADRUPED = map(kt.zoo.load, ("arm6", "double_pendulum", "quadruped"))
@@ -382,3 +384,13 @@ def test_threads_that_ask_at_once_differentiate_once(monkeypatch: pytest.MonkeyP
         found = list(pool.map(lambda _: kt.jacobian(fresh, (X, Y, 0.25), wrt=["x", "s"])["x"], range(8)))
     assert len(made) <= 1  # none, if the code was on the disk
     assert all((x == found[0]).all() for x in found)
+
+
+def test_what_takes_long_is_announced(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(specialization, "_WORTH_SAYING", 0.0)
+    caplog.set_level(logging.WARNING, "kinetree")
+    source = kt.program(plain.function, x=3, y=3, s=()).derivative("float64", "jvp", ("x",)).source
+    caplog.clear()
+    assert source.program() is source.program()
+    (message,) = caplog.messages
+    assert re.fullmatch(r"compiling jvp of plain for the program: \d+ operations, about 0 s …", message)
