@@ -153,18 +153,16 @@ def test_functions_of_the_c_library_are_reached_however_far_they_are() -> None:
 declare double @exp(double)
 declare double @log(double)
 declare double @tanh(double)
-declare double @atan2(double, double)
 define double @all(double %x) {
   %a = call double @exp(double %x)
   %b = call double @log(double %a)
   %c = call double @tanh(double %b)
-  %d = call double @atan2(double %c, double %x)
-  ret double %d
+  ret double %c
 }
 """)
     libm = ctypes.CDLL("libm.so.6")
     far = ctypes.cast(libm.exp, ctypes.c_void_p).value or 0
-    expected = np.arctan2(np.tanh(np.log(np.exp(0.7))), 0.7)
+    expected = np.tanh(np.log(np.exp(0.7)))
     assert number(code, "all", 0.7) == pytest.approx(expected, rel=1e-15)
     assert abs(far - code.address("all")) > 0
 

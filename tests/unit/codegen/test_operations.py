@@ -20,7 +20,7 @@ EXTREME = {
     F64: [5e-324, -1e-310, 2.0**-1022, 1.7976931348623157e308, -1e300],
     F32: [2.0**-149, -(2.0**-130), 2.0**-126, 3.4028234663852886e38, -(2.0**126)],
 }
-INEXACT = {"sin", "cos"}
+INEXACT = {"sin", "cos", "atan2"}
 PRECISIONS = pytest.mark.parametrize("precision", [F64, F32], ids=["float64", "float32"])
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from kinetree.codegen.cpu.batch import MEMORY, batch_kernel, needs_heap
 from kinetree.codegen.cpu.lanes import lane_copies
 from kinetree.codegen.cpu.rounds import Rounds
+from kinetree.codegen.llvm.arc_tangent import arc_tangent
 from kinetree.codegen.llvm.elementary import sincos
 from kinetree.codegen.llvm.layout import Layout
 from kinetree.codegen.llvm.memory import memory_functions
@@ -63,6 +64,7 @@ def sample_module(
         f'target triple = "{target.triple}"',
         _declarations(lanes, precision),
         sincos(lanes, precision) if "@sincos" in sample else "",
+        arc_tangent(lanes, precision) if "@arc_tangent" in sample else "",
         memory_functions(*writer.kept, *kept) if writer.kept or kept else "",
         sample,
         "!1 = !{}",
@@ -87,5 +89,4 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare double @exp(double)
 declare double @log(double)
 declare double @tanh(double)
-declare double @atan2(double, double)
 """

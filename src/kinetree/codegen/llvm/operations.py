@@ -9,7 +9,7 @@ from kinetree.codegen.llvm.target import Target
 
 __all__ = ["LIBM", "Operations"]
 
-LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "atan2": "atan2"}
+LIBM = {"exp": "exp", "log": "log", "tanh": "tanh"}
 """Operations that the C library does lane by lane (docs/decisions/0004-elementary-functions.md)."""
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -58,6 +58,8 @@ class Operations:
             self._extremum(name, "olt" if op == "min" else "ogt", *args)
         elif op == "floor":
             self._floor(name, *args)
+        elif op == "atan2":
+            emit(f"  {name} = call {V} @arc_tangent({V} {args[0]}, {V} {args[1]})")
         elif op in LIBM:
             self._lane_by_lane(name, LIBM[op], args)
         else:
