@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -28,9 +29,11 @@ from kinetree.model.constraint_numbers import ConstraintNumbers
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
+from kinetree.programs.forms import parts_of
 from kinetree.programs.source import ProgramSource
 from kinetree.programs.trace import traced
 from kinetree.records import record
+from kinetree.symbolic.refusals import refuse
 
 __all__ = ["ClosedLoop", "Controlled", "When", "controlled"]
 
@@ -38,6 +41,9 @@ When = Literal["steps", "stages", "held"]
 """Whether a controller runs once per step, at each stage of it, or in steps that are marked as fresh."""
 _OF_MOTION = ("t", "q", "v")
 """The arguments of a controller that come from the motion, if it has them."""
+ENERGIES = "energies exchanged"
+"""The name of work and loss in the state. It has a blank, as all names here but the user's: so none is taken."""
+_TIME, _FRESH, _DT = "time of step", "runs in step", "length of step"
 
 
 @record(frozen=True)
@@ -66,6 +72,7 @@ class Part(NamedTuple):
 
     name: str
     shape: tuple[int, ...]
+    dtype: np.dtype[Any] = np.dtype(np.float64)
 
     @property
     def size(self) -> int:
@@ -77,16 +84,18 @@ class ClosedLoop:
     """A robot and its controller, compiled for any number of steps."""
 
     def __init__(self, robot: Model, controller: Program, setting: Controlled) -> None:
-        self._robot, self._controller, self._setting = robot, controller, setting
+        self.name = controller.name
+        self._arguments, self._defaults, self._setting = controller.arguments, controller.defaults, setting
         found = controller.traced(setting.dtype).results
         outputs = {leaf.name: leaf for leaf in found.leaves}
         self._is_bare = list(outputs) == [""]
         names = {"tau": outputs[""]} if self._is_bare else {_plain_name(name): leaf for name, leaf in outputs.items()}
-        self._check(names)
+        self._check(robot, names)
         own = controller.arguments
-        self.state = {name: Part(name, own[name].shape) for name in names if name in own}
+        self.state = {name: Part(name, x.shape, x.dtype) for name, x in names.items() if name in own}
         """What the controller carries from call to call: its results that are named as its arguments."""
-        self.recorded = {name: Part(name, x.shape) for name, x in names.items() if name != "tau" and name not in own}
+        others = {name: x for name, x in names.items() if name != "tau" and name not in own}
+        self.recorded = {name: Part(name, x.shape, x.dtype) for name, x in others.items()}
         """Its other results, besides tau."""
         self.given = [name for name in own if name not in _OF_MOTION and name not in self.state]
         """Its arguments that come from outside."""
@@ -95,13 +104,15 @@ class ClosedLoop:
         held = [Part(f"held {x.name}", x.shape) for x in self.recorded.values()] if is_held else []
         if is_held and "tau" not in self.state:
             held.append(Part("held tau", (robot.nv,)))
-        energies = [Part("exchanged", (2,))] if setting.with_energies else []
+        energies = [Part(ENERGIES, (2,))] if setting.with_energies else []
         self._kept = [Part("q", (robot.nq,)), Part("v", (robot.nv,)), *energies, *self.state.values(), *held]
         extra = [] if is_held else [*self.recorded.values()]
         if setting.with_tau and "tau" not in self.state and not is_held:
             extra.append(Part("tau", (robot.nv,)))
         self._results = [*self._kept, *extra]
-        self._function = self._compiled()
+        self.number_ports = _ports(robot, setting, ALL)
+        """The numbers of the constraints."""
+        self._function = self._compiled(robot, controller)
 
     def __call__(
         self,
@@ -133,7 +144,7 @@ class ClosedLoop:
             out: where to put the result.
             threads: as for `kt.rollout`.
         """
-        own = self._controller.arguments
+        own = self._arguments
         given = [state[part.name] for part in self._kept]
         given.append(times[..., None])
         if fresh is not None:
@@ -162,63 +173,63 @@ class ClosedLoop:
         ends = np.cumsum([part.size for part in self._kept]).tolist()
         return {part.name: slice(end - part.size, end) for part, end in zip(self._kept, ends, strict=True)}
 
-    @property
-    def number_ports(self) -> Sequence[Port]:
-        """The numbers of the constraints."""
-        return self._ports(ALL)
-
-    @property
-    def name(self) -> str:
-        """The controller's name."""
-        return self._controller.name
-
     def core(self, name: str) -> tuple[int, ...]:
         """The shape of one sample of what is kept, or of an argument of the controller."""
         kept = {part.name: part.shape for part in self._kept}
-        return kept[name] if name in kept else self._controller.arguments[name].shape
+        return kept[name] if name in kept else self._arguments[name].shape
+
+    def hint(self, name: str) -> str:
+        """The end of a message about an argument that is not given from outside."""
+        if name in self.state:
+            return "; its initial state is given in state="
+        return f"; {name} is the motion's own" if name in _OF_MOTION and name in self._arguments else ""
 
     def start(self, given: Mapping[str, ArrayLike], dtype: np.dtype[Any]) -> dict[str, Array]:
-        """The initial state of the controller, zero where nothing is given, and of what is held."""
-        name = self._controller.name
+        """The initial state of the controller, and of what is held; where nothing is given, its defaults, or zero."""
         for key in given:
             if key not in self.state:
                 known = ", ".join(self.state) or "none: no result of it is named as an argument"
-                raise NameNotFoundError(f"the controller {name!r} has no state {key!r:.60}; it has {known}")
+                raise NameNotFoundError(f"the controller {self.name!r} has no state {key!r:.60}; it has {known}")
         found: dict[str, Array] = {}
         for part in self._kept:
-            if part.name in ("q", "v", "exchanged"):
+            if part.name in ("q", "v", ENERGIES):
                 continue
-            x = real_array(part.name, given.get(part.name, np.zeros(part.shape)), f"(…, {part.shape})").astype(dtype)
-            if x.shape[x.ndim - len(part.shape) :] != part.shape:
+            x = {**self._defaults, **given}.get(part.name, np.zeros(part.shape))
+            wanted = f"({', '.join(('…', *map(str, part.shape)))})"
+            if part.name in self._arguments:
+                x = self._arguments[part.name].numbers(self.name, part.name, x)
+            array = real_array(part.name, x, wanted).astype(dtype)
+            if array.shape[max(array.ndim - len(part.shape), 0) :] != part.shape:
                 raise ShapeError(
-                    f"{name}: the initial {part.name} has shape {x.shape}, but (…, {part.shape}) is needed"
+                    f"the initial {part.name} of the controller {self.name!r} has shape {array.shape}, but {wanted} is "
+                    "needed"
                 )
-            found[part.name] = x
+            found[part.name] = array
         return found
 
-    def _step(self, **given: Any) -> Any:
+    def _step(self, robot: Model, controller: Program, given: Mapping[str, Any]) -> Any:
         """One step, on symbols: the next state and what is recorded, as one row."""
-        robot, setting, dt = self._robot, self._setting, given["dt"]
+        setting, dt = self._setting, given[_DT]
         q, v = given["q"], given["v"]
         own = {name: given[name] for name in (*self.state, *self.given)}
         for name in setting.rows:
-            own[name] = own[name].reshape(self._controller.arguments[name].shape)
+            own[name] = own[name].reshape(self._arguments[name].shape)
         method = algorithms.INTEGRATORS[setting.integrator]
-        time = given["time"][0, 0]
+        time = given[_TIME][0, 0]
         options: dict[str, Any] = {"integrator": setting.integrator, **dict(setting.switches)}
-        forces = {key: given[f"f_ext {k}"] for k, key in enumerate(setting.forces)} or None
+        forces = {key: given[f"f_ext[{key!r}]"] for key in setting.forces} or None
         parameters = {name: given[f"parameter {name}"] for name in setting.parameters} or None
 
         evaluate: Callable[..., Any] = evaluation
         if setting.constraints:
             evaluate = HELD_STEP.evaluation
             options["constraints"] = setting.constraints
-            options["numbers"] = [given[f"number {port.name}"] for port in self._ports(ALL)]
+            options["numbers"] = [given[f"number {port.name}"] for port in self.number_ports]
 
-        said = self._run(time, q, v, own)
+        said = self._run(controller, time, q, v, own)
         if setting.when == "held":
             before = {x.name: given[x.name] for x in self._kept}
-            is_fresh = given["fresh"][0, 0] != 0.0
+            is_fresh = given[_FRESH][0, 0] != 0.0
             for name, x in said.items():
                 kept = before[name] if name in before else before[f"held {name}"]
                 said[name] = np.where(is_fresh, x, kept)
@@ -231,108 +242,124 @@ class ClosedLoop:
                 q, v = at[: robot.nq], at[robot.nq :]
             tau = said["tau"]
             if k and setting.when == "stages":
-                tau = self._run(time + method.times[k] * dt, q, v, own)["tau"]
+                tau = self._run(controller, time + method.times[k] * dt, q, v, own)["tau"]
             with current_trace().calling(method.stages > 1):
                 found = evaluate(robot, q, v, tau, dt[None], f_ext=forces, parameters=parameters, **options)
             past += [q, v, found[: robot.nv]]
             powers.append(found[robot.nv :])
         after = stage_state(method.stages)(robot, dt[None], *past, integrator=setting.integrator)
         if setting.constraints:
-            places = [given[f"number {port.name}"] for port in self._ports(ERRORS)]
+            places = [given[f"number {port.name}"] for port in _ports(robot, setting, ERRORS)]
             after = HELD_STEP.projection(
                 robot, after[: robot.nq], after[robot.nq :], constraints=setting.constraints, numbers=places,
                 parameters=parameters,
             )  # fmt: skip
         results = {**said, "q": after[: robot.nq], "v": after[robot.nq :]}
         if setting.with_energies:
-            results["exchanged"] = given["exchanged"] + dt * sum(
-                w * p for w, p in zip(method.weights, powers, strict=True)
-            )
+            results[ENERGIES] = given[ENERGIES] + dt * sum(w * p for w, p in zip(method.weights, powers, strict=True))
         pieces = [results[part.name.removeprefix("held ")] for part in self._results]
         return np.concatenate([np.ravel(x) for x in pieces])[None]
 
-    def _run(self, t: Any, q: Any, v: Any, own: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, controller: Program, t: Any, q: Any, v: Any, own: Mapping[str, Any]) -> dict[str, Any]:
         """What the controller says at a time and a state, by name."""
         motion = {"t": t, "q": q, "v": v}
-        taken = {name: motion[name] for name in _OF_MOTION if name in self._controller.arguments}
-        returned = self._controller(**{**taken, **own})
+        taken = {name: motion[name] for name in _OF_MOTION if name in self._arguments}
+        returned = controller(**{**taken, **own})
         if self._is_bare:
             return {"tau": returned}
-        if isinstance(returned, dict):
-            return dict(returned)
-        names = ("tau", *self.state, *self.recorded)
-        return {name: getattr(returned, name) for name in names}
+        said = dict(parts_of(returned) or {})
+        if set(said) != {"tau", *self.state, *self.recorded}:
+            refuse(
+                f"the controller {self.name!r} returned {', '.join(map(repr, said)) or 'nothing'} when it was run "
+                f"again, and {', '.join(map(repr, ('tau', *self.state, *self.recorded)))} before; it must return the "
+                "same in every run"
+            )
+        return said
 
-    def _compiled(self) -> CompiledFunction:
-        robot, setting, own = self._robot, self._setting, self._controller.arguments
+    def _compiled(self, robot: Model, controller: Program) -> CompiledFunction:
+        setting, own = self._setting, self._arguments
         arguments = {part.name: Argument(part.shape) for part in self._kept}
-        arguments["q"] = Argument(robot=robot)
         first = len(arguments)
-        arguments["time"] = Argument((1, 1))
+        arguments[_TIME] = Argument((1, 1))
         if setting.when == "held":
-            arguments["fresh"] = Argument((1, 1))
+            arguments[_FRESH] = Argument((1, 1))
         arguments |= {name: Argument((1, math.prod(own[name].shape))) for name in setting.rows}
         last = len(arguments)
-        arguments["dt"] = Argument(())
+        arguments[_DT] = Argument(())
         arguments |= {name: own[name] for name in self.given if name not in setting.rows}
-        arguments |= {f"f_ext {k}": Argument((6,)) for k in range(len(setting.forces))}
+        arguments |= {f"f_ext[{key!r}]": Argument((6,)) for key in setting.forces}
         arguments |= {f"parameter {name}": Argument(robot.parameter(name).shape) for name in setting.parameters}
-        arguments |= {f"number {port.name}": Argument(port.shape) for port in self._ports(ALL)}
-        found = traced(self._step, self._controller.name, arguments, np.dtype(setting.dtype))
-        source = ProgramSource(
-            f"rollout with {self._controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
-            state=tuple(range(first)),
+        arguments |= {f"number {port.name}": Argument(port.shape) for port in self.number_ports}
+        found = traced(
+            lambda **given: self._step(robot, controller, given), controller.name,
+            {**arguments, "q": Argument(robot=robot)}, np.dtype(setting.dtype),
+        )  # fmt: skip
+        source = _Source(
+            f"rollout with {controller.name}", arguments, found, repr(robot.name), rows=tuple(range(first, last)),
+            state=tuple(range(first)), checked=dict(robot.quaternions),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)
 
-    def _ports(self, numbers: ConstraintNumbers) -> Sequence[Port]:
-        """The numbers of the constraints that a function needs."""
-        constraints = self._setting.constraints
-        return numbers.ports(self._robot, {"constraints": constraints}) if constraints else ()
-
-    def _check(self, names: Mapping[str, Any]) -> None:
-        robot, controller = self._robot, self._controller
+    def _check(self, robot: Model, names: Mapping[str, Any]) -> None:
         if "tau" not in names:
             raise OptionError(
-                f"the controller {controller.name!r} returns {', '.join(map(repr, names))}; it must return the joint "
+                f"the controller {self.name!r} returns {', '.join(map(repr, names))}; it must return the joint "
                 "forces alone, or a dict, named tuple or dataclass that has them as 'tau'"
             )
         sizes = {"t": (), "q": (robot.nq,), "v": (robot.nv,)}
         for name, shape in sizes.items():
-            if name in controller.arguments and controller.arguments[name].shape != shape:
+            if name in self._arguments and self._arguments[name].shape != shape:
                 raise ShapeError(
-                    f"the controller {controller.name!r} takes {name} of shape {controller.arguments[name].shape}, but "
+                    f"the controller {self.name!r} takes {name} of shape {self._arguments[name].shape}, but "
                     f"{robot.name!r} has {shape}"
                 )
         if names["tau"].shape != (robot.nv,):
             raise ShapeError(
-                f"the controller {controller.name!r} returns tau of shape {names['tau'].shape}, but {robot.name!r} "
+                f"the controller {self.name!r} returns tau of shape {names['tau'].shape}, but {robot.name!r} "
                 f"needs ({robot.nv},)"
             )
         for name, leaf in names.items():
             if name in _OF_MOTION:
-                raise OptionError(
-                    f"the controller {controller.name!r} returns {name!r}, which is the motion's: rename it"
-                )
-            if name in controller.arguments and leaf.shape != controller.arguments[name].shape:
+                raise OptionError(f"the controller {self.name!r} returns {name!r}, which is the motion's: rename it")
+            if name in self._arguments and leaf.shape != self._arguments[name].shape:
                 raise ShapeError(
-                    f"the controller {controller.name!r} has a state {name!r}: it takes shape "
-                    f"{controller.arguments[name].shape} and returns {leaf.shape}"
+                    f"the controller {self.name!r} has a state {name!r}: it takes shape "
+                    f"{self._arguments[name].shape} and returns {leaf.shape}"
+                )
+            if name in self._arguments and not np.can_cast(
+                leaf.dtype, self._arguments[name].symbolic_dtype(leaf.dtype)
+            ):
+                kind = {float: "real numbers", int: "whole numbers", bool: "booleans"}[self._arguments[name].dtype]
+                raise DTypeError(
+                    f"the controller {self.name!r} has a state {name!r}: it takes {kind} and returns an array of dtype "
+                    f"{leaf.dtype}; return {name}.astype({self._arguments[name].dtype.__name__}), or declare another"
                 )
 
     def _check_rows(self) -> None:
-        controller, setting = self._controller, self._setting
+        setting = self._setting
         for name in setting.rows:
             if name not in self.given:
                 raise NameNotFoundError(
-                    f"the controller {controller.name!r} has no argument {name!r:.60} to be given from outside: "
-                    f"{nearest_names(name, self.given)}"
+                    f"the controller {self.name!r} has no argument {name!r:.60} to be given from outside"
+                    f"{self.hint(name) or ': ' + nearest_names(name, self.given)}"
                 )
         if setting.when == "stages" and self.state:
             raise OptionError(
-                f"the controller {controller.name!r} has a state ({', '.join(self.state)}), so it runs once per step, "
+                f"the controller {self.name!r} has a state ({', '.join(self.state)}), so it runs once per step, "
                 "not at each stage of one"
             )
+
+
+@record(frozen=True, eq=False)
+class _Source(ProgramSource):
+    """A step as something that can be compiled. It does not hold the robot: it is kept while the robot lives."""
+
+    checked: Mapping[str, slice] = field(default_factory=dict)
+    """The quaternions of the configuration, which is the first argument."""
+
+    @property
+    def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
+        return [*([(0, self.checked)] if self.checked else []), *super().quaternions]
 
 
 def controlled(robot: Model, controller: Program, setting: Controlled) -> ClosedLoop:
@@ -351,6 +378,13 @@ def _plain_name(path: str) -> str:
     name = path.removeprefix(".").removeprefix("[").removesuffix("]").strip("'\"")
     if not name.isidentifier():
         raise DTypeError(
-            f"a controller returns tau, or a dict, named tuple or dataclass of arrays with names, not parts like {path}"
+            "a controller returns tau, or a dict, named tuple or dataclass of arrays with names that could be those of "
+            f"variables, not parts like {path}; several numbers become one array by np.stack([a, b])"
         )
     return name
+
+
+def _ports(robot: Model, setting: Controlled, numbers: ConstraintNumbers) -> Sequence[Port]:
+    """The numbers of the constraints that a function needs."""
+    constraints = setting.constraints
+    return numbers.ports(robot, {"constraints": constraints}) if constraints else ()

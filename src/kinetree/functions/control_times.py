@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from kinetree.errors import OptionError
 
@@ -12,9 +14,11 @@ __all__ = ["ControlDt", "control_period"]
 
 ControlDt = float | Literal["stages"] | None
 """Seconds between two calls of a controller, whose result is held in between; None for each step."""
+_MOST = 2**53
+"""Beyond this whole numbers are not told apart."""
 
 
-def control_period(control_dt: object, dt: float) -> int | None:
+def control_period(control_dt: object, dt: float | np.floating[Any]) -> int | None:
     """How many steps lie between calls of a controller; None if it runs at every stage. Raises `OptionError`."""
     if control_dt is None:
         return 1
@@ -22,7 +26,12 @@ def control_period(control_dt: object, dt: float) -> int | None:
         return None
     if isinstance(control_dt, bool) or not isinstance(control_dt, Real) or not 0.0 < float(control_dt) < math.inf:
         raise OptionError(f"control_dt must be a positive number of seconds or 'stages', not {control_dt!r:.60}")
-    period = round(float(control_dt) / dt)
-    if period < 1 or abs(period * dt - float(control_dt)) > 1e-9 * float(control_dt):
+    if not 0.0 < dt < math.inf:
+        raise OptionError(f"control_dt is a multiple of dt, which must be a positive number of seconds, not {dt:g}")
+    # A number of single precision is as far from a multiple as it is rounded.
+    slack = 1e-6 if np.float32 in (type(control_dt), type(dt)) else 1e-9
+    exact = float(control_dt) / float(dt)
+    period = round(exact) if exact < _MOST else 0
+    if period < 1 or abs(period - exact) > slack * exact:
         raise OptionError(f"control_dt must be a multiple of dt ({dt:g} s), and is {float(control_dt):g} s")
     return period

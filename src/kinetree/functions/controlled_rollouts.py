@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
-from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.compiler.tracing import is_symbolic
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ProgramError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.model.external_forces import ExternalForces
+from kinetree.model.external_forces import ExternalForces, ForceKey
 from kinetree.programs import Program
 from kinetree.programs.program import dtype_of
 
@@ -59,13 +60,21 @@ def controlled_rollout(
     if out is not None:
         raise OptionError("rollout: out= is not possible with a controller, whose rows hold more than states")
     name = controller.name
-    constants, per_step = _named("arguments", arguments), _named("rows", rows)
-    forces, given = dict(f_ext or {}), dict(parameters or {})
-    arrays = [q, v, dt, *constants.values(), *per_step.values(), *forces.values(), *given.values()]
+    constants, given = _named("arguments", arguments), _named("parameters", parameters)
+    forces: dict[ForceKey, Any] = _named("f_ext", f_ext)
+    own, initial = controller.arguments, _named("state", state)
+    arrays = [q, v, dt, *constants.values(), *_named("rows", rows).values(), *forces.values(), *given.values()]
+    if is_symbolic([*arrays, *initial.values()]):
+        raise ProgramError(
+            "rollout: a controller is not possible inside a program; take the steps there by kt.scan, with the "
+            "controller and kt.rollout of one row of tau in its body"
+        )
     dtype = np.dtype(dtype_of(arrays))
-    count = _count(controller, steps, per_step)
-    dt = real_array("dt", dt, "(…)").astype(dtype)
-    period = 1 if control_dt is None else _period(control_dt, dt)
+    per_step = {x: _row(controller, x, y, dtype) for x, y in _named("rows", rows).items()}
+    count = _count(steps, {x: y.shape[y.ndim - len(own[x].shape) - 1] for x, y in per_step.items()})
+    seconds = real_array("dt", dt, "(…)")
+    dt = seconds.astype(dtype)
+    period = 1 if control_dt is None else _period(control_dt, seconds)
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
     integrator_option(robot, integrator)
     setting = Controlled(
@@ -80,51 +89,50 @@ def controlled_rollout(
             f"rollout: the controller {name!r} takes {missing[0]!r}: give arguments={{{missing[0]!r}: …}} for a value "
             f"that is constant over a motion, or rows={{{missing[0]!r}: …}} for one row per step"
         )
-    own = controller.arguments
+    constants = {x: _typed(controller, x, constants[x], dtype) for x in own if x in constants and x in loop.given}
     start = {
         "q": real_array("q", q, f"(…, {robot.nq})").astype(dtype),
         "v": real_array("v", v, f"(…, {robot.nv})").astype(dtype),
-        **loop.start(_named("state", state), dtype),
+        **loop.start(initial, dtype),
     }
+    for force, x in forces.items():
+        forces[force] = real_array(f"f_ext[{force!r:.80}]", x, "(…, 6)").astype(dtype)
+    given = {x: real_array(x, y, f"(…, {robot.parameter(x).shape})").astype(dtype) for x, y in given.items()}
+    ranks = {"q": 1, "v": 1, **{x: len(own[x].shape) for x in own}, **{x: robot.parameter(x).ndim for x in given}}
+    _check_axes({
+        **{x: y.shape[: y.ndim - len(loop.core(x))] for x, y in start.items() if not x.startswith("held ")},
+        "dt": dt.shape,
+        **{x: y.shape[: y.ndim - ranks[x]] for x, y in constants.items()},
+        **{x: y.shape[: y.ndim - ranks[x] - 1] for x, y in per_step.items()},
+        **{f"f_ext[{x!r:.80}]": y.shape[:-1] for x, y in forces.items()},
+        **{x: y.shape[: y.ndim - ranks[x]] for x, y in given.items()},
+    })  # fmt: skip
     some = max(count, 1)
     times = np.multiply.outer(dt, np.arange(some)).astype(dtype)
     fresh = None if when != "held" else (np.arange(some) % (period or 1) == 0).astype(dtype)
-    whole = loop(
-        start, times, fresh,
-        {x: _typed(controller, x, y, dtype) for x, y in per_step.items()}, dt,
-        {x: _typed(controller, x, constants[x], dtype) for x in own if x in constants and x in loop.given},
-        [*forces.values()], [*given.values()], threads=threads,
-    )[..., :count, :]  # fmt: skip
+    if not count:  # none: run one, drop it
+        per_step = {x: _one_row(y, len(own[x].shape)) for x, y in per_step.items()}
+    whole = loop(start, times, fresh, per_step, dt, constants, [*forces.values()], [*given.values()], threads=threads)[
+        ..., :count, :
+    ]
     states = whole[..., : robot.nq + robot.nv]
-    parts = dict(loop.parts)
+    places = {part.name: place for part, place in loop.parts}
     recorded = {
-        part.name: whole[..., place].reshape((*whole.shape[:-1], *part.shape))
-        for part, place in parts.items()
-        if part.name in loop.state or part.name in loop.recorded
+        name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
+        for name, part in {**loop.state, **loop.recorded}.items()
     }
     return ControlledRollout(states, recorded)
 
 
 def _period(control_dt: ControlDt, dt: Array) -> int | None:
-    periods = {control_period(control_dt, float(x)) for x in np.unique(dt)}
+    periods = {control_period(control_dt, x) for x in np.unique(dt)} or {1}
     if len(periods) > 1:
         raise OptionError("rollout: control_dt is the same multiple of dt for all motions; give one dt")
     return periods.pop()
 
 
-def _count(controller: Program, steps: int | None, rows: Mapping[str, Any]) -> int:
+def _count(steps: int | None, counts: dict[str, int]) -> int:
     """The number of steps, which is given, or that of the rows of an argument."""
-    counts = {}
-    for name, x in rows.items():
-        if name not in controller.arguments:
-            raise NameNotFoundError(
-                f"rollout: the controller {controller.name!r} has no argument {name!r:.60}: "
-                f"{nearest_names(name, list(controller.arguments))}"
-            )
-        rank, shape = len(controller.arguments[name].shape), np.shape(x)
-        if len(shape) <= rank:
-            raise ShapeError(f"rollout: rows[{name!r}] has shape {shape}, but needs one row per step: (…, T, …)")
-        counts[name] = shape[len(shape) - rank - 1]
     if steps is not None:
         try:
             counts["steps"] = operator.index(steps)
@@ -137,7 +145,21 @@ def _count(controller: Program, steps: int | None, rows: Mapping[str, Any]) -> i
         raise ShapeError(f"rollout: the numbers of steps differ: {listed}")
     if not counts:
         raise OptionError("rollout: with a controller, give steps=, the number of steps")
-    return int(next(iter(counts.values())))
+    return next(iter(counts.values()))
+
+
+def _one_row(x: Array, rank: int) -> Array:
+    """A row of zeros for an array without rows, (…, 0, *shape)."""
+    return np.zeros((*x.shape[: x.ndim - rank - 1], 1, *x.shape[x.ndim - rank :]), x.dtype)
+
+
+def _check_axes(leading: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise unless the axes of the batch fit together."""
+    try:
+        np.broadcast_shapes(*leading.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in leading.items() if shape)
+        raise ShapeError(f"rollout: the leading axes of the arguments do not broadcast: {listed}") from None
 
 
 def _check_given(loop: ClosedLoop, controller: Program, constants: Mapping[str, Any], rows: Mapping[str, Any]) -> None:
@@ -148,23 +170,35 @@ def _check_given(loop: ClosedLoop, controller: Program, constants: Mapping[str, 
             known = ", ".join(loop.given) or "none"
             raise OptionError(
                 f"rollout: the controller {controller.name!r} has no argument {name!r:.60} to be given; it has {known}"
-                + ("; its initial state is given in state=" if name in loop.state else "")
+                f"{loop.hint(name)}"
             )
 
 
 def _typed(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -> Array:
     argument = controller.arguments[name]
-    numbers = argument.numbers(controller.name, name, x)
-    array = real_array(name, numbers, f"(…, {argument.shape})").astype(dtype)
-    if array.shape[array.ndim - len(argument.shape) :] != argument.shape:
+    wanted = f"({', '.join(('…', *map(str, argument.shape)))})"
+    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(dtype)
+    if array.shape[max(array.ndim - len(argument.shape), 0) :] != argument.shape:
         raise ShapeError(
-            f"rollout: {name} has shape {array.shape}, but the controller {controller.name!r} needs "
-            f"(…, {', '.join(map(str, argument.shape))})"
+            f"rollout: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
         )
     return array
 
 
-def _named(what: str, given: Any) -> dict[str, Any]:
+def _row(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -> Array:
+    """An argument with one row per step."""
+    if name not in controller.arguments:
+        raise NameNotFoundError(
+            f"rollout: the controller {controller.name!r} has no argument {name!r:.60}: "
+            f"{nearest_names(name, list(controller.arguments))}"
+        )
+    array = _typed(controller, name, x, dtype)
+    if array.ndim <= len(controller.arguments[name].shape):
+        raise ShapeError(f"rollout: rows[{name!r}] has shape {array.shape}, but needs one row per step: (…, T, …)")
+    return array
+
+
+def _named(what: str, given: Any) -> dict[Any, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -164,7 +164,8 @@ def rollout(
         steps: how many steps, with a controller; as many as there are rows if some are given.
         arguments: the controller's own arguments, by name, constant over a motion: (…, *shape).
         rows: others of them, with one row per step: (…, T, *shape).
-        state: the initial state of the controller, by name, (…, *shape); zero where nothing is given.
+        state: the initial state of the controller, by name, (…, *shape); where nothing is given, the default of
+            the argument, or zero.
         control_dt: how often the controller runs, a multiple of dt in s, with its results held in between; None is each
             step. "stages" runs it at every stage of the integrator, as a smooth function of the state.
         integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 __all__ = ["ByIdentity"]
 
@@ -15,6 +16,7 @@ class ByIdentity(Generic[V]):
 
     def __init__(self) -> None:
         self._known: dict[int, V] = {}
+        self._living: dict[int, weakref.ref[Any]] = {}
 
     def __contains__(self, model: object) -> bool:
         return id(model) in self._known
@@ -24,8 +26,17 @@ class ByIdentity(Generic[V]):
 
     def __setitem__(self, model: object, value: V) -> None:
         if id(model) not in self._known:
-            weakref.finalize(model, self._known.pop, id(model), None).atexit = False
+            # Not weakref.finalize, which would keep this object, and so what is in it, as long as the model lives.
+            self._living[id(model)] = weakref.ref(model, partial(_forget, weakref.ref(self), id(model)))
         self._known[id(model)] = value
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+def _forget(known: weakref.ref[ByIdentity[Any]], key: int, _: object) -> None:
+    """A model is gone."""
+    here = known()
+    if here is not None:
+        here._known.pop(key, None)
+        here._living.pop(key, None)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
-from kinetree.functions.closed_loop import ClosedLoop, Controlled, controlled
+from kinetree.errors import ActuationError, DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
+from kinetree.functions.closed_loop import ENERGIES, ClosedLoop, Controlled, controlled
 from kinetree.functions.constraint_options import ALL, first_sample
 from kinetree.inputs import real_array
+from kinetree.model import no_motor
 from kinetree.programs import Program
 from kinetree.records import record
 from kinetree.sim.motion import Setting, ends_of_runs
@@ -61,6 +62,9 @@ def program_inputs(
                 raise NameNotFoundError(
                     f"simulate: the controller {controller.name!r} has no argument {name!r:.60}; it has {known}"
                 )
+    for name in rows or {}:
+        if name in (arguments or {}):
+            raise OptionError(f"simulate: {name!r} is given in arguments and in rows; it is one or the other")
     constants = {
         name: _checked(controller, name, x, ()) for name, x in {**controller.defaults, **(arguments or {})}.items()
     }
@@ -114,7 +118,7 @@ class ProgramMotion:
         for name, x in start.items():
             self._own[name][self._index(0)] = x
         self.recorded = {
-            name: np.empty((*shape, count + 1, *part.shape))
+            name: np.empty((*shape, count + 1, *part.shape), part.dtype)
             for name, part in {**self._loop.state, **self._loop.recorded}.items()
             if name != "tau"
         }
@@ -147,14 +151,24 @@ class ProgramMotion:
         if wrong.any():
             sample, _ = first_sample(np.asarray(wrong))
             column = int(np.argmin(np.isfinite(tau[sample])))
-            which = f" of sample {sample[:-1]}" if len(sample) > 1 else ""
             raise SimulationError(
-                f"the controller {self._loop.name!r} returned {tau[sample][column]} at "
-                f"t = {(first + sample[-1]) * self._setting.dt:g} s{which}, as entry {column} "
-                f"({robot.v_names[column]}); the state that it was given is finite, up to "
+                f"the controller {self._loop.name!r} returned {tau[sample][column]} {self._place_of(first, sample)}, "
+                f"as entry {column} ({robot.v_names[column]}); the state that it was given is finite, up to "
                 f"{abs(states[sample]).max():.3g}"
             )
-        robot.check_actuation(tau)
+        idle = (tau != 0.0) & ~robot.actuated
+        if idle.any():
+            sample, _ = first_sample(np.asarray(idle.any(axis=-1)))
+            column = int(np.argmax(idle[sample]))
+            raise ActuationError(
+                f"the controller {self._loop.name!r} returned {tau[sample][column]:g} {self._place_of(first, sample)}, "
+                f"as entry {column}, but {no_motor(robot, column)}"
+            )
+
+    def _place_of(self, first: int, sample: tuple[int, ...]) -> str:
+        """When, and in which motion of a batch, of steps from `first` on."""
+        which = f" of sample {sample[:-1]}" if len(sample) > 1 else ""
+        return f"at t = {(first + sample[-1]) * self._setting.dt:g} s{which}"
 
     def _with_constant_forces(self, record: Record, step: int, count: int, parts: Parts) -> None:
         row, forces = record.rows[..., step, :], self._forces_at(step)
@@ -189,7 +203,7 @@ class ProgramMotion:
             return np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))[some]
 
         row = of(row, 1)
-        state = {"q": row[..., :nq], "v": row[..., nq:end], "exchanged": row[..., end:]}
+        state = {"q": row[..., :nq], "v": row[..., nq:end], ENERGIES: row[..., end:]}
         for name, x in self._own.items():
             state[name] = of(self._rows(x, step), len(self._core(name)))
         length = setting.dt / parts
@@ -265,9 +279,8 @@ class ProgramMotion:
 def _check_complete(loop: ClosedLoop, controller: Program, inputs: Inputs) -> None:
     for name in inputs.constants:
         if name not in loop.given and name not in controller.defaults:
-            hint = ": its initial state is given in state=" if name in loop.state else ""
             raise OptionError(
-                f"simulate: {name!r} of the controller {controller.name!r} is not given by arguments=" + hint
+                f"simulate: {name!r} of the controller {controller.name!r} is not given by arguments={loop.hint(name)}"
             )
     for name in loop.given:
         if name not in inputs.constants and name not in inputs.rows:

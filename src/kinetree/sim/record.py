@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ class Record:
     def __init__(self, robot: Model, shape: tuple[int, ...], steps: int, parameters: Mapping[str, Array]) -> None:
         self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
         self.tau = np.empty((*shape, steps + 1, robot.nv))
-        self.recorded: Mapping[str, Array] = {}
+        self.recorded: Mapping[str, NDArray[Any]] = {}
         """What a controller returned besides tau, (…, steps + 1, *shape)."""
         self._axes = len(shape)
         self._parameters = for_all_rows(robot, parameters)

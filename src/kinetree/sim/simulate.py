@@ -95,7 +95,8 @@ def simulate(
     constant over the motion, by name, and `rows` those with one row per step (steps, *shape). It returns tau (nv,),
     alone or as "tau" in a dict, named tuple or dataclass. A result that is named as an argument is that argument's
     value at the next call. So a program has a state, such as an integral, a filter, or "tau", the last command; `state`
-    gives its initial value, by default zero. The trajectory has what else it returns, and its state, in `recorded`.
+    gives its initial value, by default that of the argument's default, or zero. The trajectory has what else it
+    returns, and its state, in `recorded`.
 
     `f_ext` holds external forces by frame name, `kt.WrenchOn` or `kt.ForceOn`, as for `aba`: constant (6,), or one row
     per step (steps, 6), such as a push that ends. Their work is part of the trajectory's `work`.
@@ -141,7 +142,7 @@ def simulate(
         "simulate: how a motion goes on",
         "use kt.rollout, or steps of your own with kt.integrate, in programs",
         *(x for x in (q, v, tau, duration, dt) if x is not None),
-        *(parameters.values() if isinstance(parameters, Mapping) else ()),
+        *(x for some in (parameters, arguments, rows, state) if isinstance(some, Mapping) for x in some.values()),
     )
     acting = switched_on(robot, passive, limits).get("passive", ())
     steps = step_count(duration, dt)
@@ -266,6 +267,7 @@ def _run(
         record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
         record.done = k + 1
         if k == steps:
+            motion.accept(record, k, k + 1)
             return
         if k == 0 and not stiffness.is_zero:
             stiffness.follow(states[..., :1, :nq])

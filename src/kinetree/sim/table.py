@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ __all__ = ["table"]
 Array = NDArray[np.float64]
 
 
-def table(time: Array, columns: Sequence[tuple[str, Sequence[str], Array]]) -> pandas.DataFrame:
-    """A row per moment and a column per number; `columns` are (field, names, (…, T, names)).
+def table(time: Array, shape: tuple[int, ...], columns: Mapping[str, NDArray[Any]]) -> pandas.DataFrame:
+    """A row per moment and a column per number; `columns` are (…, T), `shape` the axes before T.
 
     The index is the time; in a batch it begins with a level for each of its axes.
     """
@@ -27,12 +27,9 @@ def table(time: Array, columns: Sequence[tuple[str, Sequence[str], Array]]) -> p
         import pandas
     except ImportError:
         raise MissingPackageError("to_dataframe needs pandas: pip install kinetree[pandas]") from None
-    names = [f"{field}.{name}" if name else field for field, own, _ in columns for name in own]
-    numbers = np.concatenate([values for _, _, values in columns], axis=-1)
-    shape = numbers.shape[:-2]
     index: pandas.Index[float] | pandas.MultiIndex = pandas.Index(time, name="time")
     if shape:
         levels = [range(n) for n in shape]
         axes = ["motion"] if len(shape) == 1 else [f"motion_{k}" for k in range(len(shape))]
         index = pandas.MultiIndex.from_product([*levels, time], names=[*axes, "time"])
-    return pandas.DataFrame(numbers.reshape((-1, numbers.shape[-1])), index=index, columns=names)
+    return pandas.DataFrame({name: x.ravel() for name, x in columns.items()}, index=index)

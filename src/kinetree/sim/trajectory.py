@@ -58,6 +58,7 @@ class Trajectory(TrajectoryArrays):
         q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
         v_names: one name per degree of freedom.
         recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
+            The last row repeats what it returned last, as that of tau does.
 
     >>> import kinetree as kt
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
@@ -129,7 +130,7 @@ class Trajectory(TrajectoryArrays):
             recorded={name: self._held_at(at, x) for name, x in self.recorded.items()},
         )
 
-    def _held_at(self, at: Moments, x: Array) -> Array:
+    def _held_at(self, at: Moments, x: NDArray[Any]) -> NDArray[Any]:
         """What was recorded at the beginning of the step that each moment is in."""
         axes = len(self.shape)
         flat = x.reshape((*x.shape[: axes + 1], math.prod(x.shape[axes + 1 :])))
@@ -150,7 +151,8 @@ class Trajectory(TrajectoryArrays):
         """A pandas table: a row per moment, indexed by time; a batch has the number of the motion before it.
 
         Columns are "q.NAME", "v.NAME", "qdd.NAME" and "tau.NAME" for each coordinate or degree of freedom, and
-        "kinetic", "potential", "work" and "dissipated"; units as in this class.
+        "kinetic", "potential", "work" and "dissipated"; units as in this class. What a controller recorded follows as
+        "recorded.NAME", with the indices of each number where it is an array: "recorded.error[0]".
 
         Raises:
             MissingPackageError: pandas is not installed.
@@ -163,13 +165,15 @@ class Trajectory(TrajectoryArrays):
         """
         scalars = ("kinetic", "potential", "work", "dissipated")
         vectors = (("q", self.q_names), ("v", self.v_names), ("qdd", self.v_names), ("tau", self.v_names))
-        return table(
-            self.time,
-            [
-                *((field, names, getattr(self, field)) for field, names in vectors),
-                *((field, [""], getattr(self, field)[..., None]) for field in scalars),
-            ],
-        )
+        found = {
+            f"{field}.{name}": getattr(self, field)[..., k] for field, names in vectors for k, name in enumerate(names)
+        }
+        found |= {field: getattr(self, field) for field in scalars}
+        first = len(self.shape) + 1
+        for name, x in self.recorded.items():
+            for place in np.ndindex(x.shape[first:]):
+                found[f"recorded.{name}{list(place) or ''}"] = x[(..., *place)]
+        return table(self.time, self.shape, found)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
         """A picture: how the joints move, the energies, and the error of their balance.

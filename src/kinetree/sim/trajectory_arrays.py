@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class TrajectoryArrays:
     q_joints: tuple[str, ...]
     q_units: tuple[str, ...]
     v_names: tuple[str, ...]
-    recorded: Mapping[str, Array] = field(default_factory=dict)
+    recorded: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, ...]:

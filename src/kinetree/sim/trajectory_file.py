@@ -38,7 +38,7 @@ def write_fields(path: Path, values: Mapping[str, Any], recorded: Mapping[str, A
     arrays: dict[str, Any] = {
         name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
     }
-    arrays |= {f"{_RECORDED}{name}": np.asarray(x, dtype=np.float64) for name, x in recorded.items()}
+    arrays |= {f"{_RECORDED}{name}": np.asarray(x) for name, x in recorded.items()}
 
     def write(file: BinaryIO) -> None:
         np.savez_compressed(file, **arrays)
@@ -77,8 +77,8 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
         if name.startswith(_RECORDED):
-            if (kind, header.dtype.itemsize) != ("f", 8):
-                raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64")
+            if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
+                raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64, int64 or bool")
             if shape[: len(batch) + 1] != headers["q"].shape[:-1]:
                 raise ArrayFileError(
                     f"{name!r} has the shape {shape}, which does not go with {headers['q'].shape} of 'q'"
@@ -112,7 +112,8 @@ def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
         return texts if array.ndim else texts[0]
     if array.ndim == 0:
         return array.item()
-    return array.astype(np.float64, order="K", copy=False)
+    own = array.dtype.newbyteorder("=") if name.startswith(_RECORDED) else np.float64
+    return array.astype(own, order="K", copy=False)
 
 
 def _check_values(path: Path, values: Mapping[str, Any]) -> None:

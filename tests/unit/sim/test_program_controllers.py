@@ -105,6 +105,30 @@ def test_motions_of_a_batch_are_each_the_same_as_alone(tmp_path: Path) -> None:
     assert np.array_equal(film.recorded["two"], many.recorded["two"][:, [0, 10, 50]])
 
 
+def test_what_is_recorded_is_kept_in_files_and_tables(tmp_path: Path) -> None:
+    @kt.program(t=(), q=ARM, count=int)
+    def watch(t, q, count):  # type: ignore[no-untyped-def]
+        return {
+            "tau": np.zeros(7), "count": count + 1, "late": t > 0.0025, "two": q[:2, None] + t, "größe": t + 1.0,
+            "kinetic": q[0],
+        }  # fmt: skip
+
+    motion = kt.simulate(ARM, tau=watch, duration=0.005)
+    back = kt.Trajectory.load(motion.save(tmp_path / "motion"))
+    assert list(back.recorded) == list(motion.recorded)
+    for name, x in motion.recorded.items():
+        assert back.recorded[name].dtype == x.dtype
+        assert np.array_equal(back.recorded[name], x)
+    table = back.to_dataframe()
+    names = ["count", "late", "two[0, 0]", "two[1, 0]", "größe", "kinetic"]
+    assert list(table.columns)[-6:] == [f"recorded.{name}" for name in names]
+    assert table["recorded.late"].tolist() == [False, False, False, True, True, True]
+    assert table["recorded.count"].tolist() == [1, 2, 3, 4, 5, 5]
+    np.testing.assert_array_equal(table["recorded.two[1, 0]"], motion.recorded["two"][:, 1, 0])
+    batch = kt.simulate(ARM, tau=watch, duration=0.005, state={"count": [0, 10]})
+    assert batch.to_dataframe()["recorded.count"].tolist() == [1, 2, 3, 4, 5, 5, 11, 12, 13, 14, 15, 15]
+
+
 def test_under_constraints() -> None:
     robot = kt.zoo.load("four_bar") if "four_bar" in kt.zoo.names() else kt.zoo.load("quadruped")
     feet = [name for name in robot.frames if "foot" in name][:2]

@@ -1,0 +1,214 @@
+"""What controllers are given and return, in rollouts and in simulations: names, kinds of numbers, defaults, times."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+
+ROBOT = kt.zoo.load("double_pendulum")
+AT_REST = np.zeros(2)
+DT = 1e-3
+
+
+def recorded(controller: Any, steps: int = 3, **options: Any) -> list[dict[str, Any]]:
+    """What a controller records in a rollout and in a simulation, of the same steps."""
+    rollout = kt.rollout(
+        ROBOT, AT_REST, AT_REST, controller, DT, **options, **({} if "rows" in options else {"steps": steps})
+    )
+    simulation = kt.simulate(ROBOT, tau=controller, duration=steps * DT, dt=DT, **options)
+    return [dict(rollout.recorded), {name: x[:steps] for name, x in simulation.recorded.items()}]
+
+
+def test_no_name_of_an_argument_is_taken() -> None:
+    names = ("dt", "time", "fresh", "exchanged", "held", "steps", "number")
+    given = kt.program(
+        lambda v, dt, time, fresh, exchanged, held, steps, number: {
+            "tau": -v, "said": np.stack([dt, time, fresh, exchanged, held, steps, number]),
+        },
+        v=2, **dict.fromkeys(names, ()),
+    )  # fmt: skip
+    values = {name: float(k) for k, name in enumerate(names)}
+    rows = {name: np.full(3, x) for name, x in values.items()}
+    for said in recorded(given, arguments=values) + recorded(given, rows=rows, control_dt=3 * DT):
+        assert said["said"].tolist() == [[*values.values()]] * 3
+    kept = kt.program(
+        lambda v, dt, time, fresh, exchanged: {
+            "tau": -v, "dt": 2 * dt, "time": 2 * time, "fresh": 2 * fresh, "exchanged": 2 * exchanged,
+        },
+        v=2, **dict.fromkeys(names[:4], ()),
+    )  # fmt: skip
+    for said in recorded(kept, state=dict.fromkeys(names[:4], 5.0)):
+        assert all(said[name].tolist() == [10.0, 20.0, 40.0] for name in names[:4])
+    told = kt.program(lambda v: {"tau": -v, **dict.fromkeys(names, v[0] + 2.0)}, v=2)
+    for said in recorded(told):
+        assert all(said[name][0] == 2.0 for name in names)
+
+
+def test_a_state_begins_with_its_default() -> None:
+    @kt.program(v=2, level=(), count=int)
+    def fills(v, level=0.5, count=7):  # type: ignore[no-untyped-def]
+        return {"tau": -v, "level": level + 1.0, "count": count + 1}
+
+    for said in recorded(fills):
+        assert said["level"].tolist() == [1.5, 2.5, 3.5]
+        assert said["count"].tolist() == [8, 9, 10]
+    for said in recorded(fills, state={"level": 2.0}):
+        assert said["level"].tolist() == [3.0, 4.0, 5.0]
+
+
+def test_truth_values_and_whole_numbers_stay_what_they_are() -> None:
+    @kt.program(q=ROBOT, v=2, on=bool, count=int, mask=kt.Argument(2, bool))
+    def latch(q, v, on, count, mask):  # type: ignore[no-untyped-def]
+        return {
+            "tau": np.where(on, -v, v) * mask, "on": ~on, "count": 2 * count, "mask": ~mask, "high": q > 5.0, "one": 1,
+        }  # fmt: skip
+
+    state = {"on": True, "count": 3, "mask": [True, False]}
+    for said in recorded(latch, state=state):
+        assert said["on"].tolist() == [False, True, False]
+        assert said["count"].tolist() == [6, 12, 24]
+        assert said["mask"].tolist() == [[False, True], [True, False], [False, True]]
+        assert said["high"].dtype == bool
+        assert said["one"].dtype == np.int64
+    for start, text in (({"on": 2}, "on holds booleans, and 2 is none"), ({"count": 0.5}, "count holds whole numbers")):
+        with pytest.raises(kt.DTypeError, match=text):
+            recorded(latch, state={**state, **start})
+
+
+def test_a_state_returns_the_kind_of_number_it_takes() -> None:
+    half = kt.program(lambda v, n: {"tau": v, "n": n / 2}, v=2, n=int)
+    with pytest.raises(kt.DTypeError, match=r"state 'n': it takes whole numbers and returns .* n.astype\(int\)"):
+        recorded(half)
+    one = kt.program(lambda v, x: {"tau": v, "x": x > 1.0}, v=2, x=())
+    assert recorded(one)[0]["x"].dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("dtype", "dt", "control_dt"),
+    [(np.float32, 1e-3, 0.003), (np.float32, np.float32(1e-3), 0.003), (np.float64, 1e-3, np.float32(0.003)),
+     (np.float64, 0.1 / 3, 0.1)],
+)  # fmt: skip
+def test_times_between_calls_may_be_rounded(dtype: Any, dt: Any, control_dt: Any) -> None:
+    clock = kt.program(lambda t, v: {"tau": -v, "time": t + 0.0}, t=(), v=2)
+    state = np.zeros(2, dtype)
+    motion = kt.rollout(ROBOT, state, state, clock, dt, steps=7, control_dt=control_dt)
+    assert motion.states.dtype == dtype
+    np.testing.assert_allclose(motion.recorded["time"], dt * np.array([0, 0, 0, 3, 3, 3, 6]), rtol=1e-6)
+
+
+def test_no_rows() -> None:
+    controller = kt.program(lambda v, goal: {"tau": -v, "said": goal}, v=2, goal=2)
+    motion = kt.rollout(ROBOT, AT_REST, AT_REST, controller, DT, rows={"goal": np.zeros((3, 0, 2))})
+    assert motion.states.shape == (3, 0, 4)
+    assert motion.recorded["said"].shape == (3, 0, 2)
+
+
+GAIN = kt.program(lambda v, gain, level: {"tau": -gain * v, "level": level + v}, v=2, gain=(), level=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"arguments": {"gain": np.ones(3)}, "state": {"level": np.ones((4, 2))}}, kt.ShapeError,
+         r"leading axes of the arguments do not broadcast: level \(4,\), gain \(3,\)"),
+        ({"arguments": {"gain": "high"}}, kt.DTypeError, r"gain must be an array of real numbers of shape \(…\)"),
+        ({"rows": {"gain": [[1.0, 2.0, 3.0], [1.0]]}}, kt.DTypeError, "gain must be an array of real numbers"),
+        ({"arguments": {"gain": 1.0, "v": AT_REST}}, kt.OptionError, "it has gain; v is the motion's own"),
+        ({"arguments": {"gain": 1.0, "level": AT_REST}}, kt.OptionError, "its initial state is given in state="),
+        ({"arguments": {"gain": 1.0}, "rows": {"level": np.zeros((3, 2))}}, kt.NameNotFoundError, "given in state="),
+        ({"arguments": {"gain": 1.0}, "state": {"level": 1.0}}, kt.ShapeError,
+         r"the initial level of the controller 'lambda' has shape \(\), but \(…, 2\) is needed"),
+        ({"arguments": {"gain": 1.0}, "f_ext": [1.0]}, kt.DTypeError, "f_ext must be a dict"),
+        ({"arguments": {"gain": 1.0}, "f_ext": {"tip": np.zeros(5)}}, kt.ShapeError, r"f_ext\['tip'\] has shape"),
+        ({"arguments": {"gain": 1.0}, "parameters": [1.0]}, kt.DTypeError, "parameters must be a dict"),
+        ({"arguments": {"gain": 1.0}, "dt": 0.0, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
+        ({"arguments": {"gain": 1.0}, "dt": np.nan, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
+        ({"arguments": {"gain": 1.0}, "control_dt": 1e300}, kt.OptionError, "must be a multiple of dt"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    options = {"dt": DT, **({} if "rows" in options else {"steps": 3}), **options}
+    dt = options.pop("dt")
+    with pytest.raises(error, match=text):
+        kt.rollout(ROBOT, AT_REST, AT_REST, GAIN, dt, **options)
+
+
+def test_what_is_wrong_in_a_simulation_is_said() -> None:
+    both = {"arguments": {"gain": 1.0}, "rows": {"gain": np.ones(3)}}
+    with pytest.raises(kt.OptionError, match="'gain' is given in arguments and in rows"):
+        kt.simulate(ROBOT, tau=GAIN, duration=3 * DT, **both)
+    with pytest.raises(kt.OptionError, match="v is the motion's own"):
+        kt.simulate(ROBOT, tau=GAIN, duration=3 * DT, arguments={"gain": 1.0, "v": AT_REST})
+
+
+def test_a_controller_that_changes_its_mind_is_refused() -> None:
+    calls: list[int] = []
+
+    def moody(v):  # type: ignore[no-untyped-def]
+        calls.append(1)
+        return {"tau": v, "more": v} if len(calls) == 1 else {"tau": v}
+
+    with pytest.raises(kt.ProgramError, match="must return the same in every run"):
+        recorded(kt.program(moody, v=2))
+
+
+def test_motions_under_controllers_are_not_parts_of_programs() -> None:
+    rolls = kt.program(
+        lambda q: kt.rollout(ROBOT, q, AT_REST, GAIN, DT, steps=3, arguments={"gain": 1.0}).states, q=ROBOT
+    )
+    with pytest.raises(kt.ProgramError, match="a controller is not possible inside a program; take the steps there"):
+        rolls(AT_REST)
+    simulates = kt.program(lambda gain: kt.simulate(ROBOT, tau=GAIN, arguments={"gain": gain}).q, gain=())
+    with pytest.raises(kt.ProgramError, match="how a motion goes on is not known while a program is traced"):
+        simulates(1.0)
+
+
+def pendulum() -> kt.Model:
+    builder = kt.ModelBuilder("pendulum")
+    builder.add_body("stand")
+    builder.add_body("rod", kt.solids.box(0.1, 0.1, 0.5, mass=1.0))
+    builder.add_joint("axle", kt.Revolute([0, 1, 0]), "stand", "rod")
+    return builder.build()
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_kernels_go_with_the_robot_and_with_the_controller(simulated: bool) -> None:
+    def moved() -> tuple[kt.Model, kt.Program]:
+        robot, controller = pendulum(), kt.program(lambda v: -v, v=1)
+        if simulated:
+            kt.simulate(robot, tau=controller, duration=DT)
+        else:
+            kt.rollout(robot, [0.0], [0.0], controller, DT, steps=1)
+        return robot, controller
+
+    _robot, controller = moved()
+    gone = weakref.ref(controller)
+    del controller
+    gc.collect()
+    assert gone() is None
+    robot, _controller = moved()
+    left = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert left() is None
+
+
+def test_a_motor_that_is_not_there_is_named_with_the_time() -> None:
+    robot = ROBOT.with_actuation({"elbow": False})
+    late = kt.program(lambda t, start: np.where((t > start) & (np.arange(2) == 1), 1.0, 0.0), t=(), start=())
+    with pytest.raises(
+        kt.ActuationError, match=r"'lambda' returned 1 at t = 0.021 s of sample \(1,\), as entry 1, but 'elbow'"
+    ):
+        kt.simulate(robot, tau=late, arguments={"start": [1.0, 0.0205]}, duration=0.03)
+
+
+def test_torques_at_the_end_are_checked_where_they_are_computed() -> None:
+    ends = kt.program(lambda t, v: np.where(t > 0.00295, np.log(-1.0 - v**2), 0.0 * v), t=(), v=2)
+    with pytest.raises(kt.SimulationError, match=r"returned nan at t = 0.003 s"):
+        kt.simulate(ROBOT, tau=ends, duration=3 * DT, control_dt="stages", integrator="semi_implicit_euler")
