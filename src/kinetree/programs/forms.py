@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.model import Model
 from kinetree.symbolic import SymbolicArray
 
-__all__ = ["Form", "apart", "apart_like", "filled", "is_array", "parts_of"]
+__all__ = ["Form", "apart", "apart_like", "filled", "is_array", "maker", "parts_of"]
 
 NOTHING = type(None)
 
@@ -87,6 +87,19 @@ def filled(form: Any, leaves: Sequence[Any]) -> Any:
     if hasattr(form.kind, "_fields") or is_dataclass(form.kind):
         return form.kind(**parts)
     return (tuple if issubclass(form.kind, tuple) else list)(parts.values())
+
+
+def maker(form: Any) -> Callable[[Sequence[Any]], Any]:
+    """A function that fills the form with arrays, in order: quicker than `filled`, for a form that is filled often."""
+    if not isinstance(form, Form) or form.kind is NOTHING or any(isinstance(x, Form) for x in form.parts.values()):
+        return lambda leaves: filled(form, leaves)
+    names = tuple(form.parts)
+    if issubclass(form.kind, dict):
+        return lambda leaves: dict(zip(names, leaves, strict=True))
+    if hasattr(form.kind, "_fields") or is_dataclass(form.kind):
+        kind = form.kind
+        return lambda leaves: kind(**dict(zip(names, leaves, strict=True)))
+    return tuple if issubclass(form.kind, tuple) else list
 
 
 def step(kind: type, key: Any) -> str:

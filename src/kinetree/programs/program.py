@@ -22,6 +22,7 @@ from kinetree.programs.argument import Argument, checked_argument
 from kinetree.programs.description import description
 from kinetree.programs.inside import inside
 from kinetree.programs.profile import Profile, profiled
+from kinetree.programs.results import Results
 from kinetree.programs.source import ProgramSource
 from kinetree.programs.trace import Traced, traced, users_part
 
@@ -71,7 +72,11 @@ class Program:
             return inside(self.function, self.name, self.arguments, arguments, out)
         dtype = dtype_of(arguments)
         compiled = self.compiled(dtype)
-        whole = compiled(*self.numbers(arguments), out=out, threads=threads)
+        numbers = self.numbers(arguments)
+        if threads is None and (named or not self._is_bare(dtype)):
+            whole = compiled.call(*numbers) if out is None else compiled.call(*numbers, out=out)
+        else:  # machine code declined it, or would
+            whole = compiled(*numbers, out=out, threads=threads)
         return self._traced[dtype].results.apart(whole)
 
     def compile(self, *, dtype: str | np.dtype[Any] = "float64") -> Callable[..., Any]:
@@ -207,15 +212,19 @@ class Program:
     def __deepcopy__(self, memo: object) -> Program:
         return self
 
+    def _is_bare(self, dtype: str) -> bool:
+        """Whether calls go straight to machine code, and come here only where that declines them."""
+        is_plain = all(a.dtype is float for a in self.arguments.values())
+        return dtype == "float64" and is_plain and self.traced(dtype).results.is_one
+
     def _made(self, dtype: str) -> CompiledFunction:
-        found, source = self.traced(dtype), self._source(dtype)
-        is_plain = (
-            dtype == "float64" and found.results.is_one and all(a.dtype is float for a in self.arguments.values())
-        )
+        source, is_plain = self._source(dtype), self._is_bare(dtype)
         made = CompiledFunction(source, dtype, general=self._general if is_plain else None)
         made.asked = (_compiled_again, self, dtype)
         if is_plain:
             type(self).__call__ = made.prepare()  # type: ignore[method-assign]
+        elif dtype == "float64" and all(a.dtype is float for a in self.arguments.values()):
+            type(self).__call__ = _quick_call(made, self.traced(dtype).results, len(self.arguments))  # type: ignore[method-assign]
         return made
 
     def _source(self, dtype: str) -> ProgramSource:
@@ -357,6 +366,20 @@ def dtype_of(arguments: Sequence[Any]) -> str:
     ]
     floats = [dtype for dtype in dtypes if dtype is None or dtype.kind not in "biu"]
     return "float32" if floats and all(dtype == _F32 for dtype in floats) else "float64"
+
+
+def _quick_call(made: CompiledFunction, results: Results, count: int) -> Callable[..., Any]:
+    """A program's call with several results: usual calls go straight to the machine code, others the long way."""
+    array, double, apart = np.ndarray, _F64, results.apart
+
+    def call(self: Program, *given: Any, out: Any = None, threads: int | None = None, **named: Any) -> Any:
+        if len(given) == count and not named and threads is None:
+            first = given[0]
+            if type(first) is array and first.dtype is double:
+                return apart(made.call(*given) if out is None else made.call(*given, out=out))
+        return Program.__call__(self, *given, out=out, threads=threads, **named)
+
+    return call
 
 
 def _compiled_again(program: Program, dtype: str) -> CompiledFunction:

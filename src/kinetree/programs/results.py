@@ -6,7 +6,7 @@ A compiled function has one result, so several are its parts, one after another;
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.errors import NameNotFoundError, ShapeError, nearest_names
 from kinetree.expr import Scalar
 from kinetree.inputs import real_array
-from kinetree.programs.forms import Form, apart, filled, parts_of
+from kinetree.programs.forms import Form, apart, filled, maker, parts_of
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
@@ -51,6 +51,9 @@ class Results:
             leaf_dtype = dtype if array.dtype.kind == "f" else array.dtype
             self.leaves.append(Leaf(path, array.shape, leaf_dtype))
             self._numbers += array.flat_elements()
+        self._of_other_kinds = [(k, leaf) for k, leaf in enumerate(self.leaves) if leaf.dtype != dtype]
+        self._made: Callable[[Sequence[Any]], Any] | None = None
+        self._places: list[tuple[slice | int, tuple[int, ...]]] = []
 
     @property
     def is_one(self) -> bool:
@@ -71,7 +74,15 @@ class Results:
         """The results, in the form in which the user's function gave them, as views of the whole (…, n)."""
         if self._form == 0:
             return self._of_kind(self.leaves[0], whole)
-        return self.filled(self._views(whole))
+        if self._made is None:
+            self._made = maker(self._form)
+            self._places = [*self._parts_of_one_sample()]
+        if whole.ndim != 1:
+            return self._made([*self._views(whole)])
+        parts = [whole[place].reshape(shape) if shape else whole[place] for place, shape in self._places]
+        for k, leaf in self._of_other_kinds:
+            parts[k] = parts[k].astype(leaf.dtype)
+        return self._made(parts)
 
     def changes(self, whole: Any, trailing: int = 0) -> Any:
         """Derivatives of all numbers (…, n, *argument) in the same form, each array with the last `trailing` axes."""
@@ -109,6 +120,12 @@ class Results:
     def filled(self, parts: Iterator[Any]) -> Any:
         """The form with these in place of its arrays, in order."""
         return filled(self._form, list(parts))
+
+    def _parts_of_one_sample(self) -> Iterator[tuple[slice | int, tuple[int, ...]]]:
+        start = 0
+        for leaf in self.leaves:
+            yield slice(start, start + leaf.size) if leaf.shape else start, leaf.shape
+            start += leaf.size
 
     def _views(self, whole: Any) -> Iterator[Any]:
         for leaf, part in zip(self.leaves, self._parts(whole), strict=True):

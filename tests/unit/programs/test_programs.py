@@ -291,3 +291,18 @@ def test_a_program_that_compiles_long_is_announced(caplog: Any) -> None:
         assert caplog.text == ""
         long.compiled("float64").program  # noqa: B018 what is compiled
     assert re.search(r"compiling long: \d+ operations, about \d+ s …", caplog.text)
+
+
+def test_calls_of_several_results_in_every_way_of_giving_arguments() -> None:
+    program = kt.program(lambda q, v: {"M": kt.crba(ARM, q), "h": kt.bias_forces(ARM, q, v), "t": q[0]}, q=ARM, v=7)
+    q, v = ARM.random(RNG), RNG.normal(size=7)
+    expected = program.function(q, v)
+    ways = [program(q, v), program(q.tolist(), v), program(q, v.tolist()), program(q=q, v=v), program(q, v=v)]
+    ways += [program(q, v, threads=2), program(q, v, out=np.zeros(57)), program(q[::-1][::-1], v)]
+    for found in ways:
+        for name, x in expected.items():
+            np.testing.assert_allclose(found[name], x, rtol=0, atol=1e-12)
+    with pytest.raises(kt.ShapeError, match=r"v has shape \(6,\)"):
+        program(q, v[:6])
+    with pytest.raises(kt.DTypeError, match="takes 2 arrays"):
+        program(q, v, v)
