@@ -19,6 +19,7 @@ from kinetree.spatial.rotations import Quaternion
 from kinetree.spatial.vectors import Mat3, Vec3
 
 __all__ = [
+    "motion_log",
     "quaternion_exp",
     "quaternion_log",
     "rotation_exp",
@@ -47,6 +48,19 @@ def quaternion_log(q: Quaternion) -> Vec3:
     sign = select(less(w, 0.0), -1.0, 1.0)
     s = 2.0 * sign * atan2(n, w * sign) / n
     return Vec3(x * s, y * s, z * s)
+
+
+def motion_log(q: Quaternion, p: Vec3) -> tuple[Vec3, Vec3]:
+    """`quaternion_log` of q, and `translation_log` of p by it; the cotangent of half the angle is in q already."""
+    x, y, z, w = q
+    n, _ = _safe_length(Vec3(x, y, z))
+    sign = select(less(w, 0.0), -1.0, 1.0)
+    c = w * sign
+    half = atan2(n, c)
+    s = 2.0 * sign * half / n
+    turn = Vec3(x * s, y * s, z * s)
+    across = turn.cross(p)
+    return turn, p - across * 0.5 + turn.cross(across) * _log_coefficient_of(4.0 * half * half, half * c / n)
 
 
 def rotation_exp(w: Vec3) -> Mat3:
@@ -122,8 +136,13 @@ def _log_coefficient(w: Vec3) -> Scalar:
     """d = (1 - a/2 cot(a/2)) / a²."""
     angle, angle2 = _safe_length(w)
     half = 0.5 * angle
+    return _log_coefficient_of(angle2, half * cos(half) / sin(half))
+
+
+def _log_coefficient_of(angle2: Scalar, half_cot: Scalar) -> Scalar:
+    """The same from a² and a/2 cot(a/2)."""
     small = less(angle2, _SERIES_BELOW)
-    d: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half * cos(half) / sin(half)) / angle2)
+    d: Scalar = select(small, series(minimum(angle2, _SERIES_BELOW), _D), (1.0 - half_cot) / angle2)
     return d
 
 

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 
 from kinetree.expr import Scalar
 from kinetree.spatial.exponential import (
+    motion_log,
     rotation_exp,
     rotation_exp_jacobian,
     rotation_log_jacobian,
     translation_exp,
     translation_exp_jacobian,
-    translation_log,
 )
 from kinetree.spatial.motion_force import Motion
-from kinetree.spatial.rotation_log import rotation_log
+from kinetree.spatial.rotation_log import quaternion_from_matrix
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Mat3, Vec3
 
@@ -42,8 +42,7 @@ def pose_exp(m: Motion) -> Transform:
 
 def pose_log(X: Transform) -> Motion:
     """The motion, by at most half a turn, that takes the identity to a frame, to which X leads."""
-    w = rotation_log(X.E.T)
-    return Motion(w, translation_log(w, X.r))
+    return Motion(*motion_log(quaternion_from_matrix(X.E.T), X.r))
 
 
 def pose_exp_jacobian(m: Motion) -> tuple[Mat3, Mat3]:
