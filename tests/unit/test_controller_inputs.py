@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import weakref
 from typing import Any
 
@@ -120,13 +121,14 @@ GAIN = kt.program(lambda v, gain, level: {"tau": -gain * v, "level": level + v},
         ({"arguments": {"gain": "high"}}, kt.DTypeError, r"gain must be an array of real numbers of shape \(…\)"),
         ({"rows": {"gain": [[1.0, 2.0, 3.0], [1.0]]}}, kt.DTypeError, "gain must be an array of real numbers"),
         ({"arguments": {"gain": 1.0, "v": AT_REST}}, kt.OptionError, "it has gain; v is the motion's own"),
-        ({"arguments": {"gain": 1.0, "level": AT_REST}}, kt.OptionError, "its initial state is given in state="),
+        ({"arguments": {"gain": 1.0, "level": AT_REST}}, kt.OptionError, "'level': return that under another name"),
         ({"arguments": {"gain": 1.0}, "rows": {"level": np.zeros((3, 2))}}, kt.NameNotFoundError, "given in state="),
         ({"arguments": {"gain": 1.0}, "state": {"level": 1.0}}, kt.ShapeError,
          r"the initial level of the controller 'lambda' has shape \(\), but \(…, 2\) is needed"),
         ({"arguments": {"gain": 1.0}, "f_ext": [1.0]}, kt.DTypeError, "f_ext must be a dict"),
         ({"arguments": {"gain": 1.0}, "f_ext": {"tip": np.zeros(5)}}, kt.ShapeError, r"f_ext\['tip'\] has shape"),
         ({"arguments": {"gain": 1.0}, "parameters": [1.0]}, kt.DTypeError, "parameters must be a dict"),
+        ({"arguments": {}}, kt.DTypeError, "or return its next value as 'gain', which makes it a state"),
         ({"arguments": {"gain": 1.0}, "dt": 0.0, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
         ({"arguments": {"gain": 1.0}, "dt": np.nan, "control_dt": 0.1}, kt.OptionError, "dt, which must be a positive"),
         ({"arguments": {"gain": 1.0}, "control_dt": 1e300}, kt.OptionError, "must be a multiple of dt"),
@@ -167,6 +169,58 @@ def test_motions_under_controllers_are_not_parts_of_programs() -> None:
     simulates = kt.program(lambda gain: kt.simulate(ROBOT, tau=GAIN, arguments={"gain": gain}).q, gain=())
     with pytest.raises(kt.ProgramError, match="how a motion goes on is not known while a program is traced"):
         simulates(1.0)
+
+
+def test_steps_taken_by_scan_are_parts_of_programs_and_have_derivatives() -> None:
+    """What the errors advise."""
+    brake = kt.program(lambda v, gain: -gain * v, v=2, gain=())
+
+    @kt.program(q=ROBOT, v=2, gain=())
+    def motion(q, v, gain):  # type: ignore[no-untyped-def]
+        def step(state, _):  # type: ignore[no-untyped-def]
+            after = kt.rollout(ROBOT, *state, brake(state[1], gain)[None], DT)[0]
+            return (after[:2], after[2:]), after
+
+        return kt.scan(step, (q, v), np.zeros(20))[1]
+
+    q, v = np.array([0.3, 0.2]), np.array([1.0, -1.0])
+    states = kt.rollout(ROBOT, q, v, brake, DT, steps=20, arguments={"gain": [2.0, 2.0 + 1e-6]}).states
+    np.testing.assert_allclose(motion(q, v, 2.0), states[0], rtol=0, atol=1e-14)
+    by_gain = kt.jacobian(motion, (q, v, 2.0), wrt="gain")
+    np.testing.assert_allclose(by_gain, (states[1] - states[0]) / 1e-6, atol=1e-5)
+    with pytest.raises(kt.OptionError, match="motions under given forces, not under a controller: make a program"):
+        kt.vjp(ROBOT, kt.rollout, (q, v, brake, DT), np.ones((20, 4)))  # type: ignore[arg-type]
+
+
+def test_configurations_that_are_none_are_refused_wherever_they_are_given() -> None:
+    robot = kt.zoo.load("quadruped")
+
+    @kt.program(q=robot, goal=robot)
+    def follow(q, goal):  # type: ignore[no-untyped-def]
+        return robot.actuated * kt.difference(robot, q, goal)
+
+    q, v, goal = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nq)
+    for given in ({"arguments": {"goal": goal}, "steps": 3}, {"rows": {"goal": np.zeros((3, robot.nq))}}):
+        with pytest.raises(kt.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
+            kt.rollout(robot, q, v, follow, DT, **given)  # type: ignore[call-overload]
+    with pytest.raises(kt.ConfigurationError, match=r"goal.*: the quaternion of joint 'root_joint'"):
+        kt.simulate(robot, tau=follow, rows={"goal": np.zeros((3, robot.nq))}, duration=3 * DT)
+
+
+def test_numbers_beyond_all_whole_ones_warn_nobody() -> None:
+    grows = kt.program(lambda v, n: {"tau": -v, "n": n * 2**40, "m": np.log(-1.0 - v[0] ** 2).astype(int)}, v=2, n=int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(recorded(grows, state={"n": 1})) == 2
+
+
+def test_an_argument_may_be_called_self() -> None:
+    def scaled(v, self):  # type: ignore[no-untyped-def]
+        return -self * v
+
+    controller = kt.program(scaled, v=2, self=())
+    assert controller([1.0, 2.0], self=2.0).tolist() == [-2.0, -4.0]
+    recorded(controller, arguments={"self": 1.0})
 
 
 def pendulum() -> kt.Model:

@@ -35,7 +35,7 @@ from kinetree.programs.trace import traced
 from kinetree.records import record
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["ClosedLoop", "Controlled", "When", "controlled"]
+__all__ = ["ClosedLoop", "Controlled", "When", "controlled", "ways_to_give"]
 
 When = Literal["steps", "stages", "held"]
 """Whether a controller runs once per step, at each stage of it, or in steps that are marked as fresh."""
@@ -181,7 +181,10 @@ class ClosedLoop:
     def hint(self, name: str) -> str:
         """The end of a message about an argument that is not given from outside."""
         if name in self.state:
-            return "; its initial state is given in state="
+            return (
+                f"; its initial state is given in state=, as its results have a {name!r}: return that under another "
+                "name if it is no state"
+            )
         return f"; {name} is the motion's own" if name in _OF_MOTION and name in self._arguments else ""
 
     def start(self, given: Mapping[str, ArrayLike], dtype: np.dtype[Any]) -> dict[str, Array]:
@@ -204,6 +207,8 @@ class ClosedLoop:
                     f"the initial {part.name} of the controller {self.name!r} has shape {array.shape}, but {wanted} is "
                     "needed"
                 )
+            if part.name in self._arguments:
+                self._arguments[part.name].refuse_zero_quaternions(part.name, array)
             found[part.name] = array
         return found
 
@@ -360,6 +365,14 @@ class _Source(ProgramSource):
     @property
     def quaternions(self) -> Sequence[tuple[int, Mapping[str, slice]]]:
         return [*([(0, self.checked)] if self.checked else []), *super().quaternions]
+
+
+def ways_to_give(name: str) -> str:
+    """The end of a message about an argument that is missing."""
+    return (
+        f"give arguments={{{name!r}: …}} for a value that is constant over a motion, or rows={{{name!r}: …}} for one "
+        f"row per step; or return its next value as {name!r}, which makes it a state"
+    )
 
 
 def controlled(robot: Model, controller: Program, setting: Controlled) -> ClosedLoop:

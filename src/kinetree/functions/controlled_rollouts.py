@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ProgramError, ShapeError, nearest_names
-from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled
+from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
@@ -85,10 +85,7 @@ def controlled_rollout(
     _check_given(loop, controller, constants, per_step)
     constants = {**controller.defaults, **constants}
     if missing := [x for x in loop.given if x not in constants and x not in per_step]:
-        raise DTypeError(
-            f"rollout: the controller {name!r} takes {missing[0]!r}: give arguments={{{missing[0]!r}: …}} for a value "
-            f"that is constant over a motion, or rows={{{missing[0]!r}: …}} for one row per step"
-        )
+        raise DTypeError(f"rollout: the controller {name!r} takes {missing[0]!r}: {ways_to_give(missing[0])}")
     constants = {x: _typed(controller, x, constants[x], dtype) for x in own if x in constants and x in loop.given}
     start = {
         "q": real_array("q", q, f"(…, {robot.nq})").astype(dtype),
@@ -117,10 +114,11 @@ def controlled_rollout(
     ]
     states = whole[..., : robot.nq + robot.nv]
     places = {part.name: place for part, place in loop.parts}
-    recorded = {
-        name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
-        for name, part in {**loop.state, **loop.recorded}.items()
-    }
+    with np.errstate(invalid="ignore"):  # NaN, and numbers beyond all whole ones
+        recorded = {
+            name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
+            for name, part in {**loop.state, **loop.recorded}.items()
+        }
     return ControlledRollout(states, recorded)
 
 
@@ -182,6 +180,7 @@ def _typed(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -
         raise ShapeError(
             f"rollout: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
         )
+    argument.refuse_zero_quaternions(name, array)
     return array
 
 

@@ -24,6 +24,7 @@ from kinetree.inputs import real_array
 from kinetree.model import check_robot
 from kinetree.model.checks.parts import hint
 from kinetree.model.external_forces import ExternalForces, acting, is_force_key
+from kinetree.programs import Program
 
 __all__ = ["Named", "Request", "Requested"]
 
@@ -164,6 +165,11 @@ class Request(Requested):
     def _steps(self) -> int:
         """Number of steps: one per row of tau."""
         self._check_count()
+        if isinstance(self.arguments[2], Program):
+            raise OptionError(
+                f"derivatives of {self.definition.name} are of motions under given forces, not under a controller: "
+                "make a program that takes the steps by kt.scan, and differentiate that"
+            )
         name, tau = self.definition.name, real_array("tau", self.arguments[2], f"(…, T, {self.robot.nv})")
         if tau.ndim < 2 or not tau.shape[-2]:
             raise ShapeError(

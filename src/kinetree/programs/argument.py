@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Port
 from kinetree.inputs import real_array
 from kinetree.model import Model
+from kinetree.model.robot import refuse_zero_quaternions
 from kinetree.records import record
 
 __all__ = ["Argument", "checked_argument"]
@@ -78,6 +79,10 @@ class Argument:
     def symbolic_dtype(self, floats: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype that the user's function sees in a trace of this dtype."""
         return floats if self.dtype is float else np.dtype(np.int64 if self.dtype is int else np.bool_)
+
+    def refuse_zero_quaternions(self, name: str, x: NDArray[Any]) -> None:
+        """Raise `ConfigurationError` if this is a configuration and x (…, nq) has a quaternion of no direction."""
+        refuse_zero_quaternions(x, self.quaternions, name)
 
     def numbers(self, program: str, name: str, x: ArrayLike) -> Any:
         """Whole numbers and truth values as the compiled function takes them, after a check of each."""

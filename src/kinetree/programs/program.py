@@ -65,7 +65,7 @@ class Program:
         self._functions: dict[str, CompiledFunction] = {}
         self._derivatives: dict[tuple[Any, ...], CompiledFunction] = {}
 
-    def __call__(self, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
+    def __call__(self, /, *given: ArrayLike, out: Any = None, threads: int | None = None, **named: ArrayLike) -> Any:
         """The results for arrays of one sample, or of many."""
         arguments = self.bound(given, named)
         if is_symbolic(arguments):
@@ -230,7 +230,7 @@ class Program:
     def _source(self, dtype: str) -> ProgramSource:
         return ProgramSource(self.name, self.arguments, self.traced(dtype), function=self.function)
 
-    def _general(self, *given: Any, **named: Any) -> Any:
+    def _general(self, /, *given: Any, **named: Any) -> Any:
         """A call that machine code declined."""
         return Program.__call__(self, *given, **named)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
-from kinetree.functions.closed_loop import ENERGIES, ClosedLoop, Controlled, controlled
+from kinetree.functions.closed_loop import ENERGIES, ClosedLoop, Controlled, controlled, ways_to_give
 from kinetree.functions.constraint_options import ALL, first_sample
 from kinetree.inputs import real_array
 from kinetree.model import no_motor
@@ -81,6 +81,7 @@ def _checked(controller: Program, name: str, x: ArrayLike, before: tuple[int, ..
         raise ShapeError(
             f"simulate: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
         )
+    argument.refuse_zero_quaternions(name, array)
     return array
 
 
@@ -218,7 +219,7 @@ class ProgramMotion:
         rows = {}
         for name, x in self._inputs.rows.items():
             core = len(self._core(name))
-            rows[name] = np.take(of(x, core + 1), which, axis=-1 - core)
+            rows[name] = of(np.take(x, which, axis=-1 - core), core + 1)
         constants = {name: of(x, len(self._core(name))) for name, x in self._inputs.constants.items()}
         numbers = [of(x, len(port.shape)) for x, port in zip(self._numbers, self._loop.number_ports, strict=True)]
         values = [
@@ -245,12 +246,8 @@ class ProgramMotion:
                 self._put(self._own[name], some, step + 1, count, self._shaped(last[..., place], self._core(name)))
 
     def _put(self, target: Array, some: tuple[Any, ...], step: int, count: int, values: Array) -> None:
-        if not some:
-            target[self._index(slice(step, step + count))] = values
-            return
-        chosen = target[some[0]]
-        chosen[:, step : step + count] = values
-        target[some[0]] = chosen
+        place = self._index(slice(step, step + count)) if not some else (*some, slice(step, step + count))
+        target[place] = values
 
     def _rows(self, x: Array, step: int) -> Array:
         """One row of an array (…, steps + 1, *shape)."""
@@ -284,7 +281,4 @@ def _check_complete(loop: ClosedLoop, controller: Program, inputs: Inputs) -> No
             )
     for name in loop.given:
         if name not in inputs.constants and name not in inputs.rows:
-            raise DTypeError(
-                f"simulate: the controller {controller.name!r} takes {name!r}: give arguments={{{name!r}: …}} for a "
-                f"value that is constant over a motion, or rows={{{name!r}: …}} for one row per step"
-            )
+            raise DTypeError(f"simulate: the controller {controller.name!r} takes {name!r}: {ways_to_give(name)}")

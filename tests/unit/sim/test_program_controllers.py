@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.sim.controlled import ProgramMotion
 
 ARM = kt.zoo.load("arm7")
 DT = 1e-3
@@ -103,6 +104,79 @@ def test_motions_of_a_batch_are_each_the_same_as_alone(tmp_path: Path) -> None:
     assert all(np.array_equal(back.recorded[name], x) for name, x in many.recorded.items())
     film = many.resampled([0.0, 0.0105, 0.05])
     assert np.array_equal(film.recorded["two"], many.recorded["two"][:, [0, 10, 50]])
+
+
+def springs() -> kt.Model:
+    builder = kt.ModelBuilder("springs")
+    builder.add_body("stand")
+    for name, parent in (("upper", "stand"), ("lower", "upper")):
+        builder.add_body(name, kt.solids.box(0.3, 0.1, 0.1, mass=1.0))
+        builder.add_joint(
+            f"{name}_axle", kt.Revolute([0, 1, 0]), parent, name, kt.placement((0.3, 0.0, 0.0)), stiffness=[3000.0],
+            damping=[0.1],
+        )  # fmt: skip
+    return builder.build()
+
+
+@pytest.mark.parametrize("control_dt", [None, 0.007])
+def test_steps_are_divided_motion_by_motion(control_dt: float | None, monkeypatch: Any) -> None:
+    """Samples in different numbers of parts, which change on the way; and the same when each block is one step."""
+    robot, rng = springs(), np.random.default_rng(2)
+    push = 5.0 * rng.normal(size=(3, 150, 6))
+    push[:, 40:90] = push[:, 40:41]
+    size = np.array([0.02, 0.3, 0.021])
+
+    def function(t, q, v, gain, integral):  # type: ignore[no-untyped-def]
+        tau = gain * np.sin(30.0 * t) - 0.1 * v + integral
+        return {"tau": tau, "integral": integral + 0.01 * q, "power": tau @ v}
+
+    controller = kt.program(function, t=(), q=robot, v=2, gain=(), integral=2)
+    gains, q = rng.normal(size=(3, 150)), rng.normal(size=(3, 2))
+    options: dict[str, Any] = {"duration": 0.15, "control_dt": control_dt}
+    inertia = np.multiply.outer(size, robot.parameter("body.lower.inertia"))
+    many = kt.simulate(
+        robot, q=q, tau=controller, rows={"gain": gains}, f_ext={"lower": push},
+        parameters={"body.lower.mass": size, "body.lower.inertia": inertia}, **options,
+    )  # fmt: skip
+    most = []
+    for k in range(3):
+        own = {
+            **options, "q": q[k], "f_ext": {"lower": push[k]},
+            "parameters": {"body.lower.mass": size[k], "body.lower.inertia": inertia[k]},
+        }  # fmt: skip
+        with monkeypatch.context() as patch:
+            patch.setattr(ProgramMotion, "most", lambda *_: 1)
+            one = kt.simulate(robot, tau=controller, rows={"gain": gains[k]}, **own)
+        carried = [np.zeros(2)]
+
+        def torque(t, q, v, k=k, carried=carried):  # type: ignore[no-untyped-def]
+            said = function(t, q, v, gains[k, round(t / DT)], carried[0])
+            carried[0] = said["integral"]
+            return said["tau"]
+
+        close(one, kt.simulate(robot, tau=torque, **own))
+        for name in NUMBERS:
+            assert np.array_equal(getattr(many[k], name), getattr(one, name))
+        for name, x in one.recorded.items():
+            assert np.array_equal(many[k].recorded[name], x)
+        most.append(one.substeps)
+    assert most[1] < most[0] == many.substeps
+
+
+def test_ctrl_c_keeps_what_was_recorded() -> None:
+    def stop(done: int, _: int) -> None:
+        if done > 40:
+            raise KeyboardInterrupt
+
+    options: dict[str, Any] = {"tau": INTEGRAL, "arguments": {"target": [TARGET, 2.0 * TARGET]}, "duration": 0.3}
+    whole = kt.simulate(ARM, **options)
+    with pytest.raises(kt.SimulationInterrupted) as caught:
+        kt.simulate(ARM, progress=stop, **options)
+    part = caught.value.trajectory
+    count = part.time.size
+    assert 41 <= count < 301
+    for name, x in part.recorded.items():
+        assert np.array_equal(x, whole.recorded[name][:, :count])
 
 
 def test_what_is_recorded_is_kept_in_files_and_tables(tmp_path: Path) -> None:
