@@ -75,8 +75,9 @@ class Program:
         numbers = self.numbers(arguments)
         if threads is None and (named or not self._is_bare(dtype)):
             whole = compiled.call(*numbers) if out is None else compiled.call(*numbers, out=out)
-        else:  # machine code declined it, or would
+        else:  # machine code declined it, or is not there yet
             whole = compiled(*numbers, out=out, threads=threads)
+            self._quicken(dtype)
         return self._traced[dtype].results.apart(whole)
 
     def compile(self, *, dtype: str | np.dtype[Any] = "float64") -> Callable[..., Any]:
@@ -104,7 +105,9 @@ class Program:
         name = dtype_name(dtype)
         if name not in ("float64", "float32"):
             raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
-        return self.compiled(name).prepare()
+        bare = self.compiled(name).prepare()
+        self._quicken(name)
+        return bare
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The compiled function of a dtype."""
@@ -212,6 +215,12 @@ class Program:
     def __deepcopy__(self, memo: object) -> Program:
         return self
 
+    def _quicken(self, dtype: str) -> None:
+        """From now on calls go to the machine code that there is, if that is all they need."""
+        made = self._functions[dtype]
+        if self._is_bare(dtype) and made.call != made.__call__:
+            type(self).__call__ = made.call  # type: ignore[method-assign]
+
     def _is_bare(self, dtype: str) -> bool:
         """Whether calls go straight to machine code, and come here only where that declines them."""
         is_plain = all(a.dtype is float for a in self.arguments.values())
@@ -221,9 +230,7 @@ class Program:
         source, is_plain = self._source(dtype), self._is_bare(dtype)
         made = CompiledFunction(source, dtype, general=self._general if is_plain else None)
         made.asked = (_compiled_again, self, dtype)
-        if is_plain:
-            type(self).__call__ = made.prepare()  # type: ignore[method-assign]
-        elif dtype == "float64" and all(a.dtype is float for a in self.arguments.values()):
+        if not is_plain and dtype == "float64" and all(a.dtype is float for a in self.arguments.values()):
             type(self).__call__ = _quick_call(made, self.traced(dtype).results, len(self.arguments))  # type: ignore[method-assign]
         return made
 

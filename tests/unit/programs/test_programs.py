@@ -306,3 +306,16 @@ def test_calls_of_several_results_in_every_way_of_giving_arguments() -> None:
         program(q, v[:6])
     with pytest.raises(kt.DTypeError, match="takes 2 arrays"):
         program(q, v, v)
+
+
+def test_machine_code_is_compiled_for_what_is_called() -> None:
+    program = kt.program(lambda q: kt.gravity_forces(ARM, q) + 0.125, q=ARM)
+    q = RNG.normal(size=(300, 7))
+    many = program(q)
+    compiled = program.compiled("float64")
+    assert compiled._single is None
+    assert np.array_equal(program(q[7]), many[7])
+    assert compiled._single is not None
+    assert inspect.isbuiltin(type(program).__call__)
+    assert np.array_equal(program(q=q[:5]), many[:5])
+    assert program(q[3].astype(np.float32)).dtype == np.float32
