@@ -13,7 +13,7 @@ import pytest
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64, Precision
 from kinetree.codegen.llvm.target import Target, host
-from kinetree.expr import OPS, Block, Instruction, Port, Program, functions, interpret
+from kinetree.expr import OPS, Block, Instruction, Port, Program, functions, interpret, trace
 
 VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.25, math.inf, -math.inf, math.nan]
 EXTREME = {
@@ -148,3 +148,23 @@ def test_sine_and_cosine_are_the_same_bits_on_any_x86(precision: Precision) -> N
     for op in ("sin", "cos"):
         narrow = batch_function(single(op), precision, slim)
         assert (narrow(x[:, None]) == batch_function(single(op), precision)(x[:, None])).all()
+
+
+GUARDED = {
+    "x / where(y == 0, 1, y)": (lambda x, y: x / functions.select(functions.equal(y, 0.0), 1.0, y), (0.0, 0.0)),
+    "x where(y <= 0, y, 1)": (lambda x, y: x * functions.select(functions.less_equal(y, 0.0), y, 1.0), (0.0, math.inf)),
+    "x - where(y == inf, 0, y)": (
+        lambda x, y: x - functions.select(functions.equal(y, math.inf), 0.0, y), (math.inf, math.inf)
+    ),
+}  # fmt: skip
+
+
+@PRECISIONS
+@pytest.mark.parametrize("guarded", GUARDED)
+def test_what_is_not_chosen_raises_no_flag(guarded: str, precision: Precision) -> None:
+    """A number that is replaced by a neutral one where an operation would be invalid."""
+    function, values = GUARDED[guarded]
+    program = trace(lambda x: [[function(*x)]], [Port("x", (2,))], [Port("y", ())], "guarded")
+    with np.errstate(all="raise"):
+        found = batch_function(program, precision)(np.array([values] * 9, precision.char))
+    assert (found == np.float64(values[0])).all()

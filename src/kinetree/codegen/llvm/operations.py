@@ -36,6 +36,7 @@ class Operations:
         self._emit = emit
         self._V = f"<{lanes} x {precision.type}>"
         self._overload = f"v{lanes}{precision.suffix}"
+        self._neutral = {f"splat ({precision.type} {precision.literal(x)})" for x in (1.0, 0.0, -0.0)}
 
     def write(self, name: str, op: str, args: Sequence[str]) -> None:
         """Write name = op(args)."""
@@ -53,7 +54,7 @@ class Operations:
             self._choose(name, self._constant(1.0), self._constant(0.0))
         elif op == "select":
             emit(f"  {name}_c = fcmp une {V} {args[0]}, {self._constant(0.0)}")
-            self._choose(name, args[1], args[2])
+            self._select(name, args[1], args[2])
         elif op in ("min", "max"):
             self._extremum(name, "olt" if op == "min" else "ogt", *args)
         elif op == "floor":
@@ -80,9 +81,21 @@ class Operations:
             c = f"{name}_n"
         emit(f"  {name} = call {V} @llvm.fma.{self._overload}({V} {a}, {V} {b}, {V} {c})")
 
-    def _choose(self, name: str, a: str, b: str) -> None:
+    def _choose(self, name: str, a: str, b: str, condition: str | None = None) -> None:
         V = self._V
-        self._emit(f"  {name} = select <{self._lanes} x i1> {name}_c, {V} {a}, {V} {b}")
+        self._emit(f"  {name} = select <{self._lanes} x i1> {condition or f'{name}_c'}, {V} {a}, {V} {b}")
+
+    def _select(self, name: str, a: str, b: str) -> None:
+        """A choice; one beside a neutral number is fenced off.
+
+        Of x / select(c, y, 1) LLVM would make select(c, x / y, x), and what 0 / 0 does there raises a flag that the
+        program does not mean.
+        """
+        if a not in self._neutral and b not in self._neutral:
+            self._choose(name, a, b)
+            return
+        self._choose(f"{name}_s", a, b, f"{name}_c")
+        self._emit(f"  {name} = call {self._V} @llvm.arithmetic.fence.{self._overload}({self._V} {name}_s)")
 
     def _extremum(self, name: str, predicate: str, a: str, b: str) -> None:
         """The smaller or larger value; NaN (from a sum) if either is NaN."""
