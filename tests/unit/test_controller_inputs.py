@@ -103,6 +103,40 @@ def test_times_between_calls_may_be_rounded(dtype: Any, dt: Any, control_dt: Any
     np.testing.assert_allclose(motion.recorded["time"], dt * np.array([0, 0, 0, 3, 3, 3, 6]), rtol=1e-6)
 
 
+def test_arrays_without_numbers_change_nothing() -> None:
+    def timed(t, v, none, given, few):  # type: ignore[no-untyped-def]
+        return {"tau": np.sum(given) + np.sum(few) - v, "none": none, "nothing": v[:0], "time": t + 1.0}
+
+    controller = kt.program(timed, t=(), v=2, none=(2, 0), given=0, few=(0, 3))
+    options = {"arguments": {"given": np.zeros((3, 0))}, "rows": {"few": np.zeros((5, 0, 3))}}
+    for control_dt in (None, 5 * DT):
+        clock = np.tile(1.0 + DT * np.arange(5) * (control_dt is None), (3, 1))
+        motion = kt.rollout(ROBOT, AT_REST, AT_REST, controller, DT, control_dt=control_dt, **options)
+        np.testing.assert_allclose(motion.recorded["time"], clock, rtol=1e-15)
+        assert motion.recorded["none"].shape == (3, 5, 2, 0)
+        simulated = kt.simulate(ROBOT, tau=controller, duration=5 * DT, dt=DT, control_dt=control_dt, **options)
+        np.testing.assert_allclose(simulated.recorded["time"][:, :5], clock, rtol=1e-15)
+        assert simulated.recorded["nothing"].shape == (3, 6, 0)
+    batch = kt.rollout(
+        ROBOT, AT_REST, AT_REST, controller, DT, rows=options["rows"], arguments={"given": []},
+        state={"none": np.zeros((4, 2, 0))},
+    )  # fmt: skip
+    assert batch.states.shape == (4, 5, 4)
+
+
+def test_a_robot_without_degrees_of_freedom() -> None:
+    builder = kt.ModelBuilder("post")
+    builder.add_body("post")
+    post = builder.build()
+    clock = kt.program(lambda t, q, n: {"tau": q, "time": t + 1.0, "n": n + 1}, t=(), q=post, n=int)
+    wanted = 1.0 + DT * np.arange(3)
+    motion = kt.rollout(post, [], [], clock, DT, steps=3)
+    assert motion.states.shape == (3, 0)
+    np.testing.assert_allclose(motion.recorded["time"], wanted, rtol=1e-15)
+    assert motion.recorded["n"].tolist() == [1, 2, 3]
+    np.testing.assert_allclose(kt.simulate(post, tau=clock, duration=3 * DT).recorded["time"][:3], wanted, rtol=1e-15)
+
+
 def test_no_rows() -> None:
     controller = kt.program(lambda v, goal: {"tau": -v, "said": goal}, v=2, goal=2)
     motion = kt.rollout(ROBOT, AT_REST, AT_REST, controller, DT, rows={"goal": np.zeros((3, 0, 2))})

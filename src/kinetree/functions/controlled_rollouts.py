@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree.compiler.definition import Array
-from kinetree.compiler.tracing import is_symbolic
-from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ProgramError, ShapeError, nearest_names
+from kinetree.compiler.tracing import is_symbolic, trace_in_progress
+from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
@@ -21,6 +21,7 @@ from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces, ForceKey
 from kinetree.programs import Program
 from kinetree.programs.program import dtype_of
+from kinetree.symbolic.refusals import refuse
 
 __all__ = ["ControlledRollout", "Inputs", "controlled_rollout"]
 
@@ -64,8 +65,8 @@ def controlled_rollout(
     forces: dict[ForceKey, Any] = _named("f_ext", f_ext)
     own, initial = controller.arguments, _named("state", state)
     arrays = [q, v, dt, *constants.values(), *_named("rows", rows).values(), *forces.values(), *given.values()]
-    if is_symbolic([*arrays, *initial.values()]):
-        raise ProgramError(
+    if trace_in_progress() is not None and is_symbolic([*arrays, *initial.values()]):
+        refuse(
             "rollout: a controller is not possible inside a program; take the steps there by kt.scan, with the "
             "controller and kt.rollout of one row of tau in its body"
         )
@@ -95,23 +96,23 @@ def controlled_rollout(
     for force, x in forces.items():
         forces[force] = real_array(f"f_ext[{force!r:.80}]", x, "(…, 6)").astype(dtype)
     given = {x: real_array(x, y, f"(…, {robot.parameter(x).shape})").astype(dtype) for x, y in given.items()}
-    ranks = {"q": 1, "v": 1, **{x: len(own[x].shape) for x in own}, **{x: robot.parameter(x).ndim for x in given}}
-    _check_axes({
-        **{x: y.shape[: y.ndim - len(loop.core(x))] for x, y in start.items() if not x.startswith("held ")},
-        "dt": dt.shape,
-        **{x: y.shape[: y.ndim - ranks[x]] for x, y in constants.items()},
-        **{x: y.shape[: y.ndim - ranks[x] - 1] for x, y in per_step.items()},
-        **{f"f_ext[{x!r:.80}]": y.shape[:-1] for x, y in forces.items()},
-        **{x: y.shape[: y.ndim - ranks[x]] for x, y in given.items()},
-    })  # fmt: skip
     some = max(count, 1)
     times = np.multiply.outer(dt, np.arange(some)).astype(dtype)
     fresh = None if when != "held" else (np.arange(some) % (period or 1) == 0).astype(dtype)
     if not count:  # none: run one, drop it
         per_step = {x: _one_row(y, len(own[x].shape)) for x, y in per_step.items()}
-    whole = loop(start, times, fresh, per_step, dt, constants, [*forces.values()], [*given.values()], threads=threads)[
-        ..., :count, :
-    ]
+    try:
+        whole = loop(
+            start, times, fresh, per_step, dt, constants, [*forces.values()], [*given.values()], threads=threads
+        )[..., :count, :]
+    except ShapeError:
+        held = {x: y.shape[: y.ndim - len(loop.core(x))] for x, y in start.items() if not x.startswith("held ")}
+        named = {x: y.shape[: y.ndim - len(own[x].shape)] for x, y in constants.items()}
+        named |= {x: y.shape[: y.ndim - len(own[x].shape) - 1] for x, y in per_step.items()}
+        outer = {f"f_ext[{x!r:.80}]": y.shape[:-1] for x, y in forces.items()}
+        outer |= {x: y.shape[: y.ndim - robot.parameter(x).ndim] for x, y in given.items()}
+        _check_axes({**held, "dt": dt.shape, **named, **outer})
+        raise
     states = whole[..., : robot.nq + robot.nv]
     places = {part.name: place for part, place in loop.parts}
     with np.errstate(invalid="ignore"):  # NaN, and numbers beyond all whole ones
@@ -152,7 +153,7 @@ def _one_row(x: Array, rank: int) -> Array:
 
 
 def _check_axes(leading: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise unless the axes of the batch fit together."""
+    """Raise if the axes of the batch do not fit together, by the names that the caller knows."""
     try:
         np.broadcast_shapes(*leading.values())
     except ValueError:

@@ -134,7 +134,8 @@ class Trajectory(TrajectoryArrays):
         """What was recorded at the beginning of the step that each moment is in."""
         axes = len(self.shape)
         flat = x.reshape((*x.shape[: axes + 1], math.prod(x.shape[axes + 1 :])))
-        return at.held(flat).reshape((*x.shape[:axes], -1, *x.shape[axes + 1 :]))
+        found = at.held(flat)
+        return found.reshape((*found.shape[:-1], *x.shape[axes + 1 :]))
 
     def _checked(self, times: Array) -> Array:
         if times.ndim != 1 or not times.size:

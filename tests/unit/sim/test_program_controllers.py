@@ -184,7 +184,7 @@ def test_what_is_recorded_is_kept_in_files_and_tables(tmp_path: Path) -> None:
     def watch(t, q, count):  # type: ignore[no-untyped-def]
         return {
             "tau": np.zeros(7), "count": count + 1, "late": t > 0.0025, "two": q[:2, None] + t, "größe": t + 1.0,
-            "kinetic": q[0],
+            "kinetic": q[0], "none": q[:0],
         }  # fmt: skip
 
     motion = kt.simulate(ARM, tau=watch, duration=0.005)
@@ -193,6 +193,7 @@ def test_what_is_recorded_is_kept_in_files_and_tables(tmp_path: Path) -> None:
     for name, x in motion.recorded.items():
         assert back.recorded[name].dtype == x.dtype
         assert np.array_equal(back.recorded[name], x)
+    assert back.resampled([0.0, 0.0015]).recorded["none"].shape == (2, 0)
     table = back.to_dataframe()
     names = ["count", "late", "two[0, 0]", "two[1, 0]", "größe", "kinetic"]
     assert list(table.columns)[-6:] == [f"recorded.{name}" for name in names]
