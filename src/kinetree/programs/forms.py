@@ -104,7 +104,9 @@ def maker(form: Any) -> Callable[[Sequence[Any]], Any]:
 
 def step(kind: type, key: Any) -> str:
     """The path from a container to a part of it."""
-    return f".{key}" if hasattr(kind, "_fields") or is_dataclass(kind) else f"[{key!r}]"
+    if hasattr(kind, "_fields") or is_dataclass(kind):
+        return f".{key}"
+    return f"[{key!r}]" if isinstance(key, str | int) else f"[{' '.join(repr(key).split()):.60}]"
 
 
 def parts_of(x: Any) -> Mapping[Any, Any] | None:

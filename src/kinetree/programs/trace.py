@@ -127,10 +127,11 @@ def called(function: Callable[..., Any], name: str, arguments: Mapping[str, Any]
     try:
         return function(**arguments)
     except MixedTracesError:
-        where = line_of(sys.exc_info()[2])
+        line = line_of(sys.exc_info()[2])
+        where = f"{line}: " if line else ""
         nested = "; a program that is differentiated in another takes what it needs of it as arguments" * is_nested
         raise ProgramError(
-            f"{where}: an array of an earlier run, or of a loop's body, is used; {_KEPT}{nested}"
+            f"{where}an array of an earlier run, or of a loop's body, is used; {_KEPT}{nested}"
         ) from None
     except Exception as error:
         better = explained(error)

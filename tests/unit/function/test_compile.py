@@ -108,8 +108,12 @@ def test_arguments_of_other_dtypes_become_the_kernels() -> None:
     assert (kt.compile(ARM, kt.crba)(Q.astype(">f8")) == kt.crba(ARM, Q)).all()
 
 
-OUTSIDE = {"aba": ["on_unactuated"], "constrained_inverse_dynamics": ["on_impossible"]}
-"""Arguments that concern the results as they are returned, and no kernel."""
+OUTSIDE = {
+    "aba": ["on_unactuated"],
+    "constrained_inverse_dynamics": ["on_impossible"],
+    "rollout": ["arguments", "control_dt", "rows", "state", "steps"],
+}
+"""Arguments that concern the results as they are returned, or a controller in place of an array, and no kernel."""
 
 
 @pytest.mark.parametrize("name", [n for n in kt.__all__ if hasattr(getattr(kt, n), "definition")])
