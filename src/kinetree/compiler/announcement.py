@@ -1,4 +1,4 @@
-"""What is said before something is compiled that takes long."""
+"""The warning before something that takes long to compile is compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiled function is made from: one interface for a definition on a robot, a derivative, a user's program."""
+"""The interface of everything that is compiled: a definition on a robot, a derivative, a user's program."""
 
 from __future__ import annotations
 

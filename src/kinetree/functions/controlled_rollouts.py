@@ -14,6 +14,7 @@ from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
 from kinetree.functions.control_times import ControlDt, control_period
+from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.inputs import real_array
@@ -87,7 +88,11 @@ def controlled_rollout(
     constants = {**controller.defaults, **constants}
     if missing := [x for x in loop.given if x not in constants and x not in per_step]:
         raise DTypeError(f"rollout: the controller {name!r} takes {missing[0]!r}: {ways_to_give(missing[0])}")
-    constants = {x: _typed(controller, x, constants[x], dtype) for x in own if x in constants and x in loop.given}
+    constants = {
+        x: controller_input("rollout", controller, x, constants[x], dtype)
+        for x in own
+        if x in constants and x in loop.given
+    }
     start = {
         "q": real_array("q", q, f"(…, {robot.nq})").astype(dtype),
         "v": real_array("v", v, f"(…, {robot.nv})").astype(dtype),
@@ -173,18 +178,6 @@ def _check_given(loop: ClosedLoop, controller: Program, constants: Mapping[str, 
             )
 
 
-def _typed(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -> Array:
-    argument = controller.arguments[name]
-    wanted = f"({', '.join(('…', *map(str, argument.shape)))})"
-    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(dtype)
-    if array.shape[max(array.ndim - len(argument.shape), 0) :] != argument.shape:
-        raise ShapeError(
-            f"rollout: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
-        )
-    argument.refuse_zero_quaternions(name, array)
-    return array
-
-
 def _row(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -> Array:
     """An argument with one row per step."""
     if name not in controller.arguments:
@@ -192,7 +185,7 @@ def _row(controller: Program, name: str, x: ArrayLike, dtype: np.dtype[Any]) -> 
             f"rollout: the controller {controller.name!r} has no argument {name!r:.60}: "
             f"{nearest_names(name, list(controller.arguments))}"
         )
-    array = _typed(controller, name, x, dtype)
+    array = controller_input("rollout", controller, name, x, dtype)
     if array.ndim <= len(controller.arguments[name].shape):
         raise ShapeError(f"rollout: rows[{name!r}] has shape {array.shape}, but needs one row per step: (…, T, …)")
     return array

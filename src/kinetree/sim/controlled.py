@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ActuationError, DTypeError, NameNotFoundError, OptionError, ShapeError, SimulationError
+from kinetree.errors import ActuationError, DTypeError, NameNotFoundError, OptionError, SimulationError
 from kinetree.functions.closed_loop import ENERGIES, ClosedLoop, Controlled, controlled, ways_to_give
 from kinetree.functions.constraint_options import ALL, first_sample
-from kinetree.inputs import real_array
+from kinetree.functions.controller_inputs import controller_input
 from kinetree.model import no_motor
 from kinetree.programs import Program
 from kinetree.records import record
@@ -23,6 +23,7 @@ from kinetree.sim.stiffness import Parts
 __all__ = ["Inputs", "ProgramMotion", "program_inputs"]
 
 Array = NDArray[np.float64]
+_DOUBLE = np.dtype(np.float64)
 
 
 @record(frozen=True, slots=True)
@@ -66,23 +67,13 @@ def program_inputs(
         if name in (arguments or {}):
             raise OptionError(f"simulate: {name!r} is given in arguments and in rows; it is one or the other")
     constants = {
-        name: _checked(controller, name, x, ()) for name, x in {**controller.defaults, **(arguments or {})}.items()
+        name: controller_input("simulate", controller, name, x, _DOUBLE)
+        for name, x in {**controller.defaults, **(arguments or {})}.items()
     }
-    per_step = {name: _checked(controller, name, x, (steps,)) for name, x in (rows or {}).items()}
+    per_step = {
+        name: controller_input("simulate", controller, name, x, _DOUBLE, (steps,)) for name, x in (rows or {}).items()
+    }
     return Inputs({k: x for k, x in constants.items() if k not in per_step}, per_step, dict(state or {}))
-
-
-def _checked(controller: Program, name: str, x: ArrayLike, before: tuple[int, ...]) -> Array:
-    argument = controller.arguments[name]
-    core = (*before, *argument.shape)
-    wanted = f"({', '.join(('…', *map(str, core)))})"
-    array = real_array(name, argument.numbers(controller.name, name, x), wanted).astype(np.float64)
-    if array.shape[max(array.ndim - len(core), 0) :] != core:
-        raise ShapeError(
-            f"simulate: {name} has shape {array.shape}, but the controller {controller.name!r} needs {wanted}"
-        )
-    argument.refuse_zero_quaternions(name, array)
-    return array
 
 
 class ProgramMotion:
