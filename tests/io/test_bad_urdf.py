@@ -184,8 +184,6 @@ NOT_XML = {
     "plain text": (b"a robot\n", ":1: this is not well-formed XML"),
     "a picture": (b"\x89PNG\r\n\x1a\n\0\0\0", ":1: this is not well-formed XML"),
     "a root that is no robot": (b"<html><link/></html>", ":1: <html>: this is no robot file that kinetree knows"),
-    "MJCF": (b"\n<mujoco><worldbody/></mujoco>", ":2: <mujoco>: this is an MJCF file; that format is not read yet"),
-    "SDF": (b"<sdf/>", "this is an SDF file; that format is not read yet"),
     "a robot without links": (b"<robot name='r'/>", "robot 'r' has no bodies"),
     "two roots in the file": (b"<robot name='r'/>\n<robot name='s'/>", ":2: this is not well-formed XML: junk after"),
     "an encoding nobody knows": (b"<?xml version='1.0' encoding='x-klingon'?><robot/>", "unknown encoding"),

@@ -19,7 +19,8 @@ FloatingBase = Annotated[
     bool | None,
     typer.Option(
         "--floating-base/--fixed-base",
-        help="Let the root move freely, or fix it to the world. By default files are fixed, zoo robots as is natural.",
+        help="Let the root move freely, or fix it to the world. By default it is as the file says; a URDF file's is "
+        "fixed, and that of a zoo robot as is natural.",
         show_default=False,
     ),
 ]
@@ -79,7 +80,7 @@ def load_robot(
         roots = tuple(package_roots or ())
         return io.load(
             path,
-            floating_base=bool(floating_base),
+            floating_base=floating_base,
             mimic=mimic,
             package_roots=roots,
             ros_packages=ros_packages,

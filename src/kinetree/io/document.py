@@ -18,10 +18,10 @@ from xml.parsers import expat
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, nearest_names
 from kinetree.records import record
 
-__all__ = ["Document", "Element", "Shape", "read_bytes", "read_document", "shown"]
+__all__ = ["Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
 
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
@@ -33,15 +33,22 @@ MAX_SKIPPED_KINDS = 1000
 
 @record(frozen=True, slots=True)
 class Shape:
-    """What a format knows about one element: the children and attributes it may have."""
+    """What a format knows about one element: the children and attributes it may have, and whether it holds text."""
 
-    children: frozenset[str]
+    children: Mapping[str, str]
+    """The name of each child's shape, by its tag."""
     attributes: frozenset[str]
+    has_text: bool = False
 
     @staticmethod
-    def of(children: str = "", attributes: str = "") -> Shape:
-        """Build a shape from names separated by blanks."""
-        return Shape(frozenset(children.split()), frozenset(attributes.split()))
+    def of(children: str = "", attributes: str = "", *, text: bool = False) -> Shape:
+        """Build a shape from names separated by blanks.
+
+        A child's shape has the child's tag as its name, unless it is written as tag=shape: formats use some tags for
+        different things in different places.
+        """
+        pairs = (child.partition("=") for child in children.split())
+        return Shape({tag: shape or tag for tag, _, shape in pairs}, frozenset(attributes.split()), text)
 
 
 class Element:
@@ -50,7 +57,7 @@ class Element:
     Its `str` is its place in the file, so that it can serve as the `where` of a part it describes.
     """
 
-    __slots__ = ("attributes", "children", "file", "line", "parent", "tag")
+    __slots__ = ("attributes", "children", "content", "file", "line", "parent", "tag")
 
     def __init__(self, tag: str, attributes: dict[str, str], line: int, parent: Element | None, file: str) -> None:
         self.tag = tag
@@ -59,6 +66,8 @@ class Element:
         self.parent = parent
         self.file = file
         self.children: list[Element] = []
+        self.content = ""
+        """The text in it, without that of its children, if the format has text there."""
 
     def __repr__(self) -> str:
         name = self.attributes.get("name")
@@ -108,6 +117,28 @@ class Element:
         return value
 
 
+@record(frozen=True, slots=True)
+class Unknown:
+    """An element or attribute that the format does not know."""
+
+    place: Element
+    """The element itself, or the one that has the attribute."""
+    attribute: str | None
+    known: frozenset[str]
+    """Elements or attributes that may be there."""
+
+    @property
+    def sentence(self) -> str:
+        """The problem in words, without its place."""
+        around = self.place.parent
+        if self.attribute is None:
+            name, where = f"<{shown(self.place.tag)}>", "the file" if around is None else f"<{around.tag}>"
+            what, wrong = "element", self.place.tag
+        else:
+            name, where, what, wrong = f'"{shown(self.attribute)}"', f"<{self.place.tag}>", "attribute", self.attribute
+        return f"{where} has no {what} {name}: {nearest_names(shown(wrong), sorted(self.known))}"
+
+
 @record(slots=True)
 class Document:
     """A file after reading: its root, and what was skipped."""
@@ -117,6 +148,8 @@ class Document:
     """Elements unknown to the format, by `parent/tag`, with their contents."""
     skipped_attributes: Counter[str] = field(default_factory=Counter)
     """Attributes unknown to the format, by `tag attribute`."""
+    unknown: list[Unknown] = field(default_factory=list)
+    """The first of both, with their places."""
 
 
 def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], data: bytes | None = None) -> Document:
@@ -129,6 +162,12 @@ def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], dat
     data = read_bytes(path) if data is None else data
     _check_limits(str(path), data)
     return _Parser(str(path), shapes).parse(data)
+
+
+def root_of(path: Path, data: bytes) -> Element:
+    """The first element, without its children; its tag tells the format. Raises as `read_document` does."""
+    _check_limits(str(path), data)
+    return _Parser(str(path), {}).parse(data, only_root=True).root
 
 
 def read_bytes(path: Path) -> bytes:
@@ -167,6 +206,10 @@ def _check_limits(file: str, data: bytes) -> None:
         )
 
 
+class _RootFoundError(Exception):
+    """Ends the parsing of a document of which only the root is wanted."""
+
+
 class _Parser:
     """The handlers of one run of expat."""
 
@@ -176,11 +219,14 @@ class _Parser:
         self._expat = expat.ParserCreate()
         self._line_offset = 0
         self._open: Element | None = None
+        self._open_shapes: list[Shape] = []
+        self._only_root = False
         self._skip_depth = 0
         self._depth = 0
         self._document: Document | None = None
 
-    def parse(self, data: bytes) -> Document:
+    def parse(self, data: bytes, *, only_root: bool = False) -> Document:
+        self._only_root = only_root
         text = data.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
         blank = data[: len(data) - len(text)]
         self._line_offset = blank.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
@@ -189,8 +235,13 @@ class _Parser:
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._entity
+        if any(shape.has_text for shape in self._shapes.values()):
+            parser.buffer_text = True
+            parser.CharacterDataHandler = self._text
         try:
             parser.Parse(text, True)
+        except _RootFoundError:
+            pass
         except expat.ExpatError as error:
             raise ModelError(self._not_well_formed(error)) from None
         except ModelError:
@@ -215,26 +266,42 @@ class _Parser:
         if above is None:
             element = Element(tag, attributes, self._line, None, self._file)
             self._document = Document(element)
-        elif tag not in self._shapes[above.tag].children:
-            assert self._document is not None
-            _count(self._document.skipped, f"{above.tag}/{shown(tag)}")
-            self._skip_depth = 1
-            return
+            if self._only_root:
+                raise _RootFoundError
+            shape = self._shapes.get(tag)
+            if shape is None:
+                # The caller decides what to do about it; there is no need to read on.
+                self._skip_depth = 1
+                return
         else:
             element = Element(tag, attributes, self._expat.CurrentLineNumber + self._line_offset, above, self._file)
+            children = self._open_shapes[-1].children
+            name = children.get(tag)
+            if name is None:
+                assert self._document is not None
+                _count(self._document.skipped, f"{above.tag}/{shown(tag)}")
+                self._note(Unknown(element, None, frozenset(children)))
+                self._skip_depth = 1
+                return
+            shape = self._shapes[name]
             above.children.append(element)
         self._open = element
-        shape = self._shapes.get(tag)
-        if shape is None:
-            # Only the root: the caller decides what to do about it; there is no need to read on.
-            self._skip_depth = 1
-            self._open = None
-            return
+        self._open_shapes.append(shape)
         if not attributes.keys() <= shape.attributes:
             assert self._document is not None
             for name in attributes:
                 if name not in shape.attributes and name != "xmlns" and not name.startswith("xmlns:"):
                     _count(self._document.skipped_attributes, f"{tag} {shown(name)}")
+                    self._note(Unknown(element, name, shape.attributes))
+
+    def _note(self, unknown: Unknown) -> None:
+        assert self._document is not None
+        if len(self._document.unknown) < MAX_SKIPPED_KINDS:
+            self._document.unknown.append(unknown)
+
+    def _text(self, text: str) -> None:
+        if self._open is not None and not self._skip_depth and self._open_shapes[-1].has_text:
+            self._open.content += text
 
     def _end(self, _tag: str) -> None:
         self._depth -= 1
@@ -243,6 +310,7 @@ class _Parser:
             return
         assert self._open is not None
         self._open = self._open.parent
+        self._open_shapes.pop()
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
         if system_id is not None or public_id is not None or has_internal_subset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +12,18 @@ import numpy as np
 
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.io.collector import collector_paused
-from kinetree.io.document import read_bytes, read_document
+from kinetree.io.document import Element, read_bytes, root_of
 from kinetree.io.native.from_file import is_native, read_native
-from kinetree.io.urdf import SHAPES, read_urdf
 from kinetree.joints import JointKind
 from kinetree.model import Model
 
 __all__ = ["load"]
 
-_OTHER_FORMATS = {
-    "mujoco": "this is an MJCF file; that format is not read yet, so save the model as URDF",
-    "sdf": "this is an SDF file; that format is not read yet, so save the model as URDF",
-}
-
 
 def load(
     path: str | os.PathLike[str],
     *,
-    floating_base: bool = False,
+    floating_base: bool | None = None,
     mimic: bool = True,
     gravity: Sequence[float] | None = None,
     package_roots: Sequence[str | os.PathLike[str]] = (),
@@ -38,11 +32,11 @@ def load(
 ) -> Model:
     """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
 
-    `floating_base` puts a free joint under the root body; without it, the root of a URDF file is fixed to the world,
-    and that of a text form is as the text says. Joints that mimic others follow them and have no coordinates of
-    their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the place of that of
-    the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes may be looked up,
-    see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment variables
+    `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
+    as the file says; the root of a URDF file is then fixed. Joints that mimic others follow them and have no
+    coordinates of their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the
+    place of that of the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes
+    may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment variables
     ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text
     form that are not kinetree's own.
 
@@ -60,6 +54,8 @@ def load(
     for name, value in (("mimic", mimic), ("ros_packages", ros_packages)):
         if not isinstance(value, bool | np.bool_):
             raise OptionError(f"{name} must be True or False, not {value!r:.60}")
+    if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
+        raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
     settings = {
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip
@@ -78,12 +74,17 @@ def _read(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> Mode
     data = read_bytes(path)
     if is_native(data):
         return read_native(data, path, kinds=kinds, **settings)
-    document = read_document(path, SHAPES, data)
-    root = document.root
-    if root.tag != "robot":
-        unknown = "this is no robot file that kinetree knows; a URDF file begins with <robot>"
-        root.fail(_OTHER_FORMATS.get(root.tag, unknown))
-    return read_urdf(document, path, **settings)
+    reader = _reader(root_of(path, data))
+    return reader(data, path, **settings)
+
+
+def _reader(root: Element) -> Callable[..., Model]:
+    """The reader of files that begin with this element. Each is imported when a file needs it."""
+    if root.tag == "robot":
+        from kinetree.io.urdf.reader import read_file as read_urdf
+
+        return read_urdf
+    return root.fail("this is no robot file that kinetree knows; a URDF file begins with <robot>")
 
 
 def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:

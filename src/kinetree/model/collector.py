@@ -9,6 +9,7 @@ from kinetree.errors import ModelError
 from kinetree.joints import JointKind
 from kinetree.model.checks.kinds import check_counts
 from kinetree.model.elements import Geometry, Mimic, Rotor
+from kinetree.model.extras import NO_EXTRAS
 from kinetree.model.given import (
     body_name,
     flags,
@@ -49,6 +50,7 @@ class Collector:
         self._joints: dict[str, JointSpec] = {}
         self._frames: dict[str, FrameSpec] = {}
         self._couplings: dict[str, CouplingSpec] = {}
+        self.extras = NO_EXTRAS
         self.notes: list[str] = []
         self.suspicions: list[tuple[object, str]] = []
         self.known: list[Parts] = []
@@ -78,6 +80,7 @@ class Collector:
         _hold("joints", self._joints, parts.joints)
         _hold("frames", self._frames, parts.frames)
         _hold("couplings", self._couplings, parts.couplings)
+        self.extras = self.extras.with_those_of(parts.extras)
         self.notes += parts.notes
         self.known.append(parts)
 
@@ -248,6 +251,7 @@ class Collector:
             floating_base,
             tuple(self.notes),
             self.source,
+            self.extras,
         )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kinetree.errors import FrozenError, NameNotFoundError, OptionError, nearest_names, quoted
 from kinetree.joints import JointKind
+from kinetree.model.extras.contacts import ContactParameters
 from kinetree.record_text import call_text
 from kinetree.records import record
 from kinetree.spatial import Inertia, Transform, Vec3
@@ -92,8 +93,10 @@ class Named(Mapping[str, T], Generic[T]):
 class Geometry:
     """A shape attached to a body, kept as a reference for viewers; nothing is loaded.
 
-    `shape` is "box", "cylinder", "sphere", "capsule" or "mesh"; `size` holds its lengths in metres (box: x, y, z;
-    cylinder and capsule: radius, length; sphere: radius; mesh: scale x, y, z).
+    `shape` is "box", "cylinder", "sphere", "capsule", "ellipsoid", "plane", "heightfield" or "mesh"; `size` holds its
+    lengths in metres (box: x, y, z; cylinder and capsule: radius, length along z; sphere: radius; ellipsoid: half axes
+    along x, y, z; plane, whose normal is z: lengths along x and y, infinite where they are not bounded; heightfield:
+    lengths along x and y, greatest height, depth of the ground below; mesh: scale x, y, z).
     """
 
     role: str
@@ -108,6 +111,8 @@ class Geometry:
     mesh_path: Path | None = field(default=None, compare=False)
     """Its path on disk, if it lies inside the given roots."""
     color: tuple[float, float, float, float] | None = None
+    contact: ContactParameters | None = None
+    """How it touches others, if the file says so."""
 
     def __repr__(self) -> str:
         return call_text(self)

@@ -16,6 +16,7 @@ from kinetree.inputs import holds_symbols, real_array
 from kinetree.joints import Prismatic
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Coupling, Frame, Joint, Named
+from kinetree.model.extras import Extras
 from kinetree.model.limit_arrays import LimitArrays, limit_arrays
 from kinetree.model.specs import Parts
 from kinetree.records import record
@@ -76,6 +77,11 @@ class Robot(Hashed):
         if isinstance(space, int):
             return space
         return self.nq if space == "nq" else self.nv
+
+    @property
+    def extras(self) -> Extras:
+        """Anything else that its file says, such as actuators, tendons, sensors and keyframes."""
+        return self.parts.extras
 
     @property
     def owners(self) -> list[Joint | Coupling]:

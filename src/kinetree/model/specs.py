@@ -9,6 +9,7 @@ from dataclasses import field
 
 from kinetree.joints import Free, JointKind
 from kinetree.model.elements import Geometry, Mimic, Rotor
+from kinetree.model.extras import NO_EXTRAS, Extras
 from kinetree.records import record
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, HasDrive, Limits
@@ -104,6 +105,8 @@ class Parts:
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What was assumed before it was built."""
     source: str = field(default="", compare=False)
+    extras: Extras = NO_EXTRAS
+    """Anything else that the file says, for simulations and for other libraries."""
 
 
 def usual_motors(kind: JointKind, mimic: Mimic | None) -> tuple[bool, ...]:

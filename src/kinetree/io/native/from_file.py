@@ -26,7 +26,7 @@ def read_native(
     data: bytes,
     path: Path,
     *,
-    floating_base: bool = False,
+    floating_base: bool | None = None,
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,

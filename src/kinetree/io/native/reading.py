@@ -32,15 +32,15 @@ def read_text(
     *,
     kinds: Sequence[type[JointKind]] = (),
     file: str = "",
-    floating_base: bool = False,
+    floating_base: bool | None = None,
     mimic: bool = True,
     find_mesh: Callable[[str], Path | None] | None = None,
 ) -> Model:
     """The robot of a text form.
 
     `file` is the file the robot was read from and begins the places in messages; without it, the source is what the
-    text says. `floating_base` makes the base float whatever the text says; with `mimic` False, joints that mimic others
-    move independently. `find_mesh` maps a mesh's address to a path on this disk.
+    text says. `floating_base` makes the base float, or fixes it, whatever the text says; with `mimic` False, joints
+    that mimic others move independently. `find_mesh` maps a mesh's address to a path on this disk.
 
     Raises `ModelError`, with its place, for anything that is not a robot's text form; `OptionError` for invalid kinds.
     """
@@ -94,7 +94,7 @@ class _Reader:
         except ModelError as error:
             root.fail(str(error))
 
-    def model(self, floating_base: bool) -> Model:
+    def model(self, floating_base: bool | None) -> Model:
         root, builder = self._root, self._builder
         for name, read in (
             ("bodies", self._body),
@@ -108,7 +108,8 @@ class _Reader:
         if "notes" in root:
             for note in root["notes"]:
                 builder.note(note.text())
-        return builder.build(floating_base=root["floating_base"].flag() or floating_base)
+        floats = root["floating_base"].flag()
+        return builder.build(floating_base=floats if floating_base is None else floating_base)
 
     def _body(self, node: Node) -> None:
         node.record(("name",), _BODY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import Document, Element, read_document
@@ -16,7 +17,7 @@ from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.shapes import SHAPES
 from kinetree.model import Model, ModelBuilder
 
-__all__ = ["load_urdf", "read_urdf"]
+__all__ = ["load_urdf", "read_file", "read_urdf"]
 
 MAX_PARTS = 220_000
 MAX_SHAPES = 150_000
@@ -55,6 +56,11 @@ def load_urdf(
             package_roots=package_roots,
             ros_packages=ros_packages,
         )
+
+
+def read_file(data: bytes, path: Path, *, floating_base: bool | None = None, **settings: Any) -> Model:
+    """The model of a file's contents; see `load_urdf`."""
+    return read_urdf(read_document(path, SHAPES, data), path, floating_base=bool(floating_base), **settings)
 
 
 def read_urdf(

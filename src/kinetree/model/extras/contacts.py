@@ -1,0 +1,33 @@
+"""Contact parameters of shapes."""
+
+from __future__ import annotations
+
+from kinetree.record_text import call_text
+from kinetree.records import record
+
+__all__ = ["ContactParameters"]
+
+
+@record(frozen=True, slots=True, repr=False)
+class ContactParameters:
+    """How a shape touches others, with MuJoCo's meaning and defaults of each number."""
+
+    contype: int = 1
+    """Two shapes may touch if one's `contype` and the other's `conaffinity` share a bit."""
+    conaffinity: int = 1
+    condim: int = 3
+    """Dimension of the contact force: 1 normal, 3 with sliding, 4 with torsional, 6 with rolling friction."""
+    priority: int = 0
+    friction: tuple[float, float, float] = (1.0, 0.005, 0.0001)
+    """Coefficients of sliding, torsional (m) and rolling (m) friction."""
+    solmix: float = 1.0
+    solref: tuple[float, float] = (0.02, 1.0)
+    solimp: tuple[float, float, float, float, float] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    margin: float = 0.0
+    """The distance below which a contact is considered, m."""
+    gap: float = 0.0
+    surface_velocity: tuple[float, ...] = ()
+    adhesion: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return call_text(self)
