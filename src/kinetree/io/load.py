@@ -36,9 +36,9 @@ def load(
     as the file says; the root of a URDF file is then fixed. Joints that mimic others follow them and have no
     coordinates of their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the
     place of that of the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes
-    may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment variables
-    ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text
-    form that are not kinetree's own.
+    may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment
+    variables ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a
+    text form that are not kinetree's own.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
