@@ -26,7 +26,7 @@ __all__ = ["Document", "Element", "Shape", "Unknown", "read_bytes", "read_docume
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
 MAX_TOKEN = 2**20
-MAX_DEPTH = 100
+MAX_DEPTH = 500
 MAX_TEXT = 4096
 MAX_SKIPPED_KINDS = 1000
 
@@ -152,8 +152,16 @@ class Document:
     """The first of both, with their places."""
 
 
-def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], data: bytes | None = None) -> Document:
+def read_document(
+    path: str | os.PathLike[str],
+    shapes: Mapping[str, Shape],
+    data: bytes | None = None,
+    *,
+    root: Shape | None = None,
+) -> Document:
     """Read a file whose elements have the given shapes; `data` is the file's contents, if known.
+
+    `root` is the shape of the first element if it does not follow from its tag.
 
     Raises `ModelError` if the file cannot be read, exceeds a limit, is not well-formed XML, or has a document
     type with declarations in it.
@@ -161,13 +169,13 @@ def read_document(path: str | os.PathLike[str], shapes: Mapping[str, Shape], dat
     path = Path(path)
     data = read_bytes(path) if data is None else data
     _check_limits(str(path), data)
-    return _Parser(str(path), shapes).parse(data)
+    return _Parser(str(path), shapes, root).parse(data)
 
 
 def root_of(path: Path, data: bytes) -> Element:
     """The first element, without its children; its tag tells the format. Raises as `read_document` does."""
     _check_limits(str(path), data)
-    return _Parser(str(path), {}).parse(data, only_root=True).root
+    return _Parser(str(path), {}, None).parse(data, only_root=True).root
 
 
 def read_bytes(path: Path) -> bytes:
@@ -213,8 +221,9 @@ class _RootFoundError(Exception):
 class _Parser:
     """The handlers of one run of expat."""
 
-    def __init__(self, file: str, shapes: Mapping[str, Shape]) -> None:
+    def __init__(self, file: str, shapes: Mapping[str, Shape], root: Shape | None) -> None:
         self._file = file
+        self._root = root
         self._shapes = shapes
         self._expat = expat.ParserCreate()
         self._line_offset = 0
@@ -268,7 +277,7 @@ class _Parser:
             self._document = Document(element)
             if self._only_root:
                 raise _RootFoundError
-            shape = self._shapes.get(tag)
+            shape = self._root or self._shapes.get(tag)
             if shape is None:
                 # The caller decides what to do about it; there is no need to read on.
                 self._skip_depth = 1

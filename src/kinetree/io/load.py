@@ -84,7 +84,13 @@ def _reader(root: Element) -> Callable[..., Model]:
         from kinetree.io.urdf.reader import read_file as read_urdf
 
         return read_urdf
-    return root.fail("this is no robot file that kinetree knows; a URDF file begins with <robot>")
+    if root.tag == "mujoco":
+        from kinetree.io.mjcf.reader import read_file as read_mjcf
+
+        return read_mjcf
+    return root.fail(
+        "this is no robot file that kinetree knows; a URDF file begins with <robot>, an MJCF file with <mujoco>"
+    )
 
 
 def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:

@@ -46,6 +46,11 @@ class MeshFinder:
             self._found[address] = self._look_up(address)
         return self._found[address][0]
 
+    def why_not(self, address: str) -> str:
+        """The reason why `find` finds nothing, to follow the address in a sentence."""
+        reason = self.find(address) is None and self._found[address][1]
+        return f"is {reason}{self._advice([reason])}" if reason else "is a file"
+
     def note(self) -> str:
         """One sentence about the meshes that were asked for and not found, whatever the reasons; empty without any.
 

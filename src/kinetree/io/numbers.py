@@ -11,7 +11,7 @@ import re
 
 from kinetree.io.document import Element, shown
 
-__all__ = ["bound", "number", "number_each", "numbers"]
+__all__ = ["bound", "number", "number_each", "numbers", "some_numbers"]
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _BLANK = r"[ \t\r\n]"
@@ -77,6 +77,20 @@ def numbers(
     values = tuple(map(float, text.split()))
     if len(values) != count:
         wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
+        element.fail(f'{attribute}="{shown(text, 40)}" holds {len(values)} numbers, but {wanted} must stand there')
+    if not all(map(math.isfinite, values)):
+        element.fail(f'{attribute}="{shown(text, 40)}" is too large for a 64-bit number')
+    return values
+
+
+def some_numbers(element: Element, attribute: str, least: int, most: int) -> tuple[float, ...]:
+    """The value of an attribute that holds `least` to `most` numbers separated by blanks; it must be present."""
+    text = element.attributes[attribute]
+    if len(text) > _LONGEST or not _LIST.fullmatch(text):
+        element.fail(_why_not(attribute, text, most))
+    values = tuple(map(float, text.split()))
+    if not least <= len(values) <= most:
+        wanted = f"{least} numbers" if least == most else f"{least} to {most} numbers"
         element.fail(f'{attribute}="{shown(text, 40)}" holds {len(values)} numbers, but {wanted} must stand there')
     if not all(map(math.isfinite, values)):
         element.fail(f'{attribute}="{shown(text, 40)}" is too large for a 64-bit number')

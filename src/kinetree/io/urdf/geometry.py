@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kinetree.io.document import Element
 from kinetree.io.meshes import MeshFinder
+from kinetree.io.notes import Notes
 from kinetree.io.numbers import number, numbers
-from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.placement import read_placement
 from kinetree.model import Geometry
 

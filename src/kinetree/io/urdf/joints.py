@@ -6,8 +6,8 @@ import math
 
 from kinetree.errors import nearest_names
 from kinetree.io.document import Element
+from kinetree.io.notes import Notes
 from kinetree.io.numbers import bound, number, numbers
-from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.placement import read_placement
 from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
 from kinetree.model import Limits, Mimic, ModelBuilder

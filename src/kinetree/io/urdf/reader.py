@@ -10,10 +10,10 @@ from typing import Any
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
+from kinetree.io.notes import Notes
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.joints import read_joint
 from kinetree.io.urdf.links import read_link
-from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.shapes import SHAPES
 from kinetree.model import Model, ModelBuilder
 

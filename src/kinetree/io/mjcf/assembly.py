@@ -1,0 +1,204 @@
+"""From the tree of bodies to the parts of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom
+from kinetree.io.mjcf.inertias import body_inertia, is_weighed
+from kinetree.io.mjcf.joints import MovingJoint, read_joint
+from kinetree.io.mjcf.mesh_assets import MeshAssets
+from kinetree.io.mjcf.orientations import orientation, placed
+from kinetree.io.notes import Notes
+from kinetree.joints import Fixed
+from kinetree.model import ModelBuilder
+from kinetree.spatial import Inertia, Sym3, Transform
+
+__all__ = ["Assembly"]
+
+_IDENTITY = Transform.identity()
+_MINIMUM = 1e-15
+"""MuJoCo's smallest mass, kg, and moment of inertia, kg·m², of a body that moves."""
+
+
+class Assembly:
+    """Adds bodies, joints and frames to a builder, and remembers under which names."""
+
+    def __init__(self, builder: ModelBuilder, world: BodyPart, notes: Notes, *, scale_to: float) -> None:
+        self._builder = builder
+        self._notes = notes
+        self._meshes = MeshAssets()
+        self.joints: dict[str, MovingJoint] = {}
+        """All joints by name, in the order of q."""
+        self.joint_names: dict[int, str] = {}
+        """The names of joints by the identity of their parts, those that have none in the file as well."""
+        self._bodies = list(_outward(world))
+        self._inertias: dict[int, Inertia] = {}
+        self._geoms: dict[int, list[Geom]] = {}
+        self._taken_bodies = {body.name for body, _ in self._bodies}
+        self._taken_joints = {part.name for body, _ in self._bodies for part in body.joints}
+        for body, above in self._bodies:
+            self._read_body(body, above)
+        if scale_to > 0.0:
+            self._scale(scale_to)
+        for body, above in self._bodies:
+            self._check_moves(body)
+            self._add_body(body, above)
+        self._add_frames()
+
+    def _read_body(self, body: BodyPart, above: BodyPart | None) -> None:
+        geoms = []
+        for part in body.parts.get("geom", []):
+            weighs = above is not None and is_weighed(body, part.attributes.whole("group"))
+            geoms.append(read_geom(part, self._meshes, weighs=weighs))
+        self._geoms[id(body)] = geoms
+        self._inertias[id(body)] = Inertia.zero() if above is None else body_inertia(body, geoms)
+
+    def _scale(self, total: float) -> None:
+        mass = sum(float(inertia.mass) for inertia in self._inertias.values())
+        if mass > 0.0:
+            factor = total / mass
+            self._inertias = {key: _scaled(inertia, factor) for key, inertia in self._inertias.items()}
+            self._notes.add(f"all masses and inertias were multiplied by {factor:.6g}", "settotalmass")
+
+    def _check_moves(self, body: BodyPart) -> None:
+        """A body with joints needs mass and inertia, its own or those of a body that is fixed to it."""
+        if not body.joints:
+            return
+        pending = [body]
+        while pending:
+            one = pending.pop()
+            inertia = self._inertias[id(one)]
+            if float(inertia.mass) >= _MINIMUM and _least_moment(inertia) >= _MINIMUM:
+                return
+            pending += [child for child in one.children if not child.joints]
+        body.part.element.fail(
+            f"body {body.name!r} moves but has no mass or no inertia, and nothing that is fixed to it has; give it an "
+            "<inertial> or geoms with a mass"
+        )
+
+    def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
+        where = body.part.element
+        shapes = [geom.geometry(self._mesh_path(geom)) for geom in self._geoms[id(body)]]
+        self._builder.add_body(body.name, self._inertias[id(body)], geometry=shapes, where=where)
+        if above is None:
+            return
+        if not body.joints:
+            name = body.name
+            while name in self._taken_joints:
+                name += "_"
+            self._taken_joints.add(name)
+            self._builder.add_joint(name, Fixed(), above.name, body.name, body.placement, where=where)
+            return
+        self._add_joints(body, above)
+
+    def _add_joints(self, body: BodyPart, above: BodyPart) -> None:
+        """The joints in a chain, with massless bodies between them that have the body's frame."""
+        moving = [(part, read_joint(part)) for part in body.joints]
+        self._check_combination(body, above, moving)
+        parent, placement = above.name, body.placement
+        for k, (part, joint) in enumerate(moving):
+            name = self._joint_name(part, body, k)
+            self.joints[name] = joint
+            self.joint_names[id(part)] = name
+            child = body.name
+            if k < len(moving) - 1:
+                child = f"{body.name}:{name}"
+                while child in self._taken_bodies:
+                    child += "_"
+                self._taken_bodies.add(child)
+                self._builder.add_body(child, where=part.element)
+            if joint.type == "free":
+                placement = _IDENTITY
+            self._builder.add_joint(
+                name,
+                joint.kind,
+                parent,
+                child,
+                joint.before @ placement,
+                limits=joint.limits,
+                damping=joint.damping,
+                friction=joint.friction,
+                stiffness=joint.stiffness,
+                rest=joint.rest,
+                armature=joint.armature,
+                where=part.element,
+            )
+            parent, placement = child, _IDENTITY
+
+    def _check_combination(self, body: BodyPart, above: BodyPart, moving: Sequence[tuple[Part, MovingJoint]]) -> None:
+        types = [joint.type for _, joint in moving]
+        if "free" in types:
+            part = next(part for part, joint in moving if joint.type == "free")
+            if len(types) > 1:
+                part.element.fail(f"body {body.name!r} has a free joint and others; a free joint is a body's only one")
+            if above is not self._bodies[0][0]:
+                part.element.fail(f"a free joint can only be in a body of the world, and {body.name!r} is in another")
+        if sum(joint.kind.nv for _, joint in moving) > 6:
+            body.part.element.fail(f"body {body.name!r} has joints with more than six degrees of freedom together")
+        if "ball" in types:
+            after = types[types.index("ball") + 1 :]
+            if "ball" in after or "hinge" in after:
+                body.part.element.fail(
+                    f"body {body.name!r} has a ball joint followed by another that turns it; remove one"
+                )
+
+    def _joint_name(self, part: Part, body: BodyPart, k: int) -> str:
+        name = part.name
+        if not name:
+            wanted = f"{body.name}_joint{k + 1 if k else ''}"
+            name = wanted
+            while name in self._taken_joints:
+                name += "_"
+            self._taken_joints.add(name)
+            self._notes.add("joints without a name are called after their bodies", name)
+        return name
+
+    def _mesh_path(self, geom: Geom) -> Path | None:
+        if geom.type not in ("mesh", "sdf"):
+            return None
+        part = geom.part
+        asset = part.scope.asset("mesh", part.attributes.text("mesh"), part.element, kind_of(geom.type))
+        return self._meshes.located(part.scope, asset)
+
+    def _add_frames(self) -> None:
+        """Sites and cameras as frames."""
+        for tag in ("site", "camera"):
+            for body, _ in self._bodies:
+                for part in body.parts.get(tag, []):
+                    if not part.name:
+                        continue
+                    name = part.name
+                    if name in self._taken_bodies:
+                        name = f"{name}_{tag}"
+                        self._notes.add(f"{tag}s that have the name of a body or another frame have another one", name)
+                        while name in self._taken_bodies:
+                            name += "_"
+                    self._taken_bodies.add(name)
+                    a, settings = part.attributes, part.scope.settings
+                    X = placed(orientation(a, settings), a.numbers("pos", (0.0, 0.0, 0.0)))
+                    self._builder.add_frame(name, body.name, X @ part.frame, where=part.element)
+
+
+def _outward(world: BodyPart) -> list[tuple[BodyPart, BodyPart | None]]:
+    """The bodies in the order of the file, each after the one around it, with that."""
+    found: list[tuple[BodyPart, BodyPart | None]] = []
+    pending: list[tuple[BodyPart, BodyPart | None]] = [(world, None)]
+    while pending:
+        body, above = pending.pop()
+        found.append((body, above))
+        pending += [(child, body) for child in reversed(body.children)]
+    return found
+
+
+def _scaled(inertia: Inertia, factor: float) -> Inertia:
+    I = Sym3(*(factor * x for x in inertia.I.components()))
+    return Inertia(inertia.mass * factor, inertia.h * factor, I)
+
+
+def _least_moment(inertia: Inertia) -> float:
+    return float(np.linalg.eigvalsh(inertia.about_center_of_mass)[0])

@@ -1,0 +1,90 @@
+"""The attributes of an element over those of its default classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, TypeVar
+
+from kinetree.errors import nearest_names
+from kinetree.io.document import Element, shown
+from kinetree.io.numbers import bound, number, some_numbers
+
+__all__ = ["Attributes"]
+
+T = TypeVar("T")
+
+_FLAGS = {"true": True, "false": False}
+
+
+class Attributes:
+    """Attributes read from an element, and where it has none from the defaults of its class, the nearest first.
+
+    A list of numbers that is shorter than it may be keeps the last numbers of what it replaces, as in MuJoCo.
+    """
+
+    __slots__ = ("_chain", "element")
+
+    def __init__(self, element: Element, defaults: Sequence[Element] = ()) -> None:
+        self.element = element
+        self._chain = (*defaults, element)
+
+    def __contains__(self, name: str) -> bool:
+        return any(name in element.attributes for element in self._chain)
+
+    def owner(self, name: str) -> Element | None:
+        """The element that decides an attribute: this one, or the nearest default; None if none has it."""
+        return next((element for element in reversed(self._chain) if name in element.attributes), None)
+
+    def fail(self, message: str) -> NoReturn:
+        self.element.fail(message)
+
+    def own(self, name: str) -> bool:
+        """Whether the element itself has the attribute."""
+        return name in self.element.attributes
+
+    def text(self, name: str, default: str = "") -> str:
+        owner = self.owner(name)
+        return default if owner is None else owner.attributes[name]
+
+    def word(self, name: str, meanings: Mapping[str, T], default: T) -> T:
+        """The meaning of an attribute that holds one of a few words."""
+        owner = self.owner(name)
+        if owner is None:
+            return default
+        text = owner.attributes[name]
+        if text not in meanings:
+            owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {nearest_names(text, meanings)}')
+        return meanings[text]
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        return self.word(name, _FLAGS, default)
+
+    def choice(self, name: str) -> bool | None:
+        """True, False, or None for "auto", which is the default."""
+        return self.word(name, {**_FLAGS, "auto": None}, None)
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        owner = self.owner(name)
+        return default if owner is None else number(owner, name)
+
+    def bound(self, name: str, default: float) -> float:
+        """A number that may be infinite."""
+        owner = self.owner(name)
+        return default if owner is None else bound(owner, name)
+
+    def whole(self, name: str, default: int = 0) -> int:
+        value = self.number(name, default)
+        if value != int(value):
+            owner = self.owner(name) or self.element
+            owner.fail(f'{name}="{shown(owner.attributes[name], 40)}" must be a whole number')
+        return int(value)
+
+    def numbers(self, name: str, default: Sequence[float], least: int | None = None) -> tuple[float, ...]:
+        """As many numbers as `default` has; with `least`, an element may give only that many, or more."""
+        values = list(default)
+        least = len(values) if least is None else least
+        for element in self._chain:
+            if name in element.attributes:
+                given = some_numbers(element, name, least, len(values))
+                values[: len(given)] = given
+        return tuple(values)

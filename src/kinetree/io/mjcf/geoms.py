@@ -1,0 +1,212 @@
+"""<geom>: shapes with their sizes, placements and contact parameters, and what they weigh."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.io.document import Element
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.bodies import Part
+from kinetree.io.mjcf.mesh_assets import MeshAssets
+from kinetree.io.mjcf.meshes import CompiledMesh, fitted
+from kinetree.io.mjcf.meshes.shapes import shape_moments
+from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation, placed
+from kinetree.model import Geometry
+from kinetree.model.extras import ContactParameters
+from kinetree.records import record
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+
+__all__ = ["Geom", "read_geom"]
+
+_SIZES = {
+    "plane": 3, "hfield": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3, "mesh": 0, "sdf": 0,
+}  # fmt: skip
+"""How many numbers of `size` each type needs."""
+_WITH_ENDS = ("capsule", "cylinder", "ellipsoid", "box")
+_TINY = 1e-14
+"""MuJoCo's threshold for masses and volumes."""
+_GRAY = (0.5, 0.5, 0.5, 1.0)
+_ORIGIN = (0.0, 0.0, 0.0)
+
+
+@record(slots=True)
+class Geom:
+    """A shape of a body."""
+
+    part: Part
+    type: str
+    size: tuple[float, ...]
+    """MuJoCo's three numbers: radii and half lengths."""
+    placement: Transform
+    """In the body."""
+    group: int
+    mesh: CompiledMesh | None = None
+
+    def inertia(self) -> Inertia | None:
+        """What it adds to its body, in the body's frame; None if that is nothing."""
+        a = self.part.attributes
+        shell = a.flag("shellinertia")
+        if self.mesh is not None:
+            if shell:
+                a.fail('the inertia of a mesh is chosen in its asset: <mesh inertia="shell">')
+            amount, moments = self.mesh.amount, tuple(map(float, self.mesh.moments))
+        else:
+            amount, moments = shape_moments(self.type, self.size, shell=shell)
+        mass = a.number("mass") if "mass" in a else a.number("density", 1000.0) * amount
+        if "mass" in a and amount <= _TINY:
+            mass = 0.0
+        if mass < 0.0:
+            a.fail(f"its mass is negative: {mass:g} kg; give a positive mass or density, or zero")
+        if mass <= _TINY:
+            return None
+        xx, yy, zz = (mass * x for x in moments)
+        own = Sym3(xx, yy, zz, 0.0, 0.0, 0.0)
+        return self.placement.back(Inertia(mass, Vec3.zero(), own))
+
+    def geometry(self, where: Path | None) -> Geometry:
+        """The shape as viewers and contacts take it; `where` is its mesh on disk."""
+        part, a = self.part, self.part.attributes
+        contact = _contact(a)
+        role = "collision" if contact.contype or contact.conaffinity else "visual"
+        mesh = None
+        placement = self.placement
+        if self.type in ("mesh", "sdf", "hfield"):
+            kind = "heightfield" if self.type == "hfield" else "mesh"
+            asset = part.scope.asset("hfield" if kind == "heightfield" else "mesh", a.text(kind_of(self.type)), *_at(a))
+            mesh = asset.attributes.get("file") and part.scope.address(asset)
+            size = (
+                Attributes(asset).numbers("size", (0.0,) * 4)
+                if kind == "heightfield"
+                else part.scope.attributes(asset, "mesh").numbers("scale", (1.0, 1.0, 1.0))
+            )
+        else:
+            kind, size = self.type, _lengths(self.type, self.size)
+        return Geometry(role, kind, size, placement, part.name, mesh or None, where, _color(part), contact)
+
+
+def kind_of(type_: str) -> str:
+    """The attribute that names the asset of a type."""
+    return "hfield" if type_ == "hfield" else "mesh"
+
+
+def _at(a: Attributes) -> tuple[Element, str]:
+    return a.element, kind_of(a.text("type", "sphere"))
+
+
+def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
+    """A geom; its mesh is opened if the geom `weighs`, or if its size depends on it."""
+    a, settings = part.attributes, part.scope.settings
+    type_ = a.word("type", {word: word for word in _SIZES}, "sphere")
+    size = a.numbers("size", (0.0, 0.0, 0.0), least=1)
+    position = a.numbers("pos", _ORIGIN)
+    mesh = None
+    if "fromto" in a:
+        size, X = _between(a, type_, size, position)
+    else:
+        X = placed(orientation(a, settings), position)
+    if type_ in ("mesh", "sdf") and "mesh" not in a:
+        a.fail(f'a geom of the type {type_} needs the attribute "mesh", the name of a mesh in <asset>; add it')
+    if (type_ == "hfield") != ("hfield" in a):
+        a.fail('type="hfield" and the attribute "hfield", which names a height field in <asset>, go together')
+    if "mesh" in a:
+        if "fromto" in a:
+            a.fail("fromto has no meaning for a geom with a mesh; remove one of them")
+        asset = part.scope.asset("mesh", a.text("mesh"), a.element, "mesh")
+        is_mesh = type_ in ("mesh", "sdf")
+        if weighs or not is_mesh:
+            mesh = meshes.compiled(part.scope, asset, collides=is_mesh and _collides(a))
+            center = np.asarray(mesh.position)
+            if not is_mesh:
+                sizes, center = fitted(
+                    a.element, mesh, type_, fitscale=a.number("fitscale", 1.0), fitaabb=settings.fit_boxes
+                )
+                size = tuple(map(float, sizes))
+            X = placed(from_quaternion(tuple(map(float, mesh.quaternion)), a), tuple(map(float, center))) @ X
+            mesh = mesh if is_mesh else None
+    _check_size(a, type_, size)
+    return Geom(part, type_, size, X @ part.frame, a.whole("group"), mesh)
+
+
+def _between(
+    a: Attributes, type_: str, size: tuple[float, ...], position: Sequence[float]
+) -> tuple[tuple[float, ...], Transform]:
+    """Sizes and placement by the two ends of an axis."""
+    if type_ not in _WITH_ENDS:
+        a.fail(f"fromto has no meaning for a geom of the type {type_}; it is for {', '.join(_WITH_ENDS)}")
+    if any(position):
+        a.fail("it has both pos and fromto, which give its place twice; remove one of them")
+    ends = a.numbers("fromto", (0.0,) * 6)
+    start, end = ends[:3], ends[3:]
+    direction = [p - q for p, q in zip(start, end, strict=True)]
+    length = math.hypot(*direction)
+    if length < 2.0 * _TINY or length * length < _TINY:
+        a.fail("the two ends of its fromto are at one place; give it a length")
+    half = 0.5 * length
+    sizes = (size[0], size[0], half) if type_ in ("ellipsoid", "box") else (size[0], half, size[2])
+    middle = [0.5 * (p + q) for p, q in zip(start, end, strict=True)]
+    return sizes, placed(along_z([x / length for x in direction]), middle)
+
+
+def _check_size(a: Attributes, type_: str, size: Sequence[float]) -> None:
+    if type_ == "plane":
+        if size[2] <= 0.0:
+            a.fail("the third number of a plane's size, the spacing of its grid, must be positive")
+        return
+    for k in range(_SIZES[type_]):
+        if size[k] <= 0.0:
+            given = " ".join(f"{x:g}" for x in size[: _SIZES[type_]])
+            a.fail(f"its size is {given}; a {type_} needs {_SIZES[type_]} positive numbers in size")
+
+
+def _collides(a: Attributes) -> bool:
+    return bool(a.whole("contype", 1) or a.whole("conaffinity", 1))
+
+
+def _contact(a: Attributes) -> ContactParameters:
+    condim = a.whole("condim", 3)
+    if condim not in (1, 3, 4, 6):
+        a.fail(f"condim is {condim}, but it must be 1, 3, 4 or 6")
+    mu, torsion, rolling = a.numbers("friction", (1.0, 0.005, 0.0001), least=1)
+    ref = a.numbers("solref", (0.02, 1.0), least=1)
+    imp = a.numbers("solimp", (0.9, 0.95, 0.001, 0.5, 2.0), least=1)
+    return ContactParameters(
+        a.whole("contype", 1),
+        a.whole("conaffinity", 1),
+        condim,
+        a.whole("priority"),
+        (mu, torsion, rolling),
+        a.number("solmix", 1.0),
+        (ref[0], ref[1]),
+        (imp[0], imp[1], imp[2], imp[3], imp[4]),
+        a.number("margin"),
+        a.number("gap"),
+        a.numbers("surfacevel", (0.0,) * 6, least=1) if "surfacevel" in a else (),
+        (a.number("adhesion"),) if "adhesion" in a else (),
+    )
+
+
+def _lengths(type_: str, size: Sequence[float]) -> tuple[float, ...]:
+    """Lengths as kinetree gives them, from MuJoCo's half lengths."""
+    if type_ == "box":
+        return tuple(2.0 * x for x in size)
+    if type_ == "plane":
+        return tuple(2.0 * x if x > 0.0 else math.inf for x in size[:2])
+    if type_ == "sphere":
+        return (size[0],)
+    if type_ == "ellipsoid":
+        return tuple(size)
+    return size[0], 2.0 * size[1]
+
+
+def _color(part: Part) -> tuple[float, float, float, float]:
+    a = part.attributes
+    if "rgba" not in a and "material" in a:
+        material = part.scope.asset("material", a.text("material"), a.element, "material")
+        r, g, b, alpha = part.scope.attributes(material, "material").numbers("rgba", (1.0, 1.0, 1.0, 1.0))
+    else:
+        r, g, b, alpha = a.numbers("rgba", _GRAY)
+    return r, g, b, alpha

@@ -1,0 +1,98 @@
+"""The files of a model as one tree: what is inside a file's first element takes the place of the <include>."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from kinetree.errors import ModelError
+from kinetree.io.document import Element, Unknown, read_bytes, read_document
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.mjcf.grammar import SHAPES
+
+__all__ = ["Tree", "read_tree"]
+
+_MOST_FILES = 1000
+_MOST_BYTES = 64 * 2**20
+
+
+class Tree:
+    """The elements of all files of a model, under the first one's root."""
+
+    def __init__(self, path: Path, data: bytes, finder: MeshFinder) -> None:
+        self._finder = finder
+        self._folder = os.path.dirname(os.path.abspath(path))
+        self._files = {os.path.abspath(path)}
+        self._bytes = len(data)
+        self.unknown: list[Unknown] = []
+        """Elements and attributes that MJCF does not have."""
+        document = read_document(path, SHAPES, data)
+        self.root = document.root
+        self.unknown += document.unknown
+        self._expand(self.root, "mujoco", self._folder)
+
+    def sections(self, tag: str) -> list[Element]:
+        """The elements with this tag that are directly below the root."""
+        return self.root.all(tag)
+
+    def _expand(self, root: Element, shape: str, folder: str) -> None:
+        pending = [(root, shape, folder)]
+        while pending:
+            element, shape, folder = pending.pop()
+            inside: list[Element] = []
+            for child, name, place in self._children(element, shape, folder):
+                child.parent = element
+                inside.append(child)
+                if child.children:
+                    pending.append((child, name, place))
+            element.children = inside
+
+    def _children(self, element: Element, shape: str, folder: str) -> Iterator[tuple[Element, str, str]]:
+        """The children with the names of their shapes and the folders of their files, those of includes as well."""
+        known = SHAPES[shape].children
+        pending = [(element, folder)]
+        while pending:
+            parent, folder = pending.pop()
+            for k, child in enumerate(parent.children):
+                if child.tag != "include":
+                    yield child, known[child.tag], folder
+                    continue
+                rest = Element(parent.tag, {}, parent.line, parent.parent, parent.file)
+                rest.children = parent.children[k + 1 :]
+                pending.append((rest, folder))
+                pending.append(self._included(child, shape, folder))
+                break
+
+    def _included(self, include: Element, shape: str, folder: str) -> tuple[Element, str]:
+        """The first element of an included file, whose children have the places of the <include>, and its folder."""
+        name = include.text("file")
+        path = self._finder.find(name)
+        if path is None and folder != self._folder:
+            path = self._finder.find(os.path.join(folder, name))
+        if path is None:
+            include.fail(f"the file {name!r} {self._finder.why_not(name)}")
+        place = os.path.abspath(path)
+        if place in self._files:
+            include.fail(f"the file {name!r} is included a second time; MuJoCo takes each file once")
+        self._files.add(place)
+        try:
+            data = read_bytes(path)
+            self._bytes += len(data)
+            if len(self._files) > _MOST_FILES or self._bytes > _MOST_BYTES:
+                include.fail(
+                    f"the model's files are more than {_MOST_FILES:,}, or together larger than "
+                    f"{_MOST_BYTES // 2**20} MiB"
+                )
+            document = read_document(path, SHAPES, data, root=SHAPES[shape])
+        except ModelError as error:
+            raise ModelError(f"{error} (included by {include.file}:{include.line})") from None
+        if not document.root.children and not document.skipped:
+            include.fail(f"the file {name!r} holds no elements to include")
+        self.unknown += [u for u in document.unknown if u.place is not document.root]
+        return document.root, os.path.dirname(place)
+
+
+def read_tree(path: Path, data: bytes, finder: MeshFinder) -> Tree:
+    """All files of a model. Raises `ModelError` for files that cannot be read, or are outside the finder's folders."""
+    return Tree(path, data, finder)

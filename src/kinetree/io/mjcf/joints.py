@@ -1,0 +1,154 @@
+"""<joint> and <freejoint>: kinds, limits, friction and springs."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.mjcf.bodies import Part
+from kinetree.joints import Free, JointKind, Placed, Prismatic, Revolute, Spherical
+from kinetree.model import Limits
+from kinetree.records import record
+from kinetree.spatial import Transform, Vec3
+from kinetree.spatial.rotations import from_axis_angle
+
+__all__ = ["MovingJoint", "read_joint"]
+
+_IDENTITY = Transform.identity()
+_TYPES = {"free": "free", "ball": "ball", "slide": "slide", "hinge": "hinge"}
+_SHORT = 1e-7
+_NOTHING = (0.0, 0.0, 0.0)
+
+
+@record(slots=True)
+class MovingJoint:
+    """A joint as the model takes it."""
+
+    type: str
+    kind: JointKind
+    before: Transform
+    """The placement of its fixed side in the body's frame before it moves; the identity where `kind` has it."""
+    limits: Limits
+    damping: tuple[float, ...]
+    friction: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    rest: tuple[float, ...]
+    armature: tuple[float, ...]
+    reference: tuple[float, ...]
+    """Its coordinates where the file places the bodies."""
+
+
+def read_joint(part: Part) -> MovingJoint:
+    """A joint of a body. Its coordinates are MuJoCo's: with `ref`, they are not zero where the file places the body."""
+    a = part.attributes
+    if part.element.tag == "freejoint":
+        return _free()
+    type_ = a.word("type", _TYPES, "hinge")
+    if type_ == "free":
+        return _free(part)
+    settings = part.scope.settings
+    anchor = part.frame.r + part.frame.E.T @ Vec3(*a.numbers("pos", _NOTHING))
+    degrees = type_ != "slide"
+    reference, rest = a.number("ref"), a.number("springref")
+    if type_ == "hinge":
+        reference, rest = settings.radians(reference), settings.radians(rest)
+    before = Transform(_IDENTITY.E, anchor)
+    after = Transform(_IDENTITY.E, -anchor)
+    kind: JointKind
+    if type_ == "ball":
+        kind, n = Spherical(), 3
+        reference_q, rest_q = kind.neutral(), kind.neutral()
+    else:
+        axis = _axis(part)
+        kind, n = (Revolute(axis) if type_ == "hinge" else Prismatic(axis)), 1
+        reference_q, rest_q = (reference,), (rest,)
+        if type_ == "slide":
+            before, after = Transform(_IDENTITY.E, Vec3(*axis) * -reference), _IDENTITY
+        elif reference:
+            before = Transform(from_axis_angle(Vec3(*axis), -reference).T, anchor)
+    if any(after.r.components()):
+        kind = Placed(kind, after)
+    return MovingJoint(
+        type_,
+        kind,
+        before,
+        _limits(part, type_, kind, degrees),
+        (_first(part, "damping"),) * n,
+        (_not_negative(part, "frictionloss"),) * n,
+        (_first(part, "stiffness"),) * n,
+        rest_q,
+        (_not_negative(part, "armature"),) * n,
+        reference_q,
+    )
+
+
+def _free(part: Part | None = None) -> MovingJoint:
+    """A free joint; a <freejoint> has no other attributes and no defaults."""
+    kind = Free()
+    damping = friction = armature = 0.0
+    if part is not None:
+        damping, friction, armature = (
+            _first(part, "damping"),
+            _not_negative(part, "frictionloss"),
+            _not_negative(part, "armature"),
+        )
+    nothing = (0.0,) * kind.nv
+    return MovingJoint(
+        "free", kind, _IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,
+        kind.neutral(), (armature,) * kind.nv, kind.neutral(),
+    )  # fmt: skip
+
+
+def _axis(part: Part) -> tuple[float, ...]:
+    axis = part.frame.E.T @ Vec3(*part.attributes.numbers("axis", (0.0, 0.0, 1.0)))
+    xyz = tuple(map(float, axis.components()))
+    length = math.hypot(*xyz)
+    if length < _SHORT:
+        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector")
+    return tuple(x / length for x in xyz)
+
+
+def _limits(part: Part, type_: str, kind: JointKind, degrees: bool) -> Limits:
+    a, settings, none = part.attributes, part.scope.settings, Limits.none(kind)
+    lower, upper = a.numbers("range", (0.0, 0.0))
+    limited, effort = _limited(part, "limited", "range", (lower, upper)), none.effort
+    if type_ == "ball":
+        if limited and lower:
+            a.fail("the first number of a ball joint's range must be 0: the second is the largest angle")
+        return none
+    if limited and lower >= upper:
+        a.fail(f"range is {lower:g} to {upper:g}; the first number must be smaller than the second")
+    if limited and degrees:
+        lower, upper = settings.radians(lower), settings.radians(upper)
+    least, most = a.numbers("actuatorfrcrange", (0.0, 0.0))
+    if _limited(part, "actuatorfrclimited", "actuatorfrcrange", (least, most)):
+        if least >= most:
+            a.fail(f"actuatorfrcrange is {least:g} to {most:g}; the first number must be smaller than the second")
+        effort = (max(abs(least), abs(most)),)
+    return Limits((lower,) if limited else none.lower, (upper,) if limited else none.upper, none.velocity, effort)
+
+
+def _limited(part: Part, attribute: str, bounds: str, values: tuple[float, float]) -> bool:
+    """Whether a range is in force; by itself if the attribute does not say so."""
+    a = part.attributes
+    chosen = a.choice(attribute)
+    if chosen is not None:
+        return chosen
+    has_range = values != (0.0, 0.0)
+    if has_range and not part.scope.settings.autolimits:
+        a.fail(f'it has a {bounds} but does not say {attribute}="true" or "false", which autolimits="false" demands')
+    return has_range
+
+
+def _first(part: Part, name: str) -> float:
+    """The linear coefficient of damping or stiffness."""
+    value = part.attributes.numbers(name, _NOTHING, least=1)[0]
+    if value < 0.0:
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+    return value
+
+
+def _not_negative(part: Part, name: str) -> float:
+    value = part.attributes.number(name)
+    if value < 0.0:
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+    return value

@@ -1,0 +1,71 @@
+"""<mesh> in <asset>: read and compiled when a geom needs it, once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kinetree.io.document import Element
+from kinetree.io.mjcf.meshes import CompiledMesh, InertiaMode, Triangles, compile_mesh, inline_mesh, read_mesh
+from kinetree.io.mjcf.scopes import Scope
+
+__all__ = ["MeshAssets"]
+
+_MODES: dict[str, InertiaMode] = {"legacy": "legacy", "exact": "exact", "convex": "convex", "shell": "shell"}
+
+
+class MeshAssets:
+    """The meshes of a model."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, Triangles] = {}
+        self._compiled: dict[tuple[int, bool], CompiledMesh] = {}
+        self._kept: list[Element] = []
+
+    def located(self, scope: Scope, asset: Element) -> Path | None:
+        """Its file, if it has one and it is inside the given folders."""
+        return scope.finder.find(scope.address(asset)) if "file" in asset.attributes else None
+
+    def compiled(self, scope: Scope, asset: Element, *, collides: bool) -> CompiledMesh:
+        """What geoms need of it."""
+        key = id(asset), collides
+        if key not in self._compiled:
+            self._kept.append(asset)
+            a = scope.attributes(asset, "mesh")
+            self._compiled[key] = compile_mesh(
+                asset,
+                self._triangles(scope, asset),
+                inertia=a.word("inertia", _MODES, "legacy"),
+                scale=a.numbers("scale", (1.0, 1.0, 1.0)),
+                refpos=a.numbers("refpos", (0.0, 0.0, 0.0)),
+                refquat=a.numbers("refquat", (1.0, 0.0, 0.0, 0.0)),
+                maxhullvert=a.whole("maxhullvert", -1),
+                collides=collides,
+            )
+        return self._compiled[key]
+
+    def _triangles(self, scope: Scope, asset: Element) -> Triangles:
+        if "builtin" in asset.attributes and asset.attributes["builtin"] != "none":
+            asset.fail(
+                "MuJoCo makes the shape of a builtin mesh itself, which is not read yet: save the model with MuJoCo, "
+                "with the mesh's vertices"
+            )
+        if "file" not in asset.attributes:
+            if "vertex" not in asset.attributes:
+                asset.fail('has neither a "file" nor vertices in "vertex"; add one of them')
+            return inline_mesh(asset, _listed(asset, "vertex"), _listed(asset, "face"))
+        path = self.located(scope, asset)
+        if path is None:
+            asset.fail(
+                f"the file {asset.text('file')!r}, which gives a body its inertia, "
+                f"{scope.finder.why_not(scope.address(asset))}"
+            )
+        if path not in self._read:
+            self._read[path] = read_mesh(path, asset.attributes.get("content_type", ""))
+        return self._read[path]
+
+
+def _listed(asset: Element, attribute: str) -> list[float]:
+    try:
+        return [float(word) for word in asset.attributes.get(attribute, "").split()]
+    except ValueError:
+        asset.fail(f"{attribute} must hold numbers separated by blanks")

@@ -1,0 +1,57 @@
+"""Builds a model from an MJCF file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kinetree.errors import OptionError
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.mjcf.assembly import Assembly
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.bodies import body_tree
+from kinetree.io.mjcf.scopes import read_scope
+from kinetree.io.notes import Notes
+from kinetree.model import Model, ModelBuilder
+
+__all__ = ["read_file"]
+
+
+def read_file(
+    data: bytes,
+    path: Path,
+    *,
+    floating_base: bool | None = None,
+    mimic: bool = True,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+) -> Model:
+    """The model of a file's contents, with the meaning that MuJoCo's compiler gives them.
+
+    The root is the world, a body called "world". Joints have MuJoCo's coordinates. `mimic` has no meaning for MJCF,
+    whose equality constraints leave every joint its coordinate.
+    """
+    del mimic
+    if floating_base is not None:
+        raise OptionError(
+            f"{path}: an MJCF file says by its joints which bodies float, so leave floating_base out; robot.rerooted "
+            "and kt.ModelBuilder change a robot that was loaded"
+        )
+    finder = MeshFinder(path, package_roots, ros_packages=ros_packages)
+    scope = read_scope(path, data, finder)
+    world = body_tree(scope)
+    notes = Notes()
+    name = scope.tree.root.attributes.get("model", "").strip() or path.stem
+    builder = ModelBuilder(name, gravity=_gravity(scope.sections("option")), source=str(path))
+    Assembly(builder, world, notes, scale_to=scope.settings.total_mass)
+    for sentence in (*notes.sentences(), *filter(None, [finder.note()])):
+        builder.note(sentence)
+    return builder.build(floating_base=False)
+
+
+def _gravity(sections: Sequence[object]) -> tuple[float, ...]:
+    if not sections:
+        return (0.0, 0.0, -9.81)
+    options = Attributes(sections[-1], sections[:-1])  # type: ignore[arg-type]
+    return options.numbers("gravity", (0.0, 0.0, -9.81))

@@ -1,0 +1,133 @@
+"""One MJCF file as a source of bodies: its settings, defaults and assets, and the names its parts get in the robot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import field
+from pathlib import Path
+
+from kinetree.errors import nearest_names, quoted
+from kinetree.io.document import Element, read_bytes
+from kinetree.io.meshes import MeshFinder
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.defaults import Defaults
+from kinetree.io.mjcf.includes import Tree, read_tree
+from kinetree.io.mjcf.settings import Settings, read_settings
+from kinetree.records import record
+
+__all__ = ["OWN", "Namespace", "Scope", "read_scope"]
+
+_MOST_MODELS = 100
+
+
+@record(frozen=True, slots=True)
+class Namespace:
+    """What is added to names: in front where a model is attached, at the end where elements are replicated."""
+
+    prefix: str = ""
+    suffix: str = ""
+
+    def of(self, name: str) -> str:
+        """The full name; what has no name has none."""
+        return f"{self.prefix}{name}{self.suffix}" if name else ""
+
+    def inside(self, prefix: str = "", suffix: str = "") -> Namespace:
+        """The namespace of what is nested in this one with its own prefix and suffix."""
+        return Namespace(self.prefix + prefix, suffix + self.suffix)
+
+
+OWN = Namespace()
+
+
+@record(slots=True)
+class Scope:
+    """A file, with the files it includes."""
+
+    tree: Tree
+    path: Path
+    settings: Settings
+    defaults: Defaults
+    finder: MeshFinder
+    assets: dict[str, dict[str, Element]] = field(default_factory=dict)
+    """Meshes, materials, height fields and textures by tag and name."""
+    models: dict[str, Scope] = field(default_factory=dict)
+    """The models that may be attached."""
+    namespaces: list[Namespace] = field(default_factory=list)
+    """One for each time that parts of this file are in the robot, in their order."""
+
+    def attributes(self, element: Element, tag: str, around: str | None = None) -> Attributes:
+        """An element's attributes over its defaults; `around` is the class of the bodies around it."""
+        return Attributes(element, self.defaults.of(element, tag, around))
+
+    def sections(self, tag: str) -> list[Element]:
+        """All sections of the file with this tag."""
+        return self.tree.sections(tag)
+
+    def asset(self, tag: str, name: str, element: Element, attribute: str) -> Element:
+        """The asset that an element names."""
+        known = self.assets.get(tag, {})
+        if name not in known:
+            element.fail(f"{attribute}={quoted(name)}: there is no such {tag}: {nearest_names(name, known)}")
+        return known[name]
+
+    def address(self, element: Element) -> str:
+        """The address of the file of a mesh or height field, relative to the folder of the main file."""
+        name = element.text("file")
+        if self.settings.strip_paths:
+            name = name.replace("\\", "/").rpartition("/")[2]
+        return name if os.path.isabs(name) else os.path.join(self.settings.mesh_folder, name)
+
+
+def read_scope(path: Path, data: bytes, finder: MeshFinder) -> Scope:
+    """A file with all it includes and the models that it may attach."""
+    main = _read(path, data, finder)
+    pending, opened = [main], {os.path.abspath(path)}
+    while pending:
+        scope = pending.pop()
+        for element in _assets(scope, "model"):
+            name = element.text("file")
+            found = finder.find(name)
+            if found is None:
+                element.fail(f"the file {name!r} {finder.why_not(name)}")
+            place = os.path.abspath(found)
+            if place in opened or len(opened) > _MOST_MODELS:
+                why = "is this model itself, or is named twice" if place in opened else "is one of too many models"
+                element.fail(f"the file {name!r} {why}")
+            opened.add(place)
+            model = _read(found, read_bytes(found), finder)
+            own = element.attributes.get("name") or model.tree.root.attributes.get("model") or found.stem
+            if own in scope.models:
+                element.fail(f"there are two models named {own!r}; give them names")
+            scope.models[own] = model
+            pending.append(model)
+    return main
+
+
+def _read(path: Path, data: bytes, finder: MeshFinder) -> Scope:
+    tree = read_tree(path, data, finder)
+    if tree.root.tag != "mujoco":
+        tree.root.fail("this is no MJCF file: it must begin with <mujoco>")
+    if tree.unknown:
+        tree.unknown[0].place.fail(tree.unknown[0].sentence)
+    scope = Scope(
+        tree,
+        path,
+        read_settings(tree.sections("compiler"), tree.root),
+        Defaults(tree.sections("default")),
+        finder,
+    )
+    for tag in ("mesh", "hfield", "material", "texture"):
+        table = scope.assets[tag] = {}
+        for element in _assets(scope, tag):
+            name = element.attributes.get("name") or Path(element.attributes.get("file", "")).stem
+            if not name and tag in ("mesh", "hfield", "material"):
+                element.fail('has neither a "name" nor a "file"; name it')
+            if name in table and name:
+                element.fail(f"there are two assets of the kind {tag} named {name!r}; rename one of them")
+            table[name] = element
+    return scope
+
+
+def _assets(scope: Scope, tag: str) -> Sequence[Element]:
+    return [element for section in scope.sections("asset") for element in section.all(tag)]
