@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kinetree.errors import OptionError
+from kinetree.io.document import Element
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.assembly import Assembly
 from kinetree.io.mjcf.attributes import Attributes
@@ -16,6 +17,8 @@ from kinetree.io.notes import Notes
 from kinetree.model import Model, ModelBuilder
 
 __all__ = ["read_file"]
+
+_GRAVITY = (0.0, 0.0, -9.81)
 
 
 def read_file(
@@ -43,15 +46,22 @@ def read_file(
     world = body_tree(scope)
     notes = Notes()
     name = scope.tree.root.attributes.get("model", "").strip() or path.stem
-    builder = ModelBuilder(name, gravity=_gravity(scope.sections("option")), source=str(path))
+    builder = ModelBuilder(name, gravity=_gravity(scope.sections("option"), notes), source=str(path))
     Assembly(builder, world, notes, scale_to=scope.settings.total_mass)
     for sentence in (*notes.sentences(), *filter(None, [finder.note()])):
         builder.note(sentence)
     return builder.build(floating_base=False)
 
 
-def _gravity(sections: Sequence[object]) -> tuple[float, ...]:
-    if not sections:
-        return (0.0, 0.0, -9.81)
-    options = Attributes(sections[-1], sections[:-1])  # type: ignore[arg-type]
-    return options.numbers("gravity", (0.0, 0.0, -9.81))
+def _gravity(options: Sequence[Element], notes: Notes) -> tuple[float, ...]:
+    """The acceleration of free fall; zero if a flag disables it."""
+    if not options:
+        return _GRAVITY
+    flags = [flag for option in options for flag in option.all("flag")]
+    is_on = True
+    if flags:
+        is_on = Attributes(flags[-1], flags[:-1]).word("gravity", {"enable": True, "disable": False}, True)
+    if not is_on:
+        notes.add("gravity is zero", '<flag gravity="disable">')
+        return (0.0, 0.0, 0.0)
+    return Attributes(options[-1], options[:-1]).numbers("gravity", _GRAVITY)
