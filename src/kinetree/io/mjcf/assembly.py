@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom
 from kinetree.io.mjcf.inertias import body_inertia, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
@@ -20,7 +20,6 @@ from kinetree.spatial import Inertia, Sym3, Transform
 
 __all__ = ["Assembly"]
 
-_IDENTITY = Transform.identity()
 _MINIMUM = 1e-15
 """MuJoCo's smallest mass, kg, and moment of inertia, kg·m², of a body that moves."""
 
@@ -113,13 +112,13 @@ class Assembly:
                 self._taken_bodies.add(child)
                 self._builder.add_body(child, where=part.element)
             if joint.type == "free":
-                placement = _IDENTITY
+                placement = IDENTITY
             self._builder.add_joint(
                 name,
                 joint.kind,
                 parent,
                 child,
-                joint.before @ placement,
+                placement if joint.before is IDENTITY else joint.before @ placement,
                 limits=joint.limits,
                 damping=joint.damping,
                 friction=joint.friction,
@@ -128,7 +127,7 @@ class Assembly:
                 armature=joint.armature,
                 where=part.element,
             )
-            parent, placement = child, _IDENTITY
+            parent, placement = child, IDENTITY
 
     def _check_combination(self, body: BodyPart, above: BodyPart, moving: Sequence[tuple[Part, MovingJoint]]) -> None:
         types = [joint.type for _, joint in moving]
@@ -181,7 +180,7 @@ class Assembly:
                     self._taken_bodies.add(name)
                     a, settings = part.attributes, part.scope.settings
                     X = placed(orientation(a, settings), a.numbers("pos", (0.0, 0.0, 0.0)))
-                    self._builder.add_frame(name, body.name, X @ part.frame, where=part.element)
+                    self._builder.add_frame(name, body.name, part.in_body(X), where=part.element)
 
 
 def _outward(world: BodyPart) -> list[tuple[BodyPart, BodyPart | None]]:
@@ -201,4 +200,11 @@ def _scaled(inertia: Inertia, factor: float) -> Inertia:
 
 
 def _least_moment(inertia: Inertia) -> float:
-    return float(np.linalg.eigvalsh(inertia.about_center_of_mass)[0])
+    """The smallest principal moment about the centre of mass, kg·m², or a bound below it if that is quicker."""
+    I = inertia.about_center_of_mass
+    (a, b, c), (_, d, e), (_, _, f) = I.tolist()
+    # The smallest is at least the determinant by the square of the trace, which is more than the largest.
+    bound = (a * (d * f - e * e) - b * (b * f - c * e) + c * (b * e - c * d)) / max(a + d + f, _MINIMUM) ** 2
+    if bound >= _MINIMUM:
+        return float(bound)
+    return float(np.linalg.eigvalsh(I)[0])

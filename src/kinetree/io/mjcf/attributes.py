@@ -22,18 +22,22 @@ class Attributes:
     A list of numbers that is shorter than it may be keeps the last numbers of what it replaces, as in MuJoCo.
     """
 
-    __slots__ = ("_chain", "element")
+    __slots__ = ("_chain", "_owners", "element")
 
     def __init__(self, element: Element, defaults: Sequence[Element] = ()) -> None:
         self.element = element
         self._chain = (*defaults, element)
+        self._owners: dict[str, Element] = {}
+        for one in self._chain:
+            for name in one.attributes:
+                self._owners[name] = one
 
     def __contains__(self, name: str) -> bool:
-        return any(name in element.attributes for element in self._chain)
+        return name in self._owners
 
     def owner(self, name: str) -> Element | None:
         """The element that decides an attribute: this one, or the nearest default; None if none has it."""
-        return next((element for element in reversed(self._chain) if name in element.attributes), None)
+        return self._owners.get(name)
 
     def fail(self, message: str) -> NoReturn:
         self.element.fail(message)
@@ -81,6 +85,8 @@ class Attributes:
 
     def numbers(self, name: str, default: Sequence[float], least: int | None = None) -> tuple[float, ...]:
         """As many numbers as `default` has; with `least`, an element may give only that many, or more."""
+        if name not in self._owners:
+            return tuple(default)
         values = list(default)
         least = len(values) if least is None else least
         for element in self._chain:

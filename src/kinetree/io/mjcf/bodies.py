@@ -13,12 +13,12 @@ from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["BodyPart", "Part", "body_tree"]
+__all__ = ["IDENTITY", "BodyPart", "Part", "body_tree"]
 
 MAX_BODIES = 50_000
 MAX_PARTS = 200_000
 MAX_NESTED = 5_000
-_IDENTITY = Transform.identity()
+IDENTITY = Transform.identity()
 
 
 @record(slots=True)
@@ -35,6 +35,10 @@ class Part:
     @property
     def name(self) -> str:
         return self.names.of(self.element.attributes.get("name", ""))
+
+    def in_body(self, own: Transform) -> Transform:
+        """A placement in the frames around it as one in the body."""
+        return own if self.frame is IDENTITY else own @ self.frame
 
 
 @record(slots=True)
@@ -77,10 +81,10 @@ class _Walk:
         root = scope.tree.root
         self._bodies = self._parts = self._entered = 0
         scope.namespaces.append(OWN)
-        self.world = BodyPart(Part(root, Attributes(root), _IDENTITY, scope, OWN), "world", _IDENTITY)
+        self.world = BodyPart(Part(root, Attributes(root), IDENTITY, scope, OWN), "world", IDENTITY)
         self._pending: list[tuple[Iterator[Element], _Place]] = []
         for section in scope.sections("worldbody"):
-            self._enter(section, _Place(self.world, _IDENTITY, scope, OWN, None, 0))
+            self._enter(section, _Place(self.world, IDENTITY, scope, OWN, None, 0))
             while self._pending:
                 elements, place = self._pending[-1]
                 element = next(elements, None)
@@ -137,10 +141,10 @@ class _Walk:
         part = Part(element, Attributes(element), place.frame, place.scope, place.names)
         own = placement(part.attributes, place.scope.settings)
         name = part.name or f"body{self._bodies}"
-        body = BodyPart(part, name, own if place.frame is _IDENTITY else own @ place.frame)
+        body = BodyPart(part, name, part.in_body(own))
         place.body.children.append(body)
         default = self._childclass(element, place)
-        self._enter(element, _Place(body, _IDENTITY, place.scope, place.names, default, place.depth + 1))
+        self._enter(element, _Place(body, IDENTITY, place.scope, place.names, default, place.depth + 1))
 
     def _in_frame(self, element: Element, place: _Place) -> _Place:
         for attribute in ("scale", "massscale", "scaling"):

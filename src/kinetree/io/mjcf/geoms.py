@@ -128,7 +128,7 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
             X = placed(from_quaternion(tuple(map(float, mesh.quaternion)), a), tuple(map(float, center))) @ X
             mesh = mesh if is_mesh else None
     _check_size(a, type_, size)
-    return Geom(part, type_, size, X @ part.frame, a.whole("group"), mesh)
+    return Geom(part, type_, size, part.in_body(X), a.whole("group"), mesh)
 
 
 def _between(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.io.mjcf.bodies import Part
+from kinetree.io.mjcf.bodies import IDENTITY, Part
 from kinetree.joints import Free, JointKind, Placed, Prismatic, Revolute, Spherical
 from kinetree.model import Limits
 from kinetree.records import record
@@ -13,7 +13,6 @@ from kinetree.spatial.rotations import from_axis_angle
 
 __all__ = ["MovingJoint", "read_joint"]
 
-_IDENTITY = Transform.identity()
 _TYPES = {"free": "free", "ball": "ball", "slide": "slide", "hinge": "hinge"}
 _SHORT = 1e-7
 _NOTHING = (0.0, 0.0, 0.0)
@@ -46,13 +45,15 @@ def read_joint(part: Part) -> MovingJoint:
     if type_ == "free":
         return _free(part)
     settings = part.scope.settings
-    anchor = part.frame.r + part.frame.E.T @ Vec3(*a.numbers("pos", _NOTHING))
+    anchor = Vec3(*a.numbers("pos", _NOTHING))
+    if part.frame is not IDENTITY:
+        anchor = part.frame.r + part.frame.E.T @ anchor
     degrees = type_ != "slide"
     reference, rest = a.number("ref"), a.number("springref")
     if type_ == "hinge":
         reference, rest = settings.radians(reference), settings.radians(rest)
-    before = Transform(_IDENTITY.E, anchor)
-    after = Transform(_IDENTITY.E, -anchor)
+    is_away = any(anchor.components())
+    before = Transform(IDENTITY.E, anchor) if is_away else IDENTITY
     kind: JointKind
     if type_ == "ball":
         kind, n = Spherical(), 3
@@ -62,11 +63,11 @@ def read_joint(part: Part) -> MovingJoint:
         kind, n = (Revolute(axis) if type_ == "hinge" else Prismatic(axis)), 1
         reference_q, rest_q = (reference,), (rest,)
         if type_ == "slide":
-            before, after = Transform(_IDENTITY.E, Vec3(*axis) * -reference), _IDENTITY
+            is_away, before = False, Transform(IDENTITY.E, Vec3(*axis) * -reference) if reference else IDENTITY
         elif reference:
             before = Transform(from_axis_angle(Vec3(*axis), -reference).T, anchor)
-    if any(after.r.components()):
-        kind = Placed(kind, after)
+    if is_away:
+        kind = Placed(kind, Transform(IDENTITY.E, -anchor))
     return MovingJoint(
         type_,
         kind,
@@ -93,14 +94,15 @@ def _free(part: Part | None = None) -> MovingJoint:
         )
     nothing = (0.0,) * kind.nv
     return MovingJoint(
-        "free", kind, _IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,
+        "free", kind, IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,
         kind.neutral(), (armature,) * kind.nv, kind.neutral(),
     )  # fmt: skip
 
 
 def _axis(part: Part) -> tuple[float, ...]:
-    axis = part.frame.E.T @ Vec3(*part.attributes.numbers("axis", (0.0, 0.0, 1.0)))
-    xyz = tuple(map(float, axis.components()))
+    xyz = part.attributes.numbers("axis", (0.0, 0.0, 1.0))
+    if part.frame is not IDENTITY:
+        xyz = tuple(map(float, (part.frame.E.T @ Vec3(*xyz)).components()))
     length = math.hypot(*xyz)
     if length < _SHORT:
         part.attributes.fail("its axis has length zero, which is no direction; give a unit vector")
