@@ -14,9 +14,9 @@ from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.orientations import orientation, placed
 from kinetree.io.notes import Notes
-from kinetree.joints import Fixed
+from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial import Inertia, Sym3
 
 __all__ = ["Assembly"]
 
@@ -83,6 +83,7 @@ class Assembly:
     def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
         where = body.part.element
         shapes = [geom.geometry(self._mesh_path(geom)) for geom in self._geoms[id(body)]]
+        chain = self._add_between(body)
         self._builder.add_body(body.name, self._inertias[id(body)], geometry=shapes, where=where)
         if above is None:
             return
@@ -93,26 +94,38 @@ class Assembly:
             self._taken_joints.add(name)
             self._builder.add_joint(name, Fixed(), above.name, body.name, body.placement, where=where)
             return
-        self._add_joints(body, above)
+        self._add_joints(body, above, chain)
 
-    def _add_joints(self, body: BodyPart, above: BodyPart) -> None:
-        """The joints in a chain, with massless bodies between them that have the body's frame."""
-        moving = [(part, read_joint(part)) for part in body.joints]
-        self._check_combination(body, above, moving)
-        parent, placement = above.name, body.placement
-        for k, (part, joint) in enumerate(moving):
-            name = self._joint_name(part, body, k)
-            self.joints[name] = joint
-            self.joint_names[id(part)] = name
-            child = body.name
-            if k < len(moving) - 1:
+    def _add_between(self, body: BodyPart) -> list[tuple[str, str]]:
+        """The names of a body's joints and of the bodies they move: all but the last are massless, and added here."""
+        chain = []
+        for k, part in enumerate(body.joints):
+            name, child = self._joint_name(part, body, k), body.name
+            if k < len(body.joints) - 1:
                 child = f"{body.name}:{name}"
                 while child in self._taken_bodies:
                     child += "_"
                 self._taken_bodies.add(child)
                 self._builder.add_body(child, where=part.element)
+            chain.append((name, child))
+        return chain
+
+    def _add_joints(self, body: BodyPart, above: BodyPart, chain: Sequence[tuple[str, str]]) -> None:
+        """The joints in a chain, with massless bodies between them that have the body's frame."""
+        moving = [(part, read_joint(part)) for part in body.joints]
+        self._check_combination(body, above, moving)
+        parent, placement = above.name, body.placement
+        for (part, joint), (name, child) in zip(moving, chain, strict=True):
+            self.joints[name] = joint
+            self.joint_names[id(part)] = name
             if joint.type == "free":
                 placement = IDENTITY
+                if isinstance(joint.kind, FloatingBase):
+                    self._notes.add(
+                        "free joints with armature or dry friction have their linear velocity in the world's axes, "
+                        "along which these act",
+                        name,
+                    )
             self._builder.add_joint(
                 name,
                 joint.kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 from kinetree.errors import nearest_names
@@ -42,9 +42,16 @@ class Attributes:
     def fail(self, message: str) -> NoReturn:
         self.element.fail(message)
 
-    def own(self, name: str) -> bool:
-        """Whether the element itself has the attribute."""
-        return name in self.element.attributes
+    def one_of(self, names: Iterable[str]) -> str | None:
+        """The one of these attributes that the element has, or else the nearest default that has one."""
+        names = [name for name in names if name in self._owners]
+        for element in reversed(self._chain if names else ()):
+            own = [name for name in names if name in element.attributes]
+            if len(own) > 1:
+                element.fail(f"it has both {own[0]} and {own[1]}, which say the same in two ways; remove one of them")
+            if own:
+                return own[0]
+        return None
 
     def text(self, name: str, default: str = "") -> str:
         owner = self.owner(name)

@@ -203,10 +203,9 @@ def _lengths(type_: str, size: Sequence[float]) -> tuple[float, ...]:
 
 
 def _color(part: Part) -> tuple[float, float, float, float]:
-    a = part.attributes
-    if "rgba" not in a and "material" in a:
+    a, given = part.attributes, None
+    if a.text("material"):
         material = part.scope.asset("material", a.text("material"), a.element, "material")
-        r, g, b, alpha = part.scope.attributes(material, "material").numbers("rgba", (1.0, 1.0, 1.0, 1.0))
-    else:
-        r, g, b, alpha = a.numbers("rgba", _GRAY)
+        given = part.scope.attributes(material, "material").numbers("rgba", (1.0, 1.0, 1.0, 1.0))
+    r, g, b, alpha = a.numbers("rgba", _GRAY) if "rgba" in a or given is None else given
     return r, g, b, alpha

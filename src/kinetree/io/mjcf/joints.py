@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.io.mjcf.bodies import IDENTITY, Part
-from kinetree.joints import Free, JointKind, Placed, Prismatic, Revolute, Spherical
+from kinetree.joints import FloatingBase, Free, JointKind, Placed, Prismatic, Revolute, Spherical
 from kinetree.model import Limits
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
@@ -84,7 +84,6 @@ def read_joint(part: Part) -> MovingJoint:
 
 def _free(part: Part | None = None) -> MovingJoint:
     """A free joint; a <freejoint> has no other attributes and no defaults."""
-    kind = Free()
     damping = friction = armature = 0.0
     if part is not None:
         damping, friction, armature = (
@@ -92,6 +91,8 @@ def _free(part: Part | None = None) -> MovingJoint:
             _not_negative(part, "frictionloss"),
             _not_negative(part, "armature"),
         )
+    # Armature and dry friction act along MuJoCo's coordinates, in which the linear velocity is in the world's axes.
+    kind = FloatingBase() if armature or friction else Free()
     nothing = (0.0,) * kind.nv
     return MovingJoint(
         "free", kind, IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,

@@ -33,14 +33,10 @@ def placement(a: Attributes, settings: Settings, position: str = "pos") -> Trans
 def orientation(a: Attributes, settings: Settings) -> Mat3:
     """The rotation whose columns are the axes of an element.
 
-    An element has at most one spelling. A quaternion of its own does not replace another spelling in its defaults:
-    that is how MuJoCo combines them.
+    An element has at most one spelling, which replaces that of its defaults.
     """
-    own = [name for name in SPELLINGS if a.own(name)]
-    if len(own) > 1:
-        a.fail(f"it has two orientations, {own[0]} and {own[1]}; remove one of them")
-    name = own[0] if own and own[0] != "quat" else next((n for n in SPELLINGS if n != "quat" and n in a), "quat")
-    if name not in a:
+    name = a.one_of(SPELLINGS)
+    if name is None:
         return _IDENTITY
     values = a.numbers(name, (0.0,) * SPELLINGS[name])
     if name == "quat":
