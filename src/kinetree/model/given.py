@@ -126,7 +126,7 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
         raise ModelError(at(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}"))
     return Geometry(
         plain(shape.role), plain(shape.shape), size, plain_transform(placement), plain(shape.name),
-        plain(shape.mesh), shape.mesh_path, color,
+        plain(shape.mesh), shape.mesh_path, color, shape.contact,
     )  # fmt: skip
 
 
