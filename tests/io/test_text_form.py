@@ -268,7 +268,7 @@ def kind(value: Any) -> str:
         ("[1, 2]", "this is no robot: its text begins with"),
         ("{}", "this is no robot: its text begins with"),
         ('{"kinetree": "scene", "version": 1}', "kinetree: is 'scene'; a robot has \"model\""),
-        (changed("version", to=2), "version: is 2, but this kinetree reads versions up to 1; use a newer one"),
+        (changed("version", to=3), "version: is 3, but this kinetree reads versions up to 2; use a newer one"),
         ('{"kinetree": "model", "version": 9, "new": 1}', "version: is 9"),
         (changed("version", to="1"), "version: must be a whole number"),
         (changed("version", to=True), "version: must be a whole number"),

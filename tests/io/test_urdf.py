@@ -167,11 +167,9 @@ def test_an_axis_rounded_to_seven_digits_is_no_reason_for_a_note(tmp_path: Path)
 
 
 def test_what_urdf_does_not_define_is_skipped_and_noted(tmp_path: Path) -> None:
-    text = spoil(
-        '<link name="base"/>', '<link name="base" kind="x"><sensor/></link><gazebo><joint name="elbow"/></gazebo>'
-    )
+    text = spoil('<link name="base"/>', '<link name="base" kind="x"><sensor/></link><plan><joint name="elbow"/></plan>')
     notes = kt.load(write(tmp_path, text)).notes
-    assert any("skipped" in note and "link/sensor (1)" in note and "robot/gazebo (1)" in note for note in notes)
+    assert any("skipped" in note and "link/sensor (1)" in note and "robot/plan (1)" in note for note in notes)
     assert any("skipped: link kind (1)" in note for note in notes)
 
 

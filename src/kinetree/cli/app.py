@@ -17,6 +17,7 @@ import typer
 
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
+from kinetree.cli.convert import convert
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 app.command()(simulate)
 app.command()(info)
+app.command()(convert)
 app.command()(bench)
 app.command()(zoo)
 app.add_typer(cache, name="cache")

@@ -39,16 +39,21 @@ class Shape:
     """The name of each child's shape, by its tag."""
     attributes: frozenset[str]
     has_text: bool = False
+    is_raw: bool = False
+    """Whether it may also have any other children, attributes and text, which are kept as they are."""
 
     @staticmethod
-    def of(children: str = "", attributes: str = "", *, text: bool = False) -> Shape:
+    def of(children: str = "", attributes: str = "", *, text: bool = False, raw: bool = False) -> Shape:
         """Build a shape from names separated by blanks.
 
         A child's shape has the child's tag as its name, unless it is written as tag=shape: formats use some tags for
         different things in different places.
         """
         pairs = (child.partition("=") for child in children.split())
-        return Shape({tag: shape or tag for tag, _, shape in pairs}, frozenset(attributes.split()), text)
+        return Shape({tag: shape or tag for tag, _, shape in pairs}, frozenset(attributes.split()), text or raw, raw)
+
+
+_RAW = Shape.of(raw=True)
 
 
 class Element:
@@ -230,6 +235,7 @@ class _Parser:
         self._open: Element | None = None
         self._open_shapes: list[Shape] = []
         self._only_root = False
+        self._reads_text = False
         self._skip_depth = 0
         self._depth = 0
         self._document: Document | None = None
@@ -244,9 +250,7 @@ class _Parser:
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._entity
-        if any(shape.has_text for shape in self._shapes.values()):
-            parser.buffer_text = True
-            parser.CharacterDataHandler = self._text
+        parser.buffer_text = True
         try:
             parser.Parse(text, True)
         except _RootFoundError:
@@ -286,17 +290,22 @@ class _Parser:
             element = Element(tag, attributes, self._expat.CurrentLineNumber + self._line_offset, above, self._file)
             children = self._open_shapes[-1].children
             name = children.get(tag)
-            if name is None:
+            if name is None and self._open_shapes[-1].is_raw:
+                shape = _RAW
+            elif name is None:
                 assert self._document is not None
                 _count(self._document.skipped, f"{above.tag}/{shown(tag)}")
                 self._note(Unknown(element, None, frozenset(children)))
                 self._skip_depth = 1
                 return
-            shape = self._shapes[name]
+            else:
+                shape = self._shapes[name]
             above.children.append(element)
         self._open = element
         self._open_shapes.append(shape)
-        if not attributes.keys() <= shape.attributes:
+        if shape.has_text is not self._reads_text:
+            self._read_text(shape.has_text)
+        if not attributes.keys() <= shape.attributes and not shape.is_raw:
             assert self._document is not None
             for name in attributes:
                 if name not in shape.attributes and name != "xmlns" and not name.startswith("xmlns:"):
@@ -308,8 +317,13 @@ class _Parser:
         if len(self._document.unknown) < MAX_SKIPPED_KINDS:
             self._document.unknown.append(unknown)
 
+    def _read_text(self, wanted: bool) -> None:
+        """Have the parser report text only where it is wanted: most elements hold only blanks between others."""
+        self._reads_text = wanted
+        self._expat.CharacterDataHandler = self._text if wanted else None
+
     def _text(self, text: str) -> None:
-        if self._open is not None and not self._skip_depth and self._open_shapes[-1].has_text:
+        if self._open is not None and not self._skip_depth:
             self._open.content += text
 
     def _end(self, _tag: str) -> None:
@@ -319,7 +333,12 @@ class _Parser:
             return
         assert self._open is not None
         self._open = self._open.parent
-        self._open_shapes.pop()
+        shapes = self._open_shapes
+        shapes.pop()
+        if self._reads_text and not (shapes and shapes[-1].has_text):
+            self._read_text(False)
+        elif shapes and shapes[-1].has_text and not self._reads_text:
+            self._read_text(True)
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
         if system_id is not None or public_id is not None or has_internal_subset:

@@ -5,53 +5,84 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kinetree.errors import ModelError, OptionError, SaveError
+import numpy as np
+
+from kinetree.errors import ModelError, OptionError, SaveError, listed
 from kinetree.files import file_path, write_file
-from kinetree.io.native.text import to_text
+from kinetree.io.texts import FORMATS, format_of, written
 from kinetree.model import Model
 
-__all__ = ["save"]
+__all__ = ["format_for", "save", "write_text_file"]
 
+_SUFFIXES = {".json": "native", ".urdf": "urdf", ".sdf": "sdf", ".world": "sdf", ".xml": "mjcf", ".mjcf": "mjcf"}
+"""The format that a suffix promises; any other is kinetree's own text form."""
 _OTHERS = {
-    ".urdf": "URDF", ".xacro": "xacro", ".xml": "URDF or MJCF", ".mjcf": "MJCF", ".mjb": "MuJoCo's binary form",
-    ".sdf": "SDF", ".world": "SDF", ".srdf": "SRDF", ".usd": "USD", ".usda": "USD", ".usdc": "USD", ".usdz": "USD",
-    ".skel": "DART's skeletons", ".lua": "RBDL's models", ".osim": "OpenSim's models", ".yaml": "YAML", ".yml": "YAML",
-    ".toml": "TOML", ".npz": "NumPy's arrays", ".npy": "NumPy's arrays", ".csv": "CSV", ".pkl": "pickles",
-    ".pickle": "pickles",
+    ".xacro": "xacro", ".mjb": "MuJoCo's binary form", ".srdf": "SRDF", ".usd": "USD", ".usda": "USD", ".usdc": "USD",
+    ".usdz": "USD", ".skel": "DART's skeletons", ".lua": "RBDL's models", ".osim": "OpenSim's models", ".yaml": "YAML",
+    ".yml": "YAML", ".toml": "TOML", ".npz": "NumPy's arrays", ".npy": "NumPy's arrays", ".csv": "CSV",
+    ".pkl": "pickles", ".pickle": "pickles",
 }  # fmt: skip
-"""Suffixes that promise another format."""
+"""Suffixes that promise a format that is not written."""
 
 
-def save(robot: Model, path: str | os.PathLike[str]) -> Path:
-    """Write a robot's text form (`to_text`) to a file in UTF-8, which `kinetree.load` reads, and return its path.
+def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, format: str | None = None) -> Path:
+    """Write a robot to a file in UTF-8, which `kinetree.load` reads, and return its path.
 
-    The only format that is written is this one; its usual suffix is .json. A name that promises another format, such
-    as "robot.urdf", is refused.
+    The suffix says in which format, unless `format` does: .urdf is URDF; .json, or none that is known, is kinetree's
+    own text form (`to_text`), which holds every robot exactly. What another format has no place for is an error that
+    lists all of it; with `lossy` it is lost, and a `ModelWarning` lists it. docs/writing_files.md says what each can
+    hold.
 
     The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
 
+    Args:
+        robot: the robot.
+        path: the file.
+        lossy: whether what the format has no place for may be lost.
+        format: as in `to_text`: "native" or "urdf"; by default the suffix decides.
+
     Raises:
         ModelError: as `to_text`, or the file cannot be written, for example because its folder does not exist.
-        OptionError: the suffix is that of another format.
+        OptionError: the suffix is that of a format that is not written, or there is no such format.
         DTypeError: `path` is not a path.
 
     >>> import kinetree as kt, tempfile, pathlib
     >>> robot = kt.zoo.load("double_pendulum")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kt.load(kt.save(robot, pathlib.Path(folder) / "pendulum.json")) == robot
+    ...     kt.load(kt.save(robot, pathlib.Path(folder) / "pendulum.urdf")) == robot
     True
     """
     target = file_path("save", path)
-    if promised := _OTHERS.get(target.suffix.lower()):
+    chosen = format_for(target) if format is None else format_of(format)
+    if not isinstance(robot, Model):
+        raise ModelError(f"save takes a Model, such as kinetree.load returns, not {robot!r:.60}")
+    if not isinstance(lossy, bool | np.bool_):
+        raise OptionError(f"lossy must be True or False, not {lossy!r:.60}")
+    text, losses = written(robot, chosen)
+    losses.settle(robot.name, lossy=bool(lossy))
+    write_text_file(target, text)
+    return target
+
+
+def format_for(target: Path) -> str:
+    """The format that a file's suffix promises. Raises `OptionError` if that is not written."""
+    suffix = target.suffix.lower()
+    chosen = _SUFFIXES.get(suffix, "native")
+    if suffix in _OTHERS or chosen not in FORMATS:
+        promised = _OTHERS.get(suffix, chosen.upper())
         raise OptionError(
-            f"{target}: a name with {target.suffix} promises {promised}, but save writes kinetree's own text form and "
-            f"no other format; name the file {target.with_suffix('.json').name!r}"
+            f"{target}: a name with {target.suffix} promises {promised}, which is not written; name the file "
+            f"{target.with_suffix('.json').name!r}, or say which format is meant: {listed(map(repr, FORMATS))}"
         )
+    return chosen
+
+
+def write_text_file(target: Path, text: str) -> None:
+    """Write a text in UTF-8, whole or not at all. Raises `ModelError`."""
     try:
-        text = to_text(robot).encode("utf-8")
-        write_file(target, lambda file: file.write(text))
+        data = text.encode("utf-8")
+        write_file(target, lambda file: file.write(data))
     except SaveError as error:
         raise ModelError(str(error)) from error
     except UnicodeEncodeError as error:
         raise ModelError(f"{target}: cannot be written: {error}") from None
-    return target

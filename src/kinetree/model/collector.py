@@ -80,6 +80,8 @@ class Collector:
         _hold("joints", self._joints, parts.joints)
         _hold("frames", self._frames, parts.frames)
         _hold("couplings", self._couplings, parts.couplings)
+        for name in self.extras.single_in_both(parts.extras):
+            self.note(f"extras of {parts.name!r}: its {name.replace('_', ' ')} gave way to that of {self.name!r}")
         self.extras = self.extras.with_those_of(parts.extras)
         self.notes += parts.notes
         self.known.append(parts)

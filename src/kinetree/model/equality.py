@@ -1,9 +1,9 @@
 """Equality, hash, copies and pickles of models.
 
 Robots are equal if they are made of the same parts: names, joints and their kinds, placements, inertias, shapes,
-limits, drives, couplings, frames, gravity, and whether the base floats. Where the parts were read from, notes, and
-where meshes lie on this disk do not count. Numbers count by their values, so 0.0 and -0.0 are one number here, which
-they are not in `fingerprint`: what depends on bits is kept by identity, in a `ByIdentity` (by_identity.py).
+limits, drives, couplings, frames, gravity, extras, and whether the base floats. Where the parts were read from, notes,
+and where meshes lie on this disk do not count. Numbers count by their values, so 0.0 and -0.0 are one number here,
+which they are not in `fingerprint`: what depends on bits is kept by identity, in a `ByIdentity` (by_identity.py).
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def hash_of(parts: Parts) -> int:
             tuple((j.drive, j.armature) for j in parts.joints),
             tuple((frame.name, frame.body, _of_placement(frame.placement)) for frame in parts.frames),
             tuple((coupling.name, coupling.joints, coupling.matrix) for coupling in parts.couplings),
+            parts.extras,
         )
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.inputs import is_masked, plain
 from kinetree.model.elements import Geometry, Mimic, Rotor
+from kinetree.model.extras import ContactParameters
 from kinetree.model.specs import at
 from kinetree.spatial.plain import plain_transform
 from kinetree.spatial.poses import pose
@@ -124,9 +125,13 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
     color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
     if color is not None and len(color) != 4:
         raise ModelError(at(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}"))
+    if not isinstance(shape.contact, ContactParameters | None):
+        raise ModelError(
+            at(where, f"body {body!r}: the contact of a Geometry must be ContactParameters, not {shape.contact!r:.60}")
+        )
     return Geometry(
         plain(shape.role), plain(shape.shape), size, plain_transform(placement), plain(shape.name),
-        plain(shape.mesh), shape.mesh_path, color,
+        plain(shape.mesh), shape.mesh_path, color, shape.contact,
     )  # fmt: skip
 
 

@@ -64,7 +64,11 @@ def merge(
     places = [placement_of(place) for place in _one_each("placements", placements, robots, None)]
     before = _one_each("prefixes", prefixes, robots, "")
     named = [
-        (robot.name, prefixed(robot.parts, prefix), [prefix + joint for joint in base_joint(robot)])
+        (
+            robot.name,
+            prefixed(robot.parts, prefix, base=base_joint(robot)),
+            [prefix + joint for joint in base_joint(robot)],
+        )
         for robot, prefix in zip(robots, before, strict=True)
     ]
     check_clashes(named, "give prefixes, one a robot, which are put before all of its names")

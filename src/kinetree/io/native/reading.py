@@ -10,10 +10,12 @@ from kinetree.errors import ModelError
 from kinetree.io.native.kinds import KindReader, known_kinds
 from kinetree.io.native.nodes import Node, parsed
 from kinetree.io.native.quantities import read_placement, read_vector
+from kinetree.io.native.records import read_fields
 from kinetree.io.native.writing import FORMAT, VERSION
 from kinetree.joints import JointKind
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Geometry, Mimic, Rotor
+from kinetree.model.extras import ContactParameters, Extras
 from kinetree.model.model import Model
 from kinetree.spatial import Inertia, Sym3, Transform
 from kinetree.tree.drive import Drive, Limits
@@ -48,7 +50,7 @@ def read_text(
     root = parsed(text, file)
     try:
         _check_version(root)
-        root.record(_TOP, ("source", "notes", "frames", "couplings"))
+        root.record(_TOP, ("source", "notes", "frames", "couplings", "extras"))
         return _Reader(root, KindReader(classes), file, mimic, find_mesh).model(floating_base)
     except RecursionError:
         root.fail("values are nested too deep for a robot")
@@ -105,6 +107,9 @@ class _Reader:
             if name in root:
                 for node in root[name]:
                     read(node)
+        if "extras" in root:
+            self._check_second("extras", root["extras"])
+            builder.extras = read_fields(root["extras"], Extras)
         if "notes" in root:
             for note in root["notes"]:
                 builder.note(note.text())
@@ -123,7 +128,7 @@ class _Reader:
         self._builder.add_body(node["name"].text(), inertia, geometry=shapes, where=node)
 
     def _geometry(self, node: Node) -> Geometry:
-        node.record(("role", "shape", "size"), ("placement", "name", "mesh", "color"))
+        node.record(("role", "shape", "size"), ("placement", "name", "mesh", "color", "contact"))
         mesh = node["mesh"].text() if "mesh" in node else None
         shape = Geometry(
             node["role"].text(),
@@ -134,10 +139,18 @@ class _Reader:
             mesh,
             self._find_mesh(mesh) if mesh and self._find_mesh else None,
         )
+        if "contact" in node:
+            self._check_second("contact", node["contact"])
+            shape = replace(shape, contact=read_fields(node["contact"], ContactParameters))
         if "color" not in node:
             return shape
         r, g, b, a = node["color"].numbers(4)
         return replace(shape, color=(r, g, b, a))
+
+    def _check_second(self, name: str, node: Node) -> None:
+        """Refuse, in a text of version 1, what came with version 2."""
+        if self._root["version"].value < 2:
+            node.fail(f'"{name}" came with version 2 of this format; write "version": 2 at the top')
 
     def _joint(self, node: Node) -> None:
         node.record(("name", "kind", "parent", "child"), _JOINT)

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.errors import DTypeError, ModelError
+from kinetree.errors import DTypeError
 from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.joints import JointKind
 from kinetree.model import Model
 
-__all__ = ["from_text", "to_text"]
+__all__ = ["from_text", "native_text"]
 
 
-def to_text(robot: Model) -> str:
-    """The robot as JSON text that `from_text` takes back: an equal robot, with the same numbers to the last bit.
+def native_text(robot: Model) -> str:
+    """The robot as JSON text that `from_text` takes back.
 
-    Where meshes lie on this disk is not part of it; their addresses are.
-
-    Raises:
-        ModelError: it is not a Model, or a joint's kind holds something that has no text form, such as a function.
-
-    >>> import kinetree as kt
-    >>> robot = kt.zoo.load("arm6")
-    >>> kt.from_text(kt.to_text(robot)) == robot
-    True
+    Raises `ModelError` if a joint's kind holds something that has no text form, such as a function.
     """
-    if not isinstance(robot, Model):
-        raise ModelError(f"to_text takes a Model, such as kinetree.load returns, not {robot!r:.60}")
     return write_text(robot)
 
 

@@ -8,17 +8,19 @@ from typing import Any
 from kinetree.errors import ModelError
 from kinetree.io.native.kinds import KindWriter
 from kinetree.io.native.quantities import dumped, number, numbers, placement
+from kinetree.io.native.records import written_fields
 from kinetree.model.elements import Geometry
 from kinetree.model.equality import is_as_built
 from kinetree.model.model import Model
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, shortest
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, shortest
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["FORMAT", "VERSION", "write_text"]
 
 FORMAT = "model"
-VERSION = 1
+VERSION = 2
+"""The newest version. A text that needs nothing of a later one is written in version 1."""
 _WIDTH = 140
 
 
@@ -36,7 +38,7 @@ def write_text(model: Model) -> str:
     parts, kinds = model.parts, KindWriter()
     head: dict[str, Any] = {
         "kinetree": FORMAT,
-        "version": VERSION,
+        "version": _version(parts),
         "name": parts.name,
         "gravity": numbers(parts.gravity),
         "floating_base": parts.floating_base,
@@ -54,7 +56,15 @@ def write_text(model: Model) -> str:
         if rows or key in ("bodies", "joints"):
             inside = ",\n    ".join(rows)
             entries.append(f"{dumped(key)}: [\n    {inside}\n  ]" if rows else f"{dumped(key)}: []")
+    if parts.extras:
+        entries.append(f"{dumped('extras')}: {_laid_out(written_fields(parts.extras), '  ')}")
     return "{\n  " + ",\n  ".join(entries) + "\n}\n"
+
+
+def _version(parts: Parts) -> int:
+    """The lowest version that can hold these parts: extras and contacts of shapes need the second."""
+    touches = any(shape.contact is not None for link in parts.links for shape in link.geometry)
+    return 2 if parts.extras or touches else 1
 
 
 def _rows(what: str, specs: Iterable[Any], write: Any) -> list[str]:
@@ -107,6 +117,8 @@ def _geometry(shape: Geometry) -> dict[str, Any]:
     _add(record, "mesh", shape.mesh, None)
     if shape.color is not None:
         record["color"] = numbers(shape.color)
+    if shape.contact is not None:
+        record["contact"] = written_fields(shape.contact)
     return record
 
 

@@ -7,7 +7,9 @@ from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
 from kinetree.io.numbers import number, numbers
 from kinetree.io.urdf.placement import read_placement
+from kinetree.io.urdf.version import read_version
 from kinetree.model import Geometry
+from kinetree.model.extras import Texture
 
 __all__ = ["Color", "GeometryReader"]
 
@@ -18,25 +20,33 @@ class GeometryReader:
     """Reads the shapes of all links; materials may be defined at the top or inside the first shape that uses them."""
 
     def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes) -> None:
+        self._version = read_version(robot)
         self._meshes = meshes
         self._notes = notes
         self._colors: dict[str, Color | None] = {}
+        self._images: dict[str, str] = {}
+        self.textures: list[Texture] = []
         for material in robot.all("material"):
             self._define(material)
         for link in robot.all("link"):
             for shape in link.children:
                 for material in shape.all("material"):
                     if material.children and "name" in material.attributes:
-                        self._colors.setdefault(material.attributes["name"], self._color(material))
+                        self._define(material, again=True)
 
-    def read(self, element: Element, link: str) -> Geometry:
-        """Read a <visual> or <collision> of the link with that name."""
+    def read(self, element: Element, link: str, place: int) -> Geometry:
+        """Read a <visual> or <collision> of the link with that name; `place` counts them."""
         parts = element.parts()
         shape = self._shape(parts.get("geometry") or element.lacks("geometry"))
         kind = shape.tag
         placement = read_placement(parts.get("origin"))
         name = element.attributes.get("name", "")
-        color = self._color_of(parts.get("material"), link)
+        material = parts.get("material")
+        color = self._color_of(material, link)
+        if material is not None:
+            self._note_texture(material, link, place)
+        if kind == "capsule" and self._version < (1, 1):
+            self._notes.add("capsules came with version 1.1 of URDF and were kept all the same, on links", link)
         if kind != "mesh":
             return Geometry(element.tag, kind, self._size(shape), placement, name, color=color)
         address = shape.text("filename")
@@ -66,10 +76,13 @@ class GeometryReader:
             return (number(mesh, "scale"),) * 3
         return numbers(mesh, "scale", 3, (1.0, 1.0, 1.0))
 
-    def _define(self, material: Element) -> None:
-        name = material.text("name")
+    def _define(self, material: Element, *, again: bool = False) -> None:
+        """Remember a material; `again` is for those inside shapes, which may define one where others only use it."""
+        name = material.attributes["name"] if again else material.text("name")
         color = self._color(material)
-        if name in self._colors and self._colors[name] != color:
+        if image := _image(material):
+            self._images.setdefault(name, image)
+        if not again and name in self._colors and self._colors[name] != color:
             self._notes.add("materials defined twice in different colours have the first one", name)
         self._colors.setdefault(name, color)
 
@@ -85,9 +98,20 @@ class GeometryReader:
             )
         return self._colors.get(name)
 
+    def _note_texture(self, material: Element, link: str, place: int) -> None:
+        name = material.attributes.get("name", "")
+        if image := _image(material) if material.children else self._images.get(name):
+            self.textures.append(Texture(link, place, image, name))
+
     def _color(self, material: Element) -> Color | None:
         color = material.parts().get("color")
         if color is None:
             return None
         r, g, b, a = numbers(color, "rgba", 4)
         return r, g, b, a
+
+
+def _image(material: Element) -> str:
+    """The address of a material's image; empty without one."""
+    texture = material.parts().get("texture")
+    return "" if texture is None else texture.attributes.get("filename", "").strip()

@@ -8,7 +8,9 @@ from kinetree.errors import nearest_names
 from kinetree.io.document import Element
 from kinetree.io.notes import Notes
 from kinetree.io.numbers import bound, number, numbers
+from kinetree.io.urdf.controllers import ControllerReader
 from kinetree.io.urdf.placement import read_placement
+from kinetree.io.urdf.version import Version
 from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
 from kinetree.model import Limits, Mimic, ModelBuilder
 
@@ -18,7 +20,9 @@ _ON_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismat
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
 
-def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bool = True) -> None:
+def read_joint(
+    joint: Element, builder: ModelBuilder, notes: Notes, controllers: ControllerReader, version: Version, *, mimic: bool
+) -> None:
     """Add a joint to the builder."""
     name = joint.text("name")
     parts = joint.parts()
@@ -35,12 +39,14 @@ def read_joint(joint: Element, builder: ModelBuilder, notes: Notes, *, mimic: bo
         (parts.get("parent") or joint.lacks("parent")).text("link"),
         (parts.get("child") or joint.lacks("child")).text("link"),
         read_placement(parts.get("origin")),
-        limits=_limits(joint, name, kind, parts.get("limit"), builder, notes),
+        limits=_limits(joint, name, kind, parts.get("limit"), builder, notes, version),
         damping=damping,
         friction=friction,
         mimic=_mimic(parts.get("mimic"), name, kind, notes, enforced=mimic),
         where=joint,
     )
+    if "safety_controller" in parts or "calibration" in parts or "limit" in parts:
+        controllers.read(name, parts, moves=kind.nv > 0)
 
 
 def _kind(joint: Element, name: str, axis: Element | None, notes: Notes) -> JointKind:
@@ -78,7 +84,13 @@ def _axis(axis: Element | None, name: str, notes: Notes) -> tuple[float, ...]:
 
 
 def _limits(
-    joint: Element, name: str, kind: JointKind, limit: Element | None, builder: ModelBuilder, notes: Notes
+    joint: Element,
+    name: str,
+    kind: JointKind,
+    limit: Element | None,
+    builder: ModelBuilder,
+    notes: Notes,
+    version: Version,
 ) -> Limits | None:
     if not isinstance(kind, Revolute | Prismatic):
         if limit is not None:
@@ -96,6 +108,8 @@ def _limits(
     if bounded:
         lower, upper = bound(limit, "lower", 0.0), bound(limit, "upper", 0.0)
         if "lower" not in limit.attributes or "upper" not in limit.attributes:
+            if version >= (1, 2):
+                limit.fail("needs both lower and upper on a joint of this type, from version 1.2 of URDF on; add them")
             notes.add("joints whose <limit> has no lower or no upper have zero there, URDF's default", name)
     elif any(math.isfinite(x) and x for x in (bound(limit, "lower", 0.0), bound(limit, "upper", 0.0))):
         notes.add("lower and upper limits on continuous joints have no meaning and were not kept", name)
@@ -103,13 +117,14 @@ def _limits(
         limit.fail(f"lower={lower:g} is above upper={upper:g}; exchange them")
     if math.isinf(lower) and lower == upper:
         limit.fail(f"lower and upper are both {lower:g}; a joint without limits has lower=-inf and upper=inf")
-    return Limits(
-        (lower,), (upper,), (_bound(limit, "velocity", name, notes),), (_bound(limit, "effort", name, notes),)
-    )
+    velocity, effort = (_bound(limit, attribute, name, notes, version) for attribute in ("velocity", "effort"))
+    return Limits((lower,), (upper,), (velocity,), (effort,))
 
 
-def _bound(limit: Element, attribute: str, name: str, notes: Notes) -> float:
+def _bound(limit: Element, attribute: str, name: str, notes: Notes, version: Version) -> float:
     if attribute not in limit.attributes:
+        if version >= (1, 2):  # where this is the default
+            return math.inf
         notes.add(f"joints whose <limit> has no {attribute} are taken as unlimited in it", name)
         return math.inf
     value = bound(limit, attribute)

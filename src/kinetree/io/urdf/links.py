@@ -26,7 +26,10 @@ def read_link(link: Element, builder: ModelBuilder, geometry: GeometryReader) ->
         name,
         _inertia(inertial[0]) if inertial else None,
         geometry=[
-            geometry.read(child, name) for child in link.children if child.tag == "visual" or child.tag == "collision"
+            geometry.read(child, name, place)
+            for place, child in enumerate(
+                child for child in link.children if child.tag == "visual" or child.tag == "collision"
+            )
         ],
         where=inertial[0] if inertial else link,
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +13,23 @@ from kinetree.io.collector import collector_paused
 from kinetree.io.document import Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
+from kinetree.io.urdf.controllers import ControllerReader
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.joints import read_joint
 from kinetree.io.urdf.links import read_link
+from kinetree.io.urdf.raw import MAX_RAW, as_written, count
 from kinetree.io.urdf.shapes import SHAPES
+from kinetree.io.urdf.transmissions import read_transmission
+from kinetree.io.urdf.version import read_version
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.extras import NO_EXTRAS, Extras, Transmission, Unused
 
 __all__ = ["load_urdf", "read_file", "read_urdf"]
 
 MAX_PARTS = 220_000
 MAX_SHAPES = 150_000
 MAX_TURNED = 60_000
+_RAW = frozenset({"transmission", "gazebo", "sensor", "ros2_control"})
 
 
 def load_urdf(
@@ -75,7 +83,8 @@ def read_urdf(
     """The model of a document whose root is <robot>."""
     robot = document.root
     _refuse_macros(document)
-    parts = sum(child.tag != "material" for child in robot.children)
+    version = read_version(robot)
+    parts = sum(child.tag in ("link", "joint") for child in robot.children)
     if parts > MAX_PARTS:
         robot.fail(f"there are {parts:,} links and joints; the limit is {MAX_PARTS:,}")
     _refuse_what_takes_too_long(robot)
@@ -83,14 +92,16 @@ def read_urdf(
     builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
     meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
     geometry = GeometryReader(robot, meshes, notes)
+    controllers = ControllerReader(version, notes)
     for element in robot.children:
         if element.tag == "link":
             read_link(element, builder, geometry)
         elif element.tag == "joint":
-            read_joint(element, builder, notes, mimic=mimic)
+            read_joint(element, builder, notes, controllers, version, mimic=mimic)
+    builder.extras = _extras(robot, geometry, controllers, notes)
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
-    for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_skipped(document)):
+    for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_kept(builder.extras), *_skipped(document)):
         builder.note(sentence)
     return builder.build(floating_base=floating_base)
 
@@ -103,6 +114,48 @@ def _refuse_what_takes_too_long(robot: Element) -> None:
     shapes = sum(part.tag in ("visual", "collision") for part in within)
     if shapes > MAX_SHAPES:
         robot.fail(f"there are {shapes:,} shapes; the limit is {MAX_SHAPES:,}")
+
+
+def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerReader, notes: Notes) -> Extras:
+    """What the file says beyond the rigid bodies."""
+    raw = [child for child in robot.children if child.tag in _RAW]
+    if not raw and not controllers.found and not geometry.textures:
+        return NO_EXTRAS
+    if (size := sum(map(count, raw))) > MAX_RAW:
+        robot.fail(f"there are {size:,} elements of transmissions, sensors and simulators; the limit is {MAX_RAW:,}")
+    joints = {joint.attributes.get("name", "") for joint in robot.all("joint")}
+    transmissions: list[Transmission] = []
+    unused: list[Unused] = []
+    for element in raw:
+        found = read_transmission(element, joints) if element.tag == "transmission" else None
+        if found is not None:
+            transmissions.append(found)
+            continue
+        unused.append(as_written(element))
+        if element.tag == "transmission":
+            notes.add(
+                "transmissions that name joints which the robot does not have are in extras.unused",
+                element.attributes.get("name", ""),
+            )
+    return Extras(
+        unused=tuple(unused),
+        motion_limits=tuple(controllers.motion_limits),
+        safety_limits=tuple(controllers.safety_limits),
+        calibrations=tuple(controllers.calibrations),
+        transmissions=tuple(transmissions),
+        textures=tuple(geometry.textures),
+    )
+
+
+def _kept(extras: Extras) -> list[str]:
+    """A note of what is data only."""
+    counts = [
+        f"{entry.name.replace('_', ' ')} ({len(getattr(extras, entry.name))})"
+        for entry in fields(extras)
+        if entry.name != "unused" and getattr(extras, entry.name)
+    ]
+    counts += [f"<{tag}> ({number})" for tag, number in Counter(part.tag for part in extras.unused).most_common()]
+    return [f"kept as data in extras, without an effect on the motion: {', '.join(counts)}"] if counts else []
 
 
 def _is_turned(element: Element) -> bool:

@@ -36,7 +36,8 @@ def attach(
     """See `Model.attach`."""
     check_robot(other, "what is attached")
     body, place = place_of(model, to, placement)
-    parts, root = prefixed(other.parts, prefix), f"{prefix}{other.root}"
+    parts = prefixed(other.parts, prefix, base=base_joint(other), same_root=False)
+    root = f"{prefix}{other.root}"
     check_clashes(
         [(model.name, model.parts, base_joint(model)), (other.name, parts, [])],
         "give a prefix, which is put before all names of the second",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.joints import Fixed
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.collector import Collector
 from kinetree.model.elements import Joint, Mimic
 from kinetree.model.robot import Robot
@@ -80,6 +81,7 @@ def check_clashes(robots: Sequence[tuple[str, Parts, Collection[str]]], advice: 
             ("bodies or frames", frame_names(parts)),
             ("joints", [*(spec.name for spec in parts.joints), *joints]),
             ("couplings", [spec.name for spec in parts.couplings]),
+            ("groups", [group.name for group in parts.extras.groups]),
         ):
             both = [name for name in names if owner.setdefault((what, name), k) != k]
             if both:
@@ -122,15 +124,18 @@ def welded(name: str, parent: str, child: str, placement: Transform, where: obje
     return JointSpec.bare(name, Fixed(), parent, child, placement, where=where)
 
 
-def prefixed(parts: Parts, prefix: str) -> Parts:
-    """The parts with a prefix before every name, and the robot's name before every note."""
+def prefixed(parts: Parts, prefix: str, *, base: Collection[str], same_root: bool = True) -> Parts:
+    """The parts with a prefix before every name, and the robot's name before every note.
+
+    `base` holds the name of a floating base's joint, and `same_root` says whether the root stays on its base.
+    """
     if not isinstance(prefix, str):
         raise ModelError(f"a prefix must be a string, not {prefix!r:.60}")
 
     def follows(mimic: Mimic | None) -> Mimic | None:
         return None if mimic is None else replace(mimic, joint=prefix + mimic.joint)
 
-    return replace(
+    result = replace(
         parts,
         links=tuple(replace(link, name=prefix + link.name) for link in parts.links),
         joints=tuple(
@@ -148,8 +153,9 @@ def prefixed(parts: Parts, prefix: str) -> Parts:
             replace(coupling, name=prefix + coupling.name, joints=tuple(prefix + name for name in coupling.joints))
             for coupling in parts.couplings
         ),
-        notes=tuple(f"{parts.name}: {note}" for note in parts.notes),
     )
+    result = with_extras_of(parts, result, base=base, rename=lambda name: prefix + name, same_root=same_root)
+    return replace(result, notes=tuple(f"{parts.name}: {note}" for note in result.notes))
 
 
 def joint_names(model: Robot) -> set[str]:

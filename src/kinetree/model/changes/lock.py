@@ -14,6 +14,7 @@ from kinetree.errors import ModelError, NameNotFoundError, ShapeError, listed, n
 from kinetree.inputs import real_array
 from kinetree.joints import JointKind
 from kinetree.model.changes.common import Changed, base_joint, changed, leader_of, unused, welded
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.robot import Robot
 from kinetree.model.specs import LinkSpec
 from kinetree.spatial import Inertia, Transform
@@ -58,10 +59,8 @@ def lock(
             links += (LinkSpec(world, Inertia.zero(), ()),)
             specs += (welded(base, world, model.root, X[base]),)
     couplings = tuple(spec for spec in parts.couplings if spec.joints[0] not in held)
-    return changed(
-        replace(parts, links=links, joints=specs, couplings=couplings, floating_base=floating_base),
-        _sentence(model, held, pieces),
-    )
+    result = replace(parts, links=links, joints=specs, couplings=couplings, floating_base=floating_base)
+    return changed(with_extras_of(parts, result, base=base_joint(model)), _sentence(model, held, pieces))
 
 
 def _names(joints: str | Iterable[str]) -> list[str]:

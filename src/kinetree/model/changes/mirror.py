@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ModelError, OptionError, ShapeError
 from kinetree.inputs import holds_symbols, real_array
 from kinetree.joints import JointKind
-from kinetree.model.changes.common import Changed, changed
+from kinetree.model.changes.common import Changed, base_joint, changed
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Joint, Rotor
@@ -43,6 +44,14 @@ def mirrored(model: Robot, normal: str = "y", *, rename: Rename | None = None) -
     )
     if rename is not None:
         image = _renamed(image, rename)
+    image = with_extras_of(
+        parts,
+        image,
+        base=base_joint(model),
+        rename=None if rename is None else _renaming(rename),
+        factors=lambda spec: (1.0,) * spec.kind.nq if spec.kind.is_flat else None,
+        mirror=k,
+    )
     meshes = any(shape.shape == "mesh" for link in parts.links for shape in link.geometry)
     told = "; meshes by a negative scale, their files as they are" if meshes else ""
     return changed(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kinetree.errors import listed
 from kinetree.joints import Fixed, Placed
 from kinetree.model.changes.common import Changed, base_joint, changed, unused
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.checks.masses import central_inertias, ten
 from kinetree.model.elements import Rotor
 from kinetree.model.robot import Robot
@@ -59,6 +60,7 @@ def in_principal_axes(model: Robot) -> Changed:
         frames=tuple(frames),
         floating_base=parts.floating_base and not floating,
     )
+    result = with_extras_of(parts, result, base=base_joint(model), moved=places)
     told = f"{listed(map(repr, places))}; their old frames are called NAME.origin" if places else "none had to be moved"
     base = f"; the floating base is a joint on {links[-1].name!r}" if floating else ""
     return changed(result, f"frames put at centres of mass along principal axes: {told}{base}")

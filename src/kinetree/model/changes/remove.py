@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kinetree.errors import ModelError
-from kinetree.model.changes.common import Changed, changed, leader_of
+from kinetree.model.changes.common import Changed, base_joint, changed, leader_of
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.robot import Robot
 from kinetree.model.specs import Parts
 
@@ -68,13 +69,15 @@ def _restricted(model: Robot, bodies: Collection[str], body: str) -> Parts:
                 f"body {body!r} cannot be taken off: coupling {coupling.name!r} couples {one!r} with "
                 f"{', '.join(map(repr, apart))}, which would not be on the same side; lock {coupling.name!r} first"
             )
-    return replace(
+    result = replace(
         parts,
         links=tuple(link for link in parts.links if link.name in bodies),
         joints=joints,
         frames=tuple(frame for frame in parts.frames if frame.body in bodies),
         couplings=tuple(coupling for coupling in parts.couplings if coupling.joints[0] in kept),
     )
+    same_root = model.root in bodies
+    return with_extras_of(parts, result, base=base_joint(model), same_root=same_root)
 
 
 def _lockable(model: Robot, name: str) -> str:

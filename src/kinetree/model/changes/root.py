@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import ModelError, OptionError, listed
 from kinetree.joints import Fixed, JointKind
 from kinetree.model.changes.common import Changed, base_joint, changed, joint_names, leader_of, unused, welded
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.changes.kinds import reversed_kind
 from kinetree.model.elements import Rotor
 from kinetree.model.robot import Robot
@@ -58,10 +59,15 @@ def rerooted(model: Robot, body: str, *, floating_base: bool | None = None) -> C
     moving = [spec.name for spec in path if not isinstance(spec.kind, Fixed)]
     if moving:
         sentence += f"; these joints now lead the other way: {listed(map(repr, moving))}"
-    return changed(
+    other = {spec.name for spec in path if not spec.kind.is_flat}
+    result = with_extras_of(
+        parts,
         replace(parts, links=(*parts.links, *links), joints=joints, floating_base=floats),
-        sentence,
+        base=base_joint(model),
+        factors=lambda spec: None if spec.name in other else (1.0,) * spec.kind.nq,
+        same_root=body == model.root,
     )
+    return changed(result, sentence)
 
 
 def _path(model: Robot, body: str) -> list[JointSpec]:

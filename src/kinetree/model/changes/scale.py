@@ -10,7 +10,8 @@ import numpy as np
 from kinetree.errors import ModelError, OptionError
 from kinetree.inputs import plain
 from kinetree.joints import JointKind
-from kinetree.model.changes.common import Changed, changed
+from kinetree.model.changes.common import Changed, base_joint, changed
+from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
 from kinetree.model.elements import Geometry, Mimic
@@ -46,6 +47,9 @@ def scaled(model: Robot, length: float, *, mass: float | None = None) -> Changed
         couplings=tuple(_coupling(spec, factors) for spec in parts.couplings),
     )
     drives = "gravity, damping, friction, stiffness, armature, rotors and effort limits as before"
+    larger = with_extras_of(
+        parts, larger, base=base_joint(model), factors=lambda spec: _coordinates(spec.kind, L), length=L
+    )
     return changed(larger, f"scaled: lengths times {L:g}, masses times {m:g}; {drives}")
 
 

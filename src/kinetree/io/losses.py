@@ -1,0 +1,67 @@
+"""What a format has no place for: found by its writer, refused unless losses are accepted.
+
+Three things are told apart. What is *lost* is not in the file, or means something else there. What is only *changed*
+has another form, in which every number and the motion are the same. What is *impossible* has no substitute either, so
+no file can be written at all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import field, fields
+
+from kinetree.errors import ModelError, ModelWarning
+from kinetree.model.extras import Extras
+from kinetree.model.specs import LinkSpec
+from kinetree.records import record
+
+__all__ = ["Losses"]
+
+
+@record(slots=True)
+class Losses:
+    """What a writer found, one sentence per part and reason."""
+
+    format: str
+    """The format's name for people: "URDF"."""
+    lost: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    impossible: list[str] = field(default_factory=list)
+
+    def lose_extras(self, extras: Extras) -> None:
+        """Lose everything that a robot's file says beyond kinematics and inertia."""
+        for entry in fields(extras):
+            held = getattr(extras, entry.name)
+            if held:
+                count = f"{len(held)} of them" if isinstance(held, tuple) else "one record"
+                self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
+
+    def lose_contacts(self, link: LinkSpec) -> None:
+        """Lose the contact parameters of a body's shapes."""
+        count = sum(shape.contact is not None for shape in link.geometry)
+        if count:
+            self.lost.append(f"body {link.name!r}: contact parameters of {count} shapes have no place in {self.format}")
+
+    def settle(self, name: str, *, lossy: bool, stacklevel: int = 3) -> None:
+        """Raise `ModelError` if something is impossible, or lost without consent; warn of what is lost with it."""
+        if self.impossible:
+            raise ModelError(
+                f"{name!r} cannot be written as {self.format}, not even with losses:{_lines(self.impossible)}\n"
+                "save it as .json, kinetree's own text form, which holds every robot"
+            )
+        if self.lost and not lossy:
+            raise ModelError(
+                f"{name!r} cannot be written as {self.format} without loss:{_lines(self.lost)}\n"
+                "accept this with lossy=True (--lossy on the command line), or save it as .json, kinetree's own text "
+                "form, which holds everything"
+            )
+        if self.lost:
+            warnings.warn(
+                f"{name!r} was written as {self.format} with losses:{_lines(self.lost)}",
+                ModelWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def _lines(sentences: list[str]) -> str:
+    return "".join(f"\n  {sentence}" for sentence in sentences)

@@ -1,0 +1,76 @@
+"""Robots as text in any of the formats that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kinetree.errors import ModelError, OptionError, nearest_names
+from kinetree.io.losses import Losses
+from kinetree.io.native.text import native_text
+from kinetree.io.urdf.writing import write_urdf
+from kinetree.model import Model
+from kinetree.model.equality import is_as_built
+from kinetree.model.specs import Parts
+
+__all__ = ["FORMATS", "format_of", "to_text", "written"]
+
+FORMATS = {"native": "kinetree's text form", "urdf": "URDF"}
+"""What the formats are called: in arguments, and for people."""
+_WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf}
+
+
+def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str:
+    """The robot as text: by default the JSON text that `from_text` takes back, with the same numbers to the last bit.
+
+    Every other format has no place for some of what a robot can have; docs/writing_files.md says what each can hold and
+    which numbers come back exactly. What cannot be written is an error that lists all of it, unless `lossy` is True;
+    then it is left out, or written in another form, and a `ModelWarning` lists it. Where meshes lie on this disk is not
+    part of any text; their addresses are.
+
+    Args:
+        robot: the robot.
+        format: "native" or "urdf".
+        lossy: whether what the format has no place for may be lost.
+
+    Raises:
+        ModelError: it is not a Model, something would be lost, or a joint's kind holds something that has no text form,
+            such as a function.
+        OptionError: there is no such format.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> kt.from_text(kt.to_text(robot)) == robot
+    True
+    >>> print(kt.to_text(kt.zoo.load("double_pendulum"), "urdf")[:69])
+    <?xml version="1.0" encoding="utf-8"?>
+    <robot name="double_pendulum">
+    """
+    if not isinstance(robot, Model):
+        raise ModelError(f"to_text takes a Model, such as kinetree.load returns, not {robot!r:.60}")
+    if not isinstance(lossy, bool | np.bool_):
+        raise OptionError(f"lossy must be True or False, not {lossy!r:.60}")
+    text, losses = written(robot, format_of(format))
+    losses.settle(robot.name, lossy=bool(lossy))
+    return text
+
+
+def written(robot: Model, format: str) -> tuple[str, Losses]:
+    """The text of a robot in one of `FORMATS`, and what is lost in it, which the caller must `settle`."""
+    losses = Losses(FORMATS[format])
+    if format == "native":
+        return native_text(robot), losses
+    if not is_as_built(robot):
+        raise ModelError(
+            f"{robot.name!r} has other numbers than the parts it was built from, and only those are written; build a "
+            "robot with those numbers"
+        )
+    return _WRITERS[format](robot.parts, losses), losses
+
+
+def format_of(name: object) -> str:
+    """The name of a format, checked."""
+    if not isinstance(name, str) or name not in FORMATS:
+        raise OptionError(f"there is no format {name!r:.40}: {nearest_names(str(name)[:40], FORMATS)}")
+    return name

@@ -1,0 +1,248 @@
+"""Robots as URDF: every number that the format has a place for, and a sentence on everything else.
+
+URDF has no gravity, springs, armature, rotors, motors, couplings, frames beside links, and no word for whether the base
+floats. Placements are written as xyz and rpy, not in the newest revision's quaternions, because older readers skip
+those without a word.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.chains import free_name
+from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
+from kinetree.io.losses import Losses
+from kinetree.io.substitutes import with_substitutes
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
+from kinetree.model.elements import Geometry
+from kinetree.model.specs import JointSpec, LinkSpec, Parts
+from kinetree.spatial import Inertia, Transform, Vec3
+from kinetree.tree.drive import Drive, Limits
+
+__all__ = ["write_urdf"]
+
+_GRAVITY = (0.0, 0.0, -9.81)
+_NO_BOUND = 1e30
+"""Read as infinity, and as a number by readers that do not know infinity."""
+_HERE = Transform.identity()
+_NOTHING = Inertia.zero()
+_ON_AXIS = {Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic"}
+_SHAPES = {
+    "box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "length"), "capsule": ("radius", "length"),
+    "mesh": ("scale",),
+}  # fmt: skip
+_LONGEST_NAME = 4096
+
+
+def write_urdf(parts: Parts, losses: Losses) -> str:
+    """The text of a URDF file with these parts; what it has no place for goes into `losses`."""
+    return _Writer(with_substitutes(parts, losses, _has_word), losses).document()
+
+
+class _Writer:
+    def __init__(self, parts: Parts, losses: Losses) -> None:
+        self._parts = parts
+        self._losses = losses
+        self._root = Tag("robot", name=parts.name)
+        self._colors: dict[tuple[float, ...], str] = {}
+        self._joints = {joint.name for joint in parts.joints}
+
+    def document(self) -> str:
+        parts, lose = self._parts, self._losses.lost.append
+        self._check_names()
+        if parts.gravity != _GRAVITY:
+            lose(
+                f"gravity is ({', '.join(map(shown_number, parts.gravity))}), which URDF has no place for: its readers "
+                "take (0, 0, -9.81)"
+            )
+        if parts.floating_base:
+            lose("the base floats, which URDF leaves to its reader: kt.load(path, floating_base=True)")
+        self._materials()
+        for link in parts.links:
+            self._link(link)
+        for joint in parts.joints:
+            self._joint(joint)
+        for coupling in parts.couplings:
+            joints = ", ".join(map(repr, coupling.joints))
+            lose(f"coupling {coupling.name!r} has no place in URDF: its joints ({joints}) would move independently")
+        for frame in parts.frames:
+            lose(f"frame {frame.name!r} has no place in URDF: it would be a link without mass on a fixed joint")
+            self._fixed_link(frame.name, frame.body, frame.placement)
+        self._losses.lose_extras(parts.extras)
+        return self._root.document()
+
+    def _check_names(self) -> None:
+        parts = self._parts
+        if parts.name != parts.name.strip():
+            self._losses.lost.append(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
+        for what, specs in (("body", parts.links), ("joint", parts.joints), ("frame", parts.frames)):
+            for spec in specs:
+                if len(spec.name) > _LONGEST_NAME:
+                    self._losses.impossible.append(
+                        f"the name of {what} {spec.name!r} is {len(spec.name):,} characters long; the limit is "
+                        f"{_LONGEST_NAME:,}"
+                    )
+
+    def _materials(self) -> None:
+        for link in self._parts.links:
+            for shape in link.geometry:
+                if shape.color is not None and shape.color not in self._colors:
+                    name = f"material_{len(self._colors) + 1}"
+                    self._colors[shape.color] = name
+                    self._root.add("material", name=name).add("color", rgba=shown_numbers(shape.color))
+
+    def _link(self, link: LinkSpec) -> None:
+        element = self._root.add("link", name=link.name)
+        if link.inertia != _NOTHING:
+            _write_inertia(element, link.inertia)
+        for shape in link.geometry:
+            self._geometry(element, shape, link.name)
+        self._losses.lose_contacts(link)
+
+    def _geometry(self, link: Tag, shape: Geometry, body: str) -> None:
+        what = f"the {shape.role} shape {shape.name!r}" if shape.name else f"a {shape.role} shape"
+        if shape.shape not in _SHAPES:
+            self._losses.lost.append(f"body {body!r}: {what} is of kind {shape.shape!r}, which URDF does not have")
+            return
+        element = link.add(shape.role, name=shape.name or None)
+        _write_origin(element, shape.placement)
+        geometry = element.add("geometry")
+        if shape.shape == "mesh":
+            scale = None if shape.size == (1.0, 1.0, 1.0) else shown_numbers(shape.size)
+            geometry.add("mesh", filename=shape.mesh, scale=scale)
+        elif shape.shape == "box":
+            geometry.add("box", size=shown_numbers(shape.size))
+        else:
+            sizes = map(shown_number, shape.size)
+            geometry.add(shape.shape, **dict(zip(_SHAPES[shape.shape], sizes, strict=True)))
+        if shape.color is not None:
+            element.add("material", name=self._colors[shape.color])
+
+    def _fixed_link(self, name: str, body: str, placement: Transform) -> None:
+        self._root.add("link", name=name)
+        self._fixed_joint(name, body, name, placement)
+
+    def _fixed_joint(self, name: str, parent: str, child: str, placement: Transform) -> None:
+        name = free_name(f"{name}_joint", self._joints)
+        self._joints.add(name)
+        self._joint(JointSpec.bare(name, Fixed(), parent, child, placement))
+
+    def _joint(self, joint: JointSpec) -> None:
+        kind = joint.kind
+        element = self._root.add("joint", name=joint.name, type=_word(kind))
+        _write_origin(element, joint.placement)
+        element.add("parent", link=joint.parent)
+        element.add("child", link=joint.child)
+        if isinstance(kind, Revolute | Prismatic):
+            element.add("axis", xyz=_components(kind.axis))
+        elif isinstance(kind, Planar):
+            element.add("axis", xyz=_components(kind.normal))
+        self._dynamics(element, joint)
+        self._limit(element, joint)
+        if joint.mimic is not None:
+            mimic = joint.mimic
+            element.add(
+                "mimic",
+                joint=mimic.joint,
+                multiplier=shown_number(mimic.multiplier) if mimic.multiplier != 1.0 else None,
+                offset=shown_number(mimic.offset) if mimic.offset else None,
+            )
+        self._lost_numbers(joint)
+
+    def _dynamics(self, element: Tag, joint: JointSpec) -> None:
+        written = {}
+        for name in ("damping", "friction"):
+            values = getattr(joint.drive, name)
+            if not any(values):
+                continue
+            if len(set(values)) > 1:
+                self._losses.lost.append(
+                    f"joint {joint.name!r} has a {name} for each of its degrees of freedom, and URDF has one number "
+                    "for all: it would have none"
+                )
+            else:
+                written[name] = shown_number(values[0])
+        if written:
+            element.add("dynamics", **written)
+
+    def _limit(self, element: Tag, joint: JointSpec) -> None:
+        kind, limits = joint.kind, joint.limits
+        lose = self._losses.lost.append
+        if not isinstance(kind, Revolute | Prismatic):
+            if limits != Limits.none(kind):
+                lose(f"joint {joint.name!r} ({kind.description}) has limits, for which URDF has no place")
+            return
+        for what, values in (
+            ("position", (*limits.lower, *limits.upper)),
+            ("velocity", limits.velocity),
+            ("effort", limits.effort),
+        ):
+            if any(_NO_BOUND <= abs(x) < math.inf for x in values):
+                lose(f"joint {joint.name!r} has a {what} limit of 1e30 or more, which files write where there is none")
+        (lower,), (upper,) = limits.lower, limits.upper
+        (velocity,), (effort,) = limits.velocity, limits.effort
+        if isinstance(kind, Continuous):
+            if math.isfinite(lower) or math.isfinite(upper):
+                lose(f"joint {joint.name!r} is continuous, but has position limits, for which URDF then has no place")
+            if math.isinf(velocity) and math.isinf(effort):
+                return
+            element.add("limit", effort=_bound(effort), velocity=_bound(velocity))
+            return
+        element.add("limit", lower=_bound(lower), upper=_bound(upper), effort=_bound(effort), velocity=_bound(velocity))
+
+    def _lost_numbers(self, joint: JointSpec) -> None:
+        bare, lose = Drive.none(joint.kind), self._losses.lost.append
+        found = [
+            ("a spring", joint.drive.stiffness != bare.stiffness or joint.drive.rest != bare.rest),
+            ("a speed within which friction is smoothed", joint.drive.friction_speed != bare.friction_speed),
+            ("armature", any(joint.armature)),
+            ("a rotor", joint.rotor is not None),
+            ("its own choice of motors", joint.actuated is not None),
+        ]
+        for what, is_there in found:
+            if is_there:
+                lose(f"joint {joint.name!r} has {what}, for which URDF has no place")
+
+
+def _has_word(kind: JointKind) -> bool:
+    return _word(kind) is not None
+
+
+def _word(kind: JointKind) -> str | None:
+    """URDF's type for a kind; None if it has none."""
+    cls = type(kind)
+    if cls in _ON_AXIS:
+        return _ON_AXIS[cls]
+    if cls is Fixed:
+        return "fixed"
+    if cls is Free:
+        return "floating"
+    return "planar" if isinstance(kind, Planar) and kind == Planar(kind.normal) else None
+
+
+def _bound(x: float) -> str:
+    return shown_number(math.copysign(_NO_BOUND, x) if math.isinf(x) else x)
+
+
+def _write_inertia(link: Tag, inertia: Inertia) -> None:
+    element = link.add("inertial")
+    com, I = about_center_of_mass(inertia)
+    if any(com.components()):
+        element.add("origin", xyz=_components(com))
+    element.add("mass", value=shown_number(float(inertia.mass)))
+    xx, yy, zz, xy, xz, yz = (shown_number(float(x)) for x in I.components())
+    element.add("inertia", ixx=xx, ixy=xy, ixz=xz, iyy=yy, iyz=yz, izz=zz)
+
+
+def _write_origin(element: Tag, placement: Transform) -> None:
+    """Nothing for an identity; rpy only where there is a rotation."""
+    turned = placement.E != _HERE.E
+    if not turned and not any(placement.r.components()):
+        return
+    rpy = shown_numbers(roll_pitch_yaw(placement.E.T)) if turned else None
+    element.add("origin", xyz=_components(placement.r), rpy=rpy)
+
+
+def _components(vector: Vec3) -> str:
+    return shown_numbers([float(x) for x in vector.components()])

@@ -1,0 +1,62 @@
+"""What a change of a robot does to names and coordinates, as records of extras need to know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+
+from kinetree.records import record
+
+__all__ = ["Change"]
+
+
+def _same(name: str) -> str:
+    return name
+
+
+@record(frozen=True, slots=True)
+class Change:
+    """What a change does to names and coordinates.
+
+    A record of the extras that can follow it has a method `under(change)`, which gives the record of the changed robot,
+    or None if there is none. A record without that method stays as it is where none of its strings is a name that
+    changed, unless lengths or frames changed.
+    """
+
+    bodies: Mapping[str, str]
+    """The new names of bodies that remain, by their old ones."""
+    joints: Mapping[str, str]
+    """Those of joints that remain, even if they are fixed now."""
+    frames: Mapping[str, str]
+    factors: Mapping[str, tuple[float, ...]]
+    """By old name of a moving joint, what its coordinates are multiplied by; those that change otherwise are absent."""
+    own: Callable[[str], str] = _same
+    """From the name of an extra itself, such as a group, to its new one."""
+    gone: frozenset[str] = frozenset()
+    """Names that changed, or are there no longer, or no longer move."""
+    length: float = 1.0
+    """What lengths are multiplied by."""
+    mirror: int | None = None
+    """The axis across the mirror, if there is one."""
+    moved: frozenset[str] = frozenset()
+    """Bodies whose frames are elsewhere on them."""
+    same_root: bool = True
+    """Whether the root is what it was, on the same base."""
+    lost: list[str] = field(default_factory=list, compare=False)
+    """Names that records went without."""
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether all frames and lengths stay as they were."""
+        return self.length == 1.0 and self.mirror is None and not self.moved
+
+    def factor(self, joint: str) -> float | None:
+        """What the only coordinate of a joint is multiplied by; None if it has none, or several, or others."""
+        factors = self.factors.get(joint, ())
+        return factors[0] if len(factors) == 1 else None
+
+    def all_of(self, names: Iterable[str], known: Mapping[str, str]) -> tuple[str, ...]:
+        """The new names of those that remain; the others are noted."""
+        names = list(names)
+        self.lost.extend(repr(name) for name in names if name not in known)
+        return tuple(known[name] for name in names if name in known)

@@ -1,0 +1,203 @@
+"""Random robots that a format can hold, and what must come back of them when they are written and read again.
+
+As a script, `python -m tests.io.round_trips 1000`, it tries so many robots for each format.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kinetree as kt
+from kinetree.joints import JointKind
+from kinetree.model import Geometry, Limits, Mimic
+from kinetree.spatial import Inertia, Transform
+from tests.strategies import axes, inertias, numbers, positive, transforms
+
+__all__ = ["FORMATS", "came_back", "differences", "held_by", "quietly"]
+
+NAMES = ("{}", "{} & <co>", "the \u201c{}\u201d", 'a"b {}', "über {}")
+SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}
+_UNSEEN = frozenset(("where", "notes", "source", "mesh_path", "turns", "before"))
+"""Fields that no format other than kinetree's own has to keep."""
+
+
+def quietly(work: Callable[[], Any]) -> Any:
+    """The result, without warnings about a robot that is suspicious."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        return work()
+
+
+def came_back(robot: kt.Model, suffix: str, **options: Any) -> kt.Model:
+    """The robot after it was written to a file with this suffix and read again."""
+    with tempfile.TemporaryDirectory() as folder:
+        return quietly(lambda: kt.load(kt.save(robot, Path(folder) / f"robot{suffix}", **options)))
+
+
+def differences(a: kt.Model, b: kt.Model) -> tuple[float, str]:
+    """The largest difference of numbers of two robots, relative to the largest beside it, and where it is.
+
+    Anything else must be equal.
+    """
+    worst, place = 0.0, ""
+    for (where, one), (_, other) in zip(_groups(a.parts, "parts"), _groups(b.parts, "parts"), strict=True):
+        plain, others = ([x for x in group if not isinstance(x, float)] for group in (one, other))
+        assert plain == others, where
+        pairs = [(x, y) for x, y in zip(one, other, strict=True) if isinstance(x, float)]
+        scale = max((abs(x) for pair in pairs for x in pair if math.isfinite(x)), default=0.0)
+        for x, y in pairs:
+            error = 0.0 if x == y else abs(x - y) / scale
+            if error > worst:
+                worst, place = error, where
+    return worst, place
+
+
+def _groups(value: Any, where: str) -> Iterator[tuple[str, list[Any]]]:
+    """Each record's or tuple's own values; those of matrices and vectors belong to what holds them."""
+    if isinstance(value, Transform | Inertia):
+        yield where, list(_leaves(value))
+        return
+    inside = dict(enumerate(value)) if isinstance(value, tuple) else _fields(value)
+    yield where, [x if isinstance(x, float | str | bool | int) else type(x).__name__ for x in inside.values()]
+    for name, part in inside.items():
+        if isinstance(part, tuple | JointKind) or is_dataclass(part):
+            label = getattr(part, "name", "")
+            yield from _groups(part, f"{where}.{name}{f'({label})' if label else ''}")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    names = vars(value) if isinstance(value, JointKind) else [entry.name for entry in fields(value)]
+    return {name: getattr(value, name) for name in names if name not in _UNSEEN}
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, float | str | bool | int) or value is None:
+        yield value
+    else:
+        for part in _fields(value).values():
+            yield from _leaves(part)
+
+
+# -- robots that a format can hold
+
+
+@cache
+def shapes(kinds: tuple[str, ...]) -> st.SearchStrategy[Geometry]:
+    """Shapes with and without names, colours and meshes."""
+
+    @st.composite
+    def shape(draw: st.DrawFn) -> Geometry:
+        kind = draw(st.sampled_from(kinds))
+        color = draw(st.none() | st.tuples(*[positive(0.0, 1.0)] * 4))
+        return Geometry(
+            draw(st.sampled_from(["visual", "collision"])),
+            kind,
+            draw(st.tuples(*[positive(0.01, 2.0)] * SIZES[kind])),
+            draw(transforms()),
+            draw(st.sampled_from(["", "skin", "a & b"])),
+            "meshes/a part.stl" if kind == "mesh" else None,
+            color=color,
+        )
+
+    return shape()
+
+
+@st.composite
+def urdf_kinds(draw: st.DrawFn) -> JointKind:
+    """A kind that URDF has a word for."""
+    kinds = st.sampled_from([kt.Revolute, kt.Revolute, kt.Continuous, kt.Prismatic, kt.Planar])
+    return draw(st.one_of(st.builds(lambda kind, axis: kind(axis), kinds, axes()), st.just(kt.Free())))
+
+
+@st.composite
+def urdf_robots(draw: st.DrawFn) -> kt.Model:
+    """Robots of everything that URDF can hold."""
+    builder = kt.ModelBuilder("robot")
+    count = draw(st.integers(1, 8))
+    pattern = draw(st.sampled_from(NAMES))
+    bodies: list[str] = []
+    leaders: list[str] = []
+    for k in range(count + 1):
+        name = pattern.format(f"body{k}")
+        geometry = draw(st.lists(shapes(tuple(SIZES)), max_size=2))
+        builder.add_body(name, draw(inertias() if k else st.just(Inertia.zero()) | inertias()), geometry=geometry)
+        if k:
+            kind = draw(st.just(kt.Fixed()) | urdf_kinds())
+            joint = pattern.format(f"joint{k}")
+            damping, friction = (draw(st.just(0.0) | positive(0.0, 5.0)) for _ in range(2))
+            mimic = None
+            if isinstance(kind, kt.Revolute | kt.Prismatic):
+                if leaders and draw(st.booleans()):
+                    mimic = Mimic(draw(st.sampled_from(leaders)), draw(numbers(2.0)), draw(numbers(1.0)))
+                leaders.append(joint)
+            builder.add_joint(
+                joint,
+                kind,
+                draw(st.sampled_from(bodies)),
+                name,
+                draw(transforms()),
+                limits=draw(limits(kind)),
+                damping=(damping,) * kind.nv,
+                friction=(friction,) * kind.nv,
+                mimic=mimic,
+            )
+        bodies.append(name)
+    return quietly(builder.build)
+
+
+@st.composite
+def limits(draw: st.DrawFn, kind: JointKind) -> Limits | None:
+    """Limits where a file can have them: some infinite."""
+    if not isinstance(kind, kt.Revolute | kt.Prismatic):
+        return None
+    velocity, effort = (draw(st.just(math.inf) | positive(0.0, 100.0)) for _ in range(2))
+    lower, upper = draw(st.just(-math.inf) | numbers(2.0)), math.inf
+    if isinstance(kind, kt.Continuous):
+        lower = -math.inf
+    elif draw(st.booleans()):
+        upper = (0.0 if math.isinf(lower) else lower) + draw(positive(0.0, 3.0))
+    return Limits((lower,), (upper,), (velocity,), (effort,))
+
+
+FORMATS: dict[str, Callable[[], st.SearchStrategy[kt.Model]]] = {".urdf": urdf_robots}
+"""Strategies of robots that a format can hold, by suffix."""
+
+
+def held_by(suffix: str) -> st.SearchStrategy[kt.Model]:
+    """Random robots that a file with this suffix can hold."""
+    return FORMATS[suffix]()
+
+
+def _try(suffix: str, count: int) -> None:
+    seen = {"robots": 0, "bitwise equal": 0}
+    worst = 0.0
+
+    @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(held_by(suffix))
+    def tried(robot: kt.Model) -> None:
+        nonlocal worst
+        again = came_back(robot, suffix)
+        error, where = differences(robot, again)
+        assert error <= 1e-15, (error, where)
+        seen["robots"] += 1
+        seen["bitwise equal"] += error == 0.0
+        worst = max(worst, error)
+
+    tried()
+    print(f"{suffix}: {seen['robots']} robots, {seen['bitwise equal']} with the same bits, worst {worst:.2g}")
+
+
+if __name__ == "__main__":
+    for known in FORMATS:
+        _try(known, int(sys.argv[1]) if len(sys.argv) > 1 else 100)
