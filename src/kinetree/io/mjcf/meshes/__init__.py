@@ -1,0 +1,19 @@
+"""Meshes and solids with the meaning that MuJoCo's compiler gives them."""
+
+from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
+from kinetree.io.mjcf.meshes.files import read_mesh
+from kinetree.io.mjcf.meshes.fitting import fitted
+from kinetree.io.mjcf.meshes.integrals import InertiaMode
+from kinetree.io.mjcf.meshes.principal import principal_axes
+from kinetree.io.mjcf.meshes.triangles import Triangles, inline_mesh
+
+__all__ = [
+    "CompiledMesh",
+    "InertiaMode",
+    "Triangles",
+    "compile_mesh",
+    "fitted",
+    "inline_mesh",
+    "principal_axes",
+    "read_mesh",
+]

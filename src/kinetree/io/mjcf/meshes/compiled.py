@@ -1,0 +1,128 @@
+"""A mesh as geoms see it: moved, turned and scaled, with its volume, centre of mass and principal axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ModelError
+from kinetree.io.mjcf.meshes.hulls import check_thickness, convex_hull
+from kinetree.io.mjcf.meshes.integrals import InertiaMode, amounts, check_orientation
+from kinetree.io.mjcf.meshes.principal import principal_axes, rotation
+from kinetree.io.mjcf.meshes.triangles import Triangles
+from kinetree.records import record
+
+__all__ = ["CompiledMesh", "compile_mesh"]
+
+_Floats = NDArray[np.float64]
+_TRIANGLE = 1e-6, 1e-9
+"""How far, relative and absolute, one principal moment may exceed the sum of the others."""
+
+
+@record(frozen=True, slots=True, eq=False)
+class CompiledMesh:
+    """What geoms need of a mesh. Its frame is at its centre of mass, its axes are the principal axes of inertia."""
+
+    amount: float
+    """Its volume, m³; in the mode "shell" its area, m²."""
+    position: _Floats
+    """(3,) the origin of its frame in that of the vertices, after `refpos`, `refquat` and `scale`, m."""
+    quaternion: _Floats
+    """(4,) the axes of its frame, scalar part first."""
+    box: _Floats
+    """(3,) half sizes of the box of the same volume and inertia, m."""
+    low: _Floats
+    """(3,) the smallest coordinates of its vertices in its frame, m."""
+    high: _Floats
+    """(3,) the largest, m."""
+
+    @property
+    def moments(self) -> _Floats:
+        """(3,) principal moments of inertia per mass, m²."""
+        squares = self.box * self.box
+        result: _Floats = (squares.sum() - squares) / 3.0
+        return result
+
+
+def compile_mesh(
+    where: object,
+    mesh: Triangles,
+    *,
+    inertia: InertiaMode = "legacy",
+    scale: Sequence[float] = (1.0, 1.0, 1.0),
+    refpos: Sequence[float] = (0.0, 0.0, 0.0),
+    refquat: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
+    maxhullvert: int = -1,
+    collides: bool = False,
+) -> CompiledMesh:
+    """What MuJoCo's compiler makes of a mesh.
+
+    Args:
+        where: the mesh's place, for messages.
+        mesh: as it was read.
+        inertia: the attribute of that name.
+        scale: factors along the axes; an odd number of negative ones turns the faces over.
+        refpos: subtracted from the vertices first.
+        refquat: scalar part first, of any length but zero; the vertices are turned by its inverse before scaling.
+        maxhullvert: maximum number of vertices of the convex hull; -1 for no limit.
+        collides: whether a geom of this mesh takes part in collisions: MuJoCo refuses a flat mesh then.
+
+    Raises:
+        ModelError: for a mesh that MuJoCo refuses, such as one without a volume.
+        MissingPackageError: if a convex hull is needed and SciPy is not installed.
+    """
+    vertices, faces = mesh.vertices, mesh.faces
+    if len(faces) and inertia == "exact":
+        check_orientation(where, vertices, faces)
+    hull = convex_hull(where, vertices, maxhullvert) if inertia == "convex" or not len(faces) else None
+    if collides and hull is None:
+        check_thickness(where, vertices)
+    if hull is not None and not len(faces):
+        faces = hull
+    with np.errstate(all="ignore"):  # numbers that overflow are reported below
+        factors = np.asarray(scale, dtype=np.float64)
+        if not factors.prod() > 0.0:
+            faces = faces[:, [0, 2, 1]]
+            hull = None if hull is None else hull[:, [0, 2, 1]]
+        vertices = _placed(where, vertices, factors, refpos, refquat)
+        found = amounts(where, vertices, faces, inertia, hull)
+        moments, quaternion = principal_axes(found.inertia)
+        box = _box(where, moments, found.amount)
+        local = (vertices - found.center) @ rotation(quaternion)
+        result = CompiledMesh(found.amount, found.center, quaternion, box, local.min(axis=0), local.max(axis=0))
+        if not all(np.isfinite(x).all() for x in (result.position, box, result.low, result.high)):
+            raise ModelError(f"{where}: the mesh is too large for numbers of 64 bits; give its vertices in metres")
+    return result
+
+
+def _placed(
+    where: object, vertices: _Floats, scale: _Floats, refpos: Sequence[float], refquat: Sequence[float]
+) -> _Floats:
+    quaternion = np.asarray(refquat, dtype=np.float64)
+    length = float(np.sqrt(quaternion @ quaternion))
+    if not length > 0.0:
+        raise ModelError(f'{where}: refquat="0 0 0 0" is not an orientation; "1 0 0 0" is no rotation')
+    moved = vertices - np.asarray(refpos, dtype=np.float64)
+    if (quaternion != (1.0, 0.0, 0.0, 0.0)).any():
+        moved = moved @ rotation(quaternion / length)
+    return moved * scale
+
+
+def _box(where: object, moments: _Floats, amount: float) -> _Floats:
+    """Half sizes of the box with these moments per density, if there is one."""
+    relative, absolute = _TRIANGLE
+    sums = moments.sum() - 2.0 * moments  # of the two others, less itself
+    if not moments[2] > 0.0 or (sums < -(relative * moments + absolute)).any():
+        raise ModelError(
+            f"{where}: the mesh has the principal moments of inertia {', '.join(f'{x:.3g}' for x in moments)} m⁵, "
+            'which no solid body can have: its surface has holes, or faces turned over; set inertia="convex"'
+        )
+    box: _Floats = 0.5 * np.sqrt(6.0 * sums / amount)
+    if np.isnan(box).any():
+        raise ModelError(
+            f"{where}: the principal moments of inertia of the mesh, {', '.join(f'{x:.3g}' for x in moments)} m⁵, "
+            'violate the triangle inequality; repair the mesh, or set inertia="convex"'
+        )
+    return box
