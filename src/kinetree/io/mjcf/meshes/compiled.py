@@ -93,9 +93,7 @@ def compile_mesh(
         local = (vertices - found.center) @ rotation(quaternion)
         result = CompiledMesh(found.amount, found.center, quaternion, box, local.min(axis=0), local.max(axis=0))
         if not all(np.isfinite(x).all() for x in (result.position, box, result.low, result.high)):
-            raise ModelError(
-                f"{where}: the mesh is too large to have an inertia; are its vertices and scale in metres?"
-            )
+            raise ModelError(f"{where}: the mesh is too large for numbers of 64 bits; give its vertices in metres")
     return result
 
 

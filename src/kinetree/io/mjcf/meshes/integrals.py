@@ -57,12 +57,14 @@ class _Facets:
     def volumes(self, point: _Floats) -> _Floats:
         """The volume of each pyramid over a point, negative where the point is in front of the triangle."""
         d = self.centroid - point[:, None]
-        return (d[0] * self.normal[0] + d[1] * self.normal[1] + d[2] * self.normal[2]) / 6.0
+        result: _Floats = (d[0] * self.normal[0] + d[1] * self.normal[1] + d[2] * self.normal[2]) / 6.0
+        return result
 
 
 def areas(vertices: _Floats, faces: NDArray[np.int64]) -> _Floats:
     """The area of each triangle, m²."""
-    return _Facets(_corners(vertices, faces)).area
+    result: _Floats = _Facets(_corners(vertices, faces)).area
+    return result
 
 
 def check_orientation(where: object, vertices: _Floats, faces: NDArray[np.int64]) -> None:
@@ -77,9 +79,9 @@ def check_orientation(where: object, vertices: _Floats, faces: NDArray[np.int64]
     if len(twice):
         start, end = divmod(int(edges[twice[0]]), n)
         raise ModelError(
-            f'{where}: the mesh has inertia="exact", but two of its faces run from vertex {start} to vertex {end} (numbered '
-            f"from 0) in the same direction, and so do {len(twice) - 1} more pairs: one face of each is turned over; "
-            'repair the mesh, or set inertia="convex"'
+            f'{where}: the mesh has inertia="exact", but two of its faces run from vertex {start} to vertex {end} '
+            f"(numbered from 0) in the same direction, and so do {len(twice) - 1} more pairs: one face of each is "
+            'turned over; repair the mesh, or set inertia="convex"'
         )
 
 
@@ -94,7 +96,7 @@ def amounts(
     total = float(surface.area.sum())
     if not total >= _SMALLEST:
         raise ModelError(
-            f"{where}: the surface of the mesh measures {total:.3g} m²; is its scale right, and are its faces triangles?"
+            f"{where}: the surface of the mesh measures {total:.3g} m², too little for MuJoCo; check its scale"
         )
     centroid = surface.centroid @ surface.area / total
     if mode == "shell":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,12 @@ __all__ = ["read_obj"]
 _Indices = NDArray[np.int64]
 _NEWLINE, _BLANKS = ord("\n"), (ord(" "), ord("\t"))
 _COMMENT = re.compile(rb"#[^\n]*")
-_REST_OF_CORNER = re.compile(rb"/[^ \t\n]*")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBERS = np.zeros(256, bool)
 _NUMBERS[list(b"0123456789+-.eE \t\n")] = True
+_AFTER_INDEX = np.zeros(256, bool)
+_AFTER_INDEX[list(b"/ \t\n")] = True
+_MOST_DIGITS = 9
 
 
 def read_obj(where: object, data: bytes) -> Triangles:
@@ -34,22 +38,15 @@ def read_obj(where: object, data: bytes) -> Triangles:
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     lines = _Lines(where, data)
-    vertices, _ = lines.numbers(lines.of(b"v"), np.float64)
-    sizes = lines.sizes
-    if (sizes < 3).any():
-        raise ModelError(f"{where}: vertex {int(np.argmax(sizes < 3)) + 1} has fewer than three coordinates")
-    if len(sizes):
+    points = np.zeros((0, 3), np.float32)
+    if len(lines.of(b"v")):
+        vertices, sizes = lines.numbers(lines.of(b"v"))
+        if (sizes < 3).any():
+            raise ModelError(f"{where}: vertex {int(np.argmax(sizes < 3)) + 1} has fewer than three coordinates")
         at = np.cumsum(sizes) - sizes
-        vertices = (
-            vertices.reshape(len(sizes), -1)[:, :3] if (sizes == sizes[0]).all() else vertices[at[:, None] + _XYZ]
-        )
-    with np.errstate(over="ignore"):
-        points = vertices.reshape(-1, 3).astype(np.float32)
-    faces = _faces(where, lines, points)
-    return checked(where, points, faces)
-
-
-_XYZ = np.arange(3)
+        with np.errstate(over="ignore"):
+            points = vertices[at[:, None] + np.arange(3)].astype(np.float32)
+    return checked(where, points, *_faces(where, lines, points))
 
 
 class _Lines:
@@ -72,67 +69,88 @@ class _Lines:
         self.is_word = np.isin(padded[first + 1], _BLANKS)
         self.first = first
         self.ends = ends
-        self.sizes: _Indices = np.zeros(0, np.int64)
 
     def of(self, word: bytes) -> _Indices:
         """The numbers of the lines that begin with a word of one letter."""
         return np.flatnonzero((self.letter == word[0]) & self.is_word)
 
-    def numbers(self, lines: _Indices, kind: type[np.float64] | type[np.int64]) -> tuple[NDArray[np.float64], _Indices]:
-        """The numbers of the given lines, one after the other; `sizes` is then how many each line has.
-
-        Of a corner with several indices, such as 1/2/3, only the first is taken.
-        """
-        if not len(lines):
-            self.sizes = np.zeros(0, np.int64)
-            return np.zeros(0), self.sizes
-        text = self._joined(lines)
-        word = bytes([int(self.letter[lines[0]])])
-        if b"#" in text and kind is np.float64:
-            text = _COMMENT.sub(b"", text)
-        if b"/" in text and kind is np.int64:
-            text = _REST_OF_CORNER.sub(b"", text)
-        if text.count(word) != len(lines):
-            self._fail(lines, text, -1, f"a line begins with the letter {word.decode()}, and has numbers after it")
-        text = text.replace(word, b" ")
+    def numbers(self, lines: _Indices) -> tuple[NDArray[np.float64], _Indices]:
+        """The numbers of the given lines, one after the other, and how many each line has."""
+        text = self._joined(lines, b"v")
         buffer = np.frombuffer(text, np.uint8)
         known = _NUMBERS[buffer]
         if not known.all():
-            self._fail(lines, text, int(np.argmin(known)), "plain numbers with blanks between them are expected")
-        is_blank = (buffer == _BLANKS[0]) | (buffer == _BLANKS[1]) | (buffer == _NEWLINE)
-        tokens = np.flatnonzero(is_blank[:-1] & ~is_blank[1:])  # the first byte is the blank that the word became
-        newlines = np.flatnonzero(buffer == _NEWLINE)
-        self.sizes = np.diff(np.searchsorted(tokens, newlines), prepend=0)
+            line = lines[text.count(b"\n", 0, int(np.argmin(known)))]
+            self._fail(line, "plain numbers with blanks between them are expected")
+        starts, sizes = _words(buffer)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # for text that is not a number; counted below
             try:
-                values = np.fromstring(text, dtype=kind, sep=" ")
+                values = np.fromstring(text, dtype=np.float64, sep=" ")
             except ValueError:
-                values = np.zeros(0, kind)
-        if len(values) != len(tokens):
-            k = min(len(values), len(tokens) - 1)
-            self._fail(lines, text, int(tokens[k]) + 1, "this is not a number")
-        return values, self.sizes
+                values = np.zeros(0)
+        if len(values) != len(starts):
+            word = next((k for k, word in enumerate(text.split()) if not _NUMBER.fullmatch(word)), 0)
+            self._fail(lines[int(np.searchsorted(np.cumsum(sizes), word, side="right"))], "this is not a number")
+        return values, sizes
 
-    def _joined(self, lines: _Indices) -> bytes:
-        """The given lines, each with its newline."""
+    def indices(self, lines: _Indices) -> tuple[_Indices, _Indices]:
+        """The indices of vertices in the given lines of faces, one after the other, and how many each line has.
+
+        Of a corner with several indices, such as 1/2/3, only the first is read.
+        """
+        buffer = np.frombuffer(self._joined(lines, b"f") + b"\n", np.uint8)
+        starts, sizes = _words(buffer[:-1])
+        negative = buffer[starts] == ord("-")
+        at = starts + (negative | (buffer[starts] == ord("+")))
+        values = np.zeros(len(starts), np.int64)
+        digits = buffer[at] - np.uint8(ord("0"))
+        wrong = digits > 9
+        for _ in range(_MOST_DIGITS):
+            more = digits <= 9
+            if not more.any():
+                break
+            values = np.where(more, values * 10 + digits, values)
+            at += more
+            digits = np.where(more, buffer[at] - np.uint8(ord("0")), digits)
+        wrong |= (digits <= 9) | ~_AFTER_INDEX[buffer[at]]
+        if wrong.any():
+            line = lines[int(np.searchsorted(np.cumsum(sizes), int(np.argmax(wrong)), side="right"))]
+            self._fail(line, "corners are written as whole numbers, such as 1 or 1/2/3")
+        return np.where(negative, -values, values), sizes
+
+    def _joined(self, lines: _Indices, word: bytes) -> bytes:
+        """The given lines, each with its newline, and with a blank in place of the word that they begin with."""
         breaks = np.flatnonzero(np.diff(lines) != 1)
         begins = self.first[lines[np.concatenate(([0], breaks + 1))]].tolist()
         ends = self.ends[lines[np.concatenate((breaks, [len(lines) - 1]))]].tolist()
         data = self.data
-        return b"\n".join([data[a:b] for a, b in zip(begins, ends, strict=True)]) + b"\n"
+        text = b"\n".join([data[a:b] for a, b in zip(begins, ends, strict=True)]) + b"\n"
+        if word == b"v" and b"#" in text:
+            text = _COMMENT.sub(b"", text)
+        if text.count(word) != len(lines):
+            row = next(k for k, line in enumerate(text.split(b"\n")) if line.count(word) > 1)
+            self._fail(lines[row], f"after the letter {word.decode()} follow numbers")
+        return text.replace(word, b" ")
 
-    def _fail(self, lines: _Indices, text: bytes, at: int, why: str) -> None:
-        line = lines[text.count(b"\n", 0, at)] if at >= 0 else lines[0]
+    def _fail(self, line: int, why: str) -> NoReturn:
         content = self.data[self.first[line] : self.ends[line]][:80].decode("latin-1")
         raise ModelError(f"{self.where}:{int(line) + 1}: {shown(content)!r}: {why}")
 
 
-def _faces(where: object, lines: _Lines, points: NDArray[np.float32]) -> _Indices:
-    """The triangles of the first object or group with faces, or none."""
+def _words(buffer: NDArray[np.uint8]) -> tuple[_Indices, _Indices]:
+    """Where the words of a text begin, which itself begins with a blank, and how many each of its lines has."""
+    is_blank = (buffer == _BLANKS[0]) | (buffer == _BLANKS[1]) | (buffer == _NEWLINE)
+    starts = np.flatnonzero(is_blank[:-1] & ~is_blank[1:]) + 1
+    return starts, np.diff(np.searchsorted(starts, np.flatnonzero(buffer == _NEWLINE)), prepend=0)
+
+
+def _faces(where: object, lines: _Lines, points: NDArray[np.float32]) -> tuple[_Indices, int]:
+    """The triangles of the first object or group with faces, or none, and how many are left out."""
     faces = lines.of(b"f")
-    corners, sizes = lines.numbers(faces, np.int64)
-    index: _Indices = corners.astype(np.int64, copy=False)
+    if not len(faces):
+        return np.zeros((0, 3), np.int64), 0
+    index, sizes = lines.indices(faces)
     if (index == 0).any():
         line = faces[int(np.searchsorted(np.cumsum(sizes), int(np.argmax(index == 0)), side="right"))]
         raise ModelError(f"{where}:{int(line) + 1}: a face has the vertex 0; vertices are numbered from 1")

@@ -27,9 +27,11 @@ class Triangles:
     """(n, 3), at least four."""
     faces: Faces
     """(m, 3) indices of vertices, counter-clockwise seen from outside; without any, the convex hull is meant."""
+    left_out: int = 0
+    """How many triangles of the file's polygons MuJoCo leaves out, and so do we."""
 
 
-def checked(where: object, vertices: NDArray[np.float32], faces: Faces) -> Triangles:
+def checked(where: object, vertices: NDArray[np.float32], faces: Faces, left_out: int = 0) -> Triangles:
     """Check what every mesh must satisfy, wherever it comes from."""
     if len(vertices) < _FEWEST:
         raise ModelError(f"{where}: the mesh has {len(vertices)} vertices; a mesh has at least {_FEWEST}")
@@ -48,7 +50,7 @@ def checked(where: object, vertices: NDArray[np.float32], faces: Faces) -> Trian
                 f"{where}: face {wrong} of the mesh has the vertices {faces[wrong].tolist()}, but there are "
                 f"{len(vertices)}, numbered from 0 here; correct the face or add the vertices"
             )
-    return Triangles(vertices.astype(np.float64), faces)
+    return Triangles(vertices.astype(np.float64), faces, left_out)
 
 
 def inline_mesh(where: object, vertex: Sequence[float], face: Sequence[float] = ()) -> Triangles:
