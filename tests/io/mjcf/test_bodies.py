@@ -56,6 +56,14 @@ AGREE = {
     "a ball joint away from the origin": arm('<joint type="ball" pos="0 0.1 0.2"/>'),
     "a free joint": arm('<freejoint/>', body='pos="1 2 3" quat="1 1 0 0"'),
     "a joint of the type free": arm('<joint type="free" armature="0.1"/>'),
+    "a free joint that is aligned with the inertia": arm(
+        '<freejoint align="true"/>', '<inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.2 0.25" euler="10 20 30"/>'
+        '<geom size="0.1" pos="1 0 0"/>'
+    ),
+    "free joints that are aligned": arm(
+        "<freejoint/>", '<geom type="box" size="0.1 0.2 0.3" euler="10 20 30"/><geom size="0.1" pos="0.3 0.1 0"/>',
+        more='<compiler alignfree="true"/>',
+    ),
     "armature": arm('<joint armature="0.5" damping="1"/>'),
     "three hinges": arm('<joint axis="1 0 0"/><joint axis="0 1 0" pos="0 0 0.1"/><joint axis="0 0 1" ref="10"/>'),
     "a slide and a hinge": arm('<joint type="slide" axis="1 0 0"/><joint type="slide"/><joint axis="0 1 0"/>'),

@@ -9,14 +9,14 @@ import numpy as np
 
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom
-from kinetree.io.mjcf.inertias import body_inertia, is_weighed
+from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.orientations import orientation, placed
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia, Sym3
+from kinetree.spatial import Inertia, Sym3, Transform
 
 __all__ = ["Assembly"]
 
@@ -37,6 +37,8 @@ class Assembly:
         """The names of joints by the identity of their parts, those that have none in the file as well."""
         self._bodies = list(_outward(world))
         self._inertias: dict[int, Inertia] = {}
+        self._moved: dict[int, Transform] = {}
+        """The placement of the file's frame of a body in the robot's, where they are not the same."""
         self._geoms: dict[int, list[Geom]] = {}
         self._taken_bodies = {body.name for body, _ in self._bodies}
         self._taken_joints = {part.name for body, _ in self._bodies for part in body.joints}
@@ -55,7 +57,15 @@ class Assembly:
             weighs = above is not None and is_weighed(body, part.attributes.whole("group"))
             geoms.append(read_geom(part, self._meshes, weighs=weighs))
         self._geoms[id(body)] = geoms
-        self._inertias[id(body)] = Inertia.zero() if above is None else body_inertia(body, geoms)
+        if above is None:
+            self._inertias[id(body)] = Inertia.zero()
+            return
+        mass = body_mass(body, geoms)
+        if _is_aligned(body):
+            self._moved[id(body)] = mass.frame.inverse
+            mass = Mass(mass.mass, mass.moments, IDENTITY)
+            self._notes.add("frames of bodies with free joints were aligned with their inertia, as asked", body.name)
+        self._inertias[id(body)] = mass.inertia()
 
     def _scale(self, total: float) -> None:
         mass = sum(float(inertia.mass) for inertia in self._inertias.values())
@@ -82,7 +92,10 @@ class Assembly:
 
     def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
         where = body.part.element
-        shapes = [geom.geometry(self._mesh_path(geom)) for geom in self._geoms[id(body)]]
+        shapes = [
+            geom.geometry(self._placement(body, geom.placement), self._mesh_path(geom))
+            for geom in self._geoms[id(body)]
+        ]
         chain = self._add_between(body)
         self._builder.add_body(body.name, self._inertias[id(body)], geometry=shapes, where=where)
         if above is None:
@@ -193,7 +206,12 @@ class Assembly:
                     self._taken_bodies.add(name)
                     a, settings = part.attributes, part.scope.settings
                     X = placed(orientation(a, settings), a.numbers("pos", (0.0, 0.0, 0.0)))
-                    self._builder.add_frame(name, body.name, part.in_body(X), where=part.element)
+                    placement = self._placement(body, part.in_body(X))
+                    self._builder.add_frame(name, body.name, placement, where=part.element)
+
+    def _placement(self, body: BodyPart, X: Transform) -> Transform:
+        """A placement in the file's frame of a body as one in the robot's."""
+        return X @ self._moved[id(body)] if id(body) in self._moved else X
 
 
 def _outward(world: BodyPart) -> list[tuple[BodyPart, BodyPart | None]]:
@@ -205,6 +223,17 @@ def _outward(world: BodyPart) -> list[tuple[BodyPart, BodyPart | None]]:
         found.append((body, above))
         pending += [(child, body) for child in reversed(body.children)]
     return found
+
+
+def _is_aligned(body: BodyPart) -> bool:
+    """Whether the frame of a body is to be moved to its inertial frame: only if a free joint moves it alone."""
+    if len(body.joints) != 1 or body.children:
+        return False
+    joint = body.joints[0]
+    if joint.element.tag == "joint" and joint.attributes.text("type") != "free":
+        return False
+    chosen = joint.attributes.choice("align") if joint.element.tag == "freejoint" else None
+    return joint.scope.settings.align_free if chosen is None else chosen
 
 
 def _scaled(inertia: Inertia, factor: float) -> Inertia:

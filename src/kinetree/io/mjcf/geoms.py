@@ -18,7 +18,7 @@ from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation,
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
 from kinetree.records import record
-from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial import Transform
 
 __all__ = ["Geom", "read_geom"]
 
@@ -46,8 +46,8 @@ class Geom:
     group: int
     mesh: CompiledMesh | None = None
 
-    def inertia(self) -> Inertia | None:
-        """What it adds to its body, in the body's frame; None if that is nothing."""
+    def solid(self) -> tuple[float, tuple[float, float, float]] | None:
+        """Its mass and principal moments in its own axes; None if it weighs nothing."""
         a = self.part.attributes
         shell = a.flag("shellinertia")
         if self.mesh is not None:
@@ -63,17 +63,14 @@ class Geom:
             a.fail(f"its mass is negative: {mass:g} kg; give a positive mass or density, or zero")
         if mass <= _TINY:
             return None
-        xx, yy, zz = (mass * x for x in moments)
-        own = Sym3(xx, yy, zz, 0.0, 0.0, 0.0)
-        return self.placement.back(Inertia(mass, Vec3.zero(), own))
+        return mass, (mass * moments[0], mass * moments[1], mass * moments[2])
 
-    def geometry(self, where: Path | None) -> Geometry:
-        """The shape as viewers and contacts take it; `where` is its mesh on disk."""
+    def geometry(self, placement: Transform, where: Path | None) -> Geometry:
+        """The shape as viewers and contacts take it, at a placement in the body; `where` is its mesh on disk."""
         part, a = self.part, self.part.attributes
         contact = _contact(a)
         role = "collision" if contact.contype or contact.conaffinity else "visual"
         mesh = None
-        placement = self.placement
         if self.type in ("mesh", "sdf", "hfield"):
             kind = "heightfield" if self.type == "hfield" else "mesh"
             asset = part.scope.asset("hfield" if kind == "heightfield" else "mesh", a.text(kind_of(self.type)), *_at(a))
@@ -125,7 +122,7 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
                     a.element, mesh, type_, fitscale=a.number("fitscale", 1.0), fitaabb=settings.fit_boxes
                 )
                 size = tuple(map(float, sizes))
-            X = placed(from_quaternion(tuple(map(float, mesh.quaternion)), a), tuple(map(float, center))) @ X
+            X = placed(from_quaternion(tuple(map(float, mesh.quaternion))), tuple(map(float, center))) @ X
             mesh = mesh if is_mesh else None
     _check_size(a, type_, size)
     return Geom(part, type_, size, part.in_body(X), a.whole("group"), mesh)

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
 from kinetree.io.mjcf.geoms import Geom
-from kinetree.io.mjcf.orientations import SPELLINGS, orientation
+from kinetree.io.mjcf.meshes import principal_axes
+from kinetree.io.mjcf.orientations import SPELLINGS, from_quaternion, orientation
 from kinetree.io.mjcf.settings import Settings
-from kinetree.spatial import Inertia, Sym3, Vec3
+from kinetree.records import record
+from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 
-__all__ = ["body_inertia", "is_weighed"]
+__all__ = ["Mass", "body_mass", "is_weighed"]
 
 Floats = NDArray[np.float64]
 
+_NOTHING = (0.0, 0.0, 0.0)
 _ROUNDING = 1e-9
 """How far, relative to the largest, principal moments of a full matrix may violate the triangle inequality."""
 
@@ -31,80 +34,97 @@ def is_weighed(body: BodyPart, group: int) -> bool:
     return choice is True or (choice is None and "inertial" not in body.parts)
 
 
-def body_inertia(body: BodyPart, geoms: Sequence[Geom]) -> Inertia:
-    """The inertia of a body in its frame."""
+@record(frozen=True, slots=True)
+class Mass:
+    """The mass of a body, and its inertial frame: at the centre of mass, along principal axes."""
+
+    mass: float
+    moments: tuple[float, float, float]
+    frame: Transform
+    """In the body."""
+
+    def inertia(self) -> Inertia:
+        """The inertia in the body's frame."""
+        own = Sym3(*self.moments, 0.0, 0.0, 0.0).rotated(self.frame.E.T)
+        return Inertia.from_com(self.mass, self.frame.r, own)
+
+
+def body_mass(body: BodyPart, geoms: Sequence[Geom]) -> Mass:
+    """The mass of a body, with the corrections that the settings ask for."""
     settings = body.part.scope.settings
     inertial = body.parts.get("inertial", [])
     if inertial and settings.inertia_from_geoms is not True:
-        inertia = _explicit(inertial[0], settings)
+        found = _explicit(inertial[0], settings)
     else:
-        inertia = Inertia.zero()
-        for geom in geoms:
-            if is_weighed(body, geom.group) and (own := geom.inertia()) is not None:
-                inertia = inertia + own
-    if settings.bound_mass > 0.0 or settings.bound_inertia > 0.0:
-        inertia = _bounded(inertia, settings, body.part.attributes.numbers("pos", (0.0, 0.0, 0.0)))
-    return inertia
+        found = _of_geoms([geom for geom in geoms if is_weighed(body, geom.group)], body)
+    return _corrected(found, body, inertial, settings)
 
 
-def _explicit(part: Part, settings: Settings) -> Inertia:
+def _of_geoms(geoms: Sequence[Geom], body: BodyPart) -> Mass:
+    solids = [(geom, *solid) for geom in geoms if (solid := geom.solid()) is not None]
+    if not solids:
+        # MuJoCo puts the centre of mass of a massless body where its frame is in the body around it.
+        return Mass(0.0, _NOTHING, Transform(IDENTITY.E, Vec3(*body.part.attributes.numbers("pos", _NOTHING))))
+    if len(solids) == 1:
+        geom, mass, moments = solids[0]
+        return Mass(mass, moments, geom.placement)
+    total = sum((Mass(mass, moments, geom.placement).inertia() for geom, mass, moments in solids), Inertia.zero())
+    com = Vec3(*map(float, total.center_of_mass))
+    return _principal(float(total.mass), com, total.about_center_of_mass)
+
+
+def _principal(mass: float, com: Vec3, central: Floats) -> Mass:
+    """By the principal axes that MuJoCo finds."""
+    (xx, yy, zz), quaternion = principal_axes(central)
+    w, x, y, z = map(float, quaternion)
+    R = from_quaternion((w, x, y, z))
+    return Mass(mass, (float(xx), float(yy), float(zz)), Transform(R.T, com))
+
+
+def _explicit(part: Part, settings: Settings) -> Mass:
     a = part.attributes
     for required in ("pos", "mass"):
         if required not in a:
             a.fail(f'has no attribute "{required}"; add it')
-    mass, com = a.number("mass"), Vec3(*a.numbers("pos", (0.0, 0.0, 0.0)))
+    mass, com = a.number("mass"), Vec3(*a.numbers("pos", _NOTHING))
     if mass < 0.0:
         a.fail(f"its mass is negative: {mass:g} kg; a mass is positive or zero")
     if "fullinertia" in a:
         other = next((name for name in (*SPELLINGS, "diaginertia") if name in a), None)
         if other is not None:
             a.fail(f"it has both fullinertia and {other}, but fullinertia is in the body's axes; remove one of them")
-        I = Sym3(*a.numbers("fullinertia", (0.0,) * 6))
-        moments: Floats = np.linalg.eigvalsh(_matrix(I)).astype(np.float64)
-        if moments[0] <= 0.0:
-            a.fail(f"fullinertia has the principal moments {_listed(moments)} kg·m², which must all be positive")
-        I = _balanced(part, I, moments, _ROUNDING, settings)
-    else:
-        moments = np.array(a.numbers("diaginertia", (0.0, 0.0, 0.0)))
-        if moments.min() < 0.0:
-            a.fail(f"diaginertia is {_listed(moments)} kg·m²; a moment of inertia cannot be negative")
-        xx, yy, zz = map(float, moments)
-        own = _balanced(part, Sym3(xx, yy, zz, 0.0, 0.0, 0.0), moments, 0.0, settings)
-        I = own.rotated(orientation(a, settings))
-    return Inertia.from_com(mass, com, I)
+        found = _principal(mass, com, _matrix(a.numbers("fullinertia", (0.0,) * 6)))
+        if min(found.moments) <= 0.0:
+            a.fail(f"fullinertia has the principal moments {_listed(found.moments)} kg·m², which must be positive")
+        return found
+    xx, yy, zz = a.numbers("diaginertia", _NOTHING)
+    if min(xx, yy, zz) < 0.0:
+        a.fail(f"diaginertia is {_listed((xx, yy, zz))} kg·m²; a moment of inertia cannot be negative")
+    return Mass(mass, (xx, yy, zz), Transform(orientation(a, settings).T, com))
 
 
-def _balanced(part: Part, I: Sym3, moments: Floats, tolerance: float, settings: Settings) -> Sym3:
-    """The same, or three equal moments where it violates the triangle inequality and `balanceinertia` is set."""
-    floor = np.maximum(moments, settings.bound_inertia)
-    largest = float(floor.max())
-    if largest <= float(floor.sum()) - largest + tolerance * largest:
-        return I
-    if settings.balance_inertia:
-        return Sym3.scalar(float(floor.sum()) / 3.0)
-    return part.attributes.fail(
-        f"the principal moments of its inertia, {_listed(moments)} kg·m², violate the triangle inequality: none can "
-        'be larger than the sum of the others; correct them, or set <compiler balanceinertia="true">'
-    )
+def _corrected(found: Mass, body: BodyPart, inertial: Sequence[Part], settings: Settings) -> Mass:
+    """With at least the mass and moments that the settings demand, and moments that a body can have."""
+    mass = max(found.mass, settings.bound_mass)
+    moments = xx, yy, zz = tuple(max(x, settings.bound_inertia) for x in found.moments)
+    if xx + yy < zz or xx + zz < yy or yy + zz < xx:
+        # Moments that were computed, and not given, may miss the inequality by rounding.
+        given = inertial and "diaginertia" in inertial[0].attributes
+        if settings.balance_inertia:
+            moments = ((xx + yy + zz) / 3.0,) * 3
+        elif given or 2.0 * max(moments) > sum(moments) * (1.0 + _ROUNDING):
+            (inertial[0] if inertial else body.part).attributes.fail(
+                f"the principal moments of its inertia, {_listed(moments)} kg·m², violate the triangle inequality: "
+                "none can be larger than the sum of the others; correct them, or set "
+                '<compiler balanceinertia="true">'
+            )
+    return Mass(mass, (moments[0], moments[1], moments[2]), found.frame)
 
 
-def _bounded(inertia: Inertia, settings: Settings, position: Sequence[float]) -> Inertia:
-    """With at least the mass and the principal moments that the settings demand."""
-    mass = float(inertia.mass)
-    # MuJoCo puts the centre of mass of a massless body where its frame is in the body around it.
-    com = Vec3(*map(float, inertia.center_of_mass)) if mass > 0.0 else Vec3(*position)
-    central = inertia.about_center_of_mass if mass > 0.0 else np.zeros((3, 3))
-    moments, axes = np.linalg.eigh(central)
-    if moments.min() < settings.bound_inertia:
-        central = (axes * np.maximum(moments, settings.bound_inertia)) @ axes.T
-    xx, yy, zz, xy, xz, yz = (float(central[k]) for k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
-    return Inertia.from_com(max(mass, settings.bound_mass), com, Sym3(xx, yy, zz, xy, xz, yz))
-
-
-def _matrix(I: Sym3) -> Floats:
-    xx, yy, zz, xy, xz, yz = map(float, I.components())
+def _matrix(entries: Sequence[float]) -> Floats:
+    xx, yy, zz, xy, xz, yz = entries
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def _listed(moments: Floats) -> str:
+def _listed(moments: Sequence[float]) -> str:
     return ", ".join(f"{x:.4g}" for x in moments)

@@ -40,7 +40,9 @@ def orientation(a: Attributes, settings: Settings) -> Mat3:
         return _IDENTITY
     values = a.numbers(name, (0.0,) * SPELLINGS[name])
     if name == "quat":
-        return from_quaternion(values, a)
+        if math.hypot(*values) < _SHORT:
+            a.fail("its quaternion has length zero, which is not an orientation; quat is w x y z, such as 1 0 0 0")
+        return from_quaternion(values)
     if name == "axisangle":
         return _about(_unit(values[:3], a, name), settings.radians(values[3]))
     if name == "xyaxes":
@@ -50,11 +52,9 @@ def orientation(a: Attributes, settings: Settings) -> Mat3:
     return from_euler(values, settings)
 
 
-def from_quaternion(wxyz: Sequence[float], a: Attributes) -> Mat3:
+def from_quaternion(wxyz: Sequence[float]) -> Mat3:
     """The rotation of a quaternion, which need not have length one; w comes first."""
     length = math.hypot(*wxyz)
-    if length < _SHORT:
-        a.fail("its quaternion has length zero, which is no orientation; quat is w, x, y, z, such as 1 0 0 0")
     w, x, y, z = (c / length for c in wxyz)
     return _rows(
         1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
