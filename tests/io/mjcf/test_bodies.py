@@ -10,6 +10,7 @@ import pytest
 import kinetree as kt
 from tests.io.mjcf.agreement import assert_agrees
 
+BOX = 'type="box" size="0.1 0.2 0.3"'
 GEOM = '<geom type="capsule" size="0.05 0.2" pos="0.1 0 0.2"/>'
 
 
@@ -39,7 +40,7 @@ ORIENTED = {
 }
 AGREE = {
     **{f"a body turned by {name}": arm(body=text) for name, text in ORIENTED.items()},
-    **{f"a geom turned by {name}": arm(geom=f'<geom type="box" size="0.1 0.2 0.3" {text}/>') for name, text in ORIENTED.items()},
+    **{f"a geom turned by {name}": arm(geom=f"<geom {BOX} {text}/>") for name, text in ORIENTED.items()},
     **{
         f"an inertia turned by {name}": arm(
             geom=f'<inertial pos="0.1 0.2 0.3" mass="2" diaginertia="0.1 0.2 0.25" {text}/>'
@@ -68,13 +69,17 @@ AGREE = {
     "three hinges": arm('<joint axis="1 0 0"/><joint axis="0 1 0" pos="0 0 0.1"/><joint axis="0 0 1" ref="10"/>'),
     "a slide and a hinge": arm('<joint type="slide" axis="1 0 0"/><joint type="slide"/><joint axis="0 1 0"/>'),
     "a slide and a ball": arm('<joint type="slide" axis="1 0 0"/><joint type="ball" pos="0.1 0 0"/>'),
-    "six joints": arm("".join(f'<joint type="{t}" axis="{a}"/>' for t in ("slide", "hinge") for a in ("1 0 0", "0 1 0", "0 0 1"))),
+    "six joints": arm(
+        "".join(f'<joint type="{t}" axis="{a}"/>' for t in ("slide", "hinge") for a in ("1 0 0", "0 1 0", "0 0 1"))
+    ),
     "two bodies": TWO,
     "no gravity": '<option gravity="0 0 0"/>' + TWO,
     "gravity aside": '<option gravity="1 2 -3"/>' + TWO,
     "gravity that a flag disables": '<option><flag gravity="disable"/></option>' + TWO,
     "a body without joints": TWO.replace('<joint name="k" axis="1 1 0"/>', ""),
-    "a free body beside an arm": TWO.replace("</worldbody>", '<body name="c"><freejoint/><geom size="0.1"/></body></worldbody>'),
+    "a free body beside an arm": TWO.replace(
+        "</worldbody>", '<body name="c"><freejoint/><geom size="0.1"/></body></worldbody>'
+    ),
     **{
         f"a {name}": arm(geom=f"<geom {text}/>")
         for name, text in {
@@ -121,8 +126,10 @@ AGREE = {
     ),
     "a total mass": '<compiler settotalmass="7"/>' + TWO,
     "static bodies that are fused": '<compiler fusestatic="true"/>' + TWO,
-    "visual geoms that are discarded": arm(geom=GEOM + '<geom size="0.2" contype="0" conaffinity="0"/>', more='<compiler discardvisual="true"/>'),
-    "defaults": '<default><geom density="500" type="box" size="0.1 0.2 0.3"/><joint axis="0 1 0" armature="0.1"/></default>'
+    "visual geoms that are discarded": arm(
+        geom=GEOM + '<geom size="0.2" contype="0" conaffinity="0"/>', more='<compiler discardvisual="true"/>'
+    ),
+    "defaults": f'<default><geom density="500" {BOX}/><joint axis="0 1 0" armature="0.1"/></default>'
     + arm("<joint/>", "<geom/>"),
     "a class of defaults": """<default><geom size="0.1 0.2 0.3"/><default class="c"><geom type="box" density="100"/>
         <joint axis="1 0 0" pos="0 0 0.2"/><default class="d"><geom density="50"/></default></default></default>"""
@@ -139,24 +146,31 @@ AGREE = {
     "a default class for one type of joint": '<default><joint type="slide" axis="1 1 1"/></default>' + arm("<joint/>"),
     "frames": """<worldbody><frame pos="1 0 0" euler="0 0 30"><body name="a" pos="0 1 0"><joint axis="0 1 0"/>
         <frame euler="10 20 30" pos="0.1 0 0"><geom type="box" size="0.1 0.2 0.3"/>
-        <frame zaxis="1 0 0"><joint axis="1 0 0" pos="0.1 0.2 0.3"/><geom type="capsule" size="0.1" fromto="0 0 0 1 0 0"/>
-        <body name="b"><joint type="ball" pos="1 0 0"/><geom size="0.2"/></body></frame></frame></body></frame></worldbody>""",
+        <frame zaxis="1 0 0"><joint axis="1 0 0" pos="0.1 0.2 0.3"/><geom type="capsule" size="0.1"
+        fromto="0 0 0 1 0 0"/><body name="b"><joint type="ball" pos="1 0 0"/><geom size="0.2"/></body></frame></frame>
+        </body></frame></worldbody>""",
     "replicas": """<worldbody><body name="a"><joint axis="0 1 0"/><geom size="0.1"/>
         <replicate count="3" offset="0.5 0 0.1" euler="0 20 30" sep="_"><body name="b" pos="0 0 0.3"><joint name="j"/>
         <geom name="g" type="box" size="0.1 0.2 0.3"/></body></replicate></body></worldbody>""",
     "replicas of replicas": """<worldbody><body name="a"><joint axis="0 1 0"/>
         <replicate count="2" offset="0 1 0" euler="90 0 0"><replicate count="12" sep="-" offset="1 0 0" euler="0 9 0">
         <geom name="g" type="box" size="0.1 0.2 0.3"/></replicate></replicate></body></worldbody>""",
-    "a body attached to the model itself": """<worldbody><body name="a" pos="0 0 1"><joint name="j"/><geom size="0.1 0.1 0.1" type="box"/></body>
+    "a body attached to the model itself": """<worldbody><body name="a" pos="0 0 1"><joint name="j"/>
+        <geom size="0.1 0.1 0.1" type="box"/></body>
         <body name="base"><frame pos="0 1 0" euler="0 30 0"><attach body="a" prefix="left_"/></frame>
         <joint axis="0 1 0"/><geom size="0.2"/></body></worldbody>""",
     "unnamed bodies and joints": "<worldbody><body><joint/><geom size='0.1'/><body pos='1 0 0'><joint axis='1 0 0'/>"
     "<geom size='0.1'/></body></body></worldbody>",
-    "several sections": TWO.replace("<worldbody>", "<worldbody><body name='z' pos='1 0 0'><joint/><geom size='0.1'/></body></worldbody><worldbody>"),
+    "several sections": TWO.replace(
+        "<worldbody>",
+        "<worldbody><body name='z' pos='1 0 0'><joint/><geom size='0.1'/></body></worldbody><worldbody>",
+    ),
     "a massless body with something fixed to it": """<worldbody><body name="a"><joint axis="0 1 0"/>
         <body name="b" pos="1 0 0"><geom size="0.1"/></body></body></worldbody>""",
     "a plane in the world": TWO.replace("<worldbody>", "<worldbody><geom type='plane' size='0 0 1'/>"),
-    "a mocap body": TWO.replace("</worldbody>", "<body name='m' mocap='true' pos='1 0 0'><geom size='0.1'/></body></worldbody>"),
+    "a mocap body": TWO.replace(
+        "</worldbody>", "<body name='m' mocap='true' pos='1 0 0'><geom size='0.1'/></body></worldbody>"
+    ),
 }  # fmt: skip
 
 
@@ -213,7 +227,8 @@ def test_models_that_are_attached(tmp_path: Path) -> None:
     attach = "<frame pos='0 0 0.5' euler='0 0 90'><attach model='hand' {} prefix='h_'/></frame>"
     for what in ('body="palm"', 'body="finger"', ""):
         robot = assert_agrees(file(tmp_path, arm(geom=GEOM + attach.format(what), more=asset)))
-        assert "h_j" in robot.joints and "h_finger" in robot.bodies
+        assert "h_j" in robot.joints
+        assert "h_finger" in robot.bodies
 
 
 def test_sites_and_cameras_are_frames(tmp_path: Path) -> None:
@@ -232,7 +247,8 @@ def test_shapes(tmp_path: Path) -> None:
     )
     box, ellipsoid = kt.load(file(tmp_path, text)).bodies["a"].geometry
     assert (box.name, box.role, box.size, box.color) == ("g", "collision", (0.2, 0.4, 0.6), (1.0, 0.0, 0.0, 1.0))
-    assert box.contact and box.contact.friction == (0.5, 0.005, 0.0001) and box.contact.condim == 4
+    assert box.contact
+    assert (box.contact.friction, box.contact.condim) == ((0.5, 0.005, 0.0001), 4)
     assert (ellipsoid.role, ellipsoid.shape, ellipsoid.color) == ("visual", "ellipsoid", (0.7, 0.7, 0.8, 1.0))
 
 
