@@ -30,15 +30,16 @@ def load(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
 ) -> Model:
-    """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
+    """Read a robot file: URDF, SDF, or the text form that `kt.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
-    as the file says; the root of a URDF file is then fixed. Joints that mimic others follow them and have no
-    coordinates of their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the
-    place of that of the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes
-    may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment
-    variables ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a
-    text form that are not kinetree's own.
+    as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it. Joints that
+    mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they move
+    independently. `gravity` (3,), m/s², takes the place of that of the file, which is (0, 0, -9.81) in a URDF file.
+    `package_roots` are the folders in which meshes and included files may be looked up, see `load_urdf`; with
+    `ros_packages`, `package://NAME/…` is also looked up where the environment variables ROS_PACKAGE_PATH and
+    AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text form that are not
+    kinetree's own.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
@@ -84,7 +85,11 @@ def _reader(root: Element) -> Callable[..., Model]:
         from kinetree.io.urdf.reader import read_file as read_urdf
 
         return read_urdf
-    return root.fail("this is no robot file that kinetree knows; a URDF file begins with <robot>")
+    if root.tag == "sdf":
+        from kinetree.io.sdf.reader import read_file as read_sdf
+
+        return read_sdf
+    return root.fail("this is no robot file that kinetree knows; URDF begins with <robot>, SDF with <sdf>")
 
 
 def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:
