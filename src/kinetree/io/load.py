@@ -29,6 +29,7 @@ def load(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Model:
     """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
 
@@ -38,13 +39,16 @@ def load(
     place of that of the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes
     may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment
     variables ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a
-    text form that are not kinetree's own.
+    text form that are not kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states
+    and collision pairs go into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
     """
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
+    if srdf is not None and not isinstance(srdf, str | os.PathLike):
+        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
     path = Path(path)
     if path.suffix.lower() == ".xacro":
         raise ModelError(
@@ -67,6 +71,10 @@ def load(
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})") from None
+        if srdf is not None:
+            from kinetree.io.srdf import read_srdf
+
+            robot = read_srdf(Path(srdf), robot)
         return robot if gravity is None else robot.with_gravity(gravity)
 
 
