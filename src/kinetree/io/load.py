@@ -34,5 +34,78 @@ def load(
     """Read a robot file: URDF, SDF, or the text form that `kt.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
- `srdf` is the path of an SRDF file for this robot: its groups, named states and collision pairs go
+    as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it. Joints that
+    mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they move
+    independently. `gravity` (3,), m/s², takes the place of that of the file, which is (0, 0, -9.81) in a URDF file.
+    `package_roots` are the folders in which meshes and included files may be looked up, see `load_urdf`; with
+    `ros_packages`, `package://NAME/…` is also looked up where the environment variables ROS_PACKAGE_PATH and
+    AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text form that are not
+    kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision pairs go
     into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
+
+    Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
+    about anything suspicious but possible.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
+    if srdf is not None and not isinstance(srdf, str | os.PathLike):
+        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
+    path = Path(path)
+    if path.suffix.lower() == ".xacro":
+        raise ModelError(
+            f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
+            f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
+        )
+    for name, value in (("mimic", mimic), ("ros_packages", ros_packages)):
+        if not isinstance(value, bool | np.bool_):
+            raise OptionError(f"{name} must be True or False, not {value!r:.60}")
+    if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
+        raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
+    settings = {
+        "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
+    }  # fmt: skip
+    with collector_paused():
+        try:
+            robot = _read(path, kinds, **settings)
+        except ModelError as error:
+            if not mimic or not _is_robot(path, kinds, **{**settings, "mimic": False}):
+                raise
+            advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
+            raise ModelError(f"{error} ({advice})") from None
+        if srdf is not None:
+            from kinetree.io.srdf import read_srdf
+
+            robot = read_srdf(Path(srdf), robot)
+        return robot if gravity is None else robot.with_gravity(gravity)
+
+
+def _read(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> Model:
+    data = read_bytes(path)
+    if is_native(data):
+        return read_native(data, path, kinds=kinds, **settings)
+    reader = _reader(root_of(path, data))
+    return reader(data, path, **settings)
+
+
+def _reader(root: Element) -> Callable[..., Model]:
+    """The reader of files that begin with this element. Each is imported when a file needs it."""
+    if root.tag == "robot":
+        from kinetree.io.urdf.reader import read_file as read_urdf
+
+        return read_urdf
+    if root.tag == "sdf":
+        from kinetree.io.sdf.reader import read_file as read_sdf
+
+        return read_sdf
+    return root.fail("this is no robot file that kinetree knows; URDF begins with <robot>, SDF with <sdf>")
+
+
+def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:
+    """Whether a file can be read with these settings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _read(path, kinds, **settings)
+        except ModelError:
+            return False
+    return True
