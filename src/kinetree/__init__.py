@@ -14,6 +14,7 @@ from kinetree.attitudes.exponential_maps import (
     rotation_log,
     rotation_log_jacobian,
 )
+from kinetree.comparison import Comparison, compare
 from kinetree.compiler.calls import compile
 from kinetree.errors import (
     ActuationError,
@@ -175,6 +176,7 @@ __all__ = [
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
+    "Comparison",
     "Composite",
     "ConfigurationError",
     "ConstrainedForces",
@@ -261,6 +263,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_rate",
     "centroidal_momentum_rate",
+    "compare",
     "compile",
     "constrained_dynamics",
     "constrained_inverse_dynamics",

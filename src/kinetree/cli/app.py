@@ -1,7 +1,7 @@
 """All commands together, and how errors end them.
 
-Exit codes: 0 success, 1 impossible robot or motion, 2 wrong usage, 130 interrupted (Ctrl-C), 143 terminated,
-129 terminal closed, 141 output no longer read.
+Exit codes: 0 success, 1 impossible robot or motion, or robots that differ, 2 wrong usage, 130 interrupted (Ctrl-C),
+143 terminated, 129 terminal closed, 141 output no longer read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import typer
 
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
+from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
@@ -33,7 +34,8 @@ _UNREAD = 141
 
 app = typer.Typer(
     name="kinetree",
-    help="A compiler for articulated-body dynamics: simulate a robot, look into its file, measure this machine.",
+    help="A compiler for articulated-body dynamics: simulate a robot, look into its file, compare it with others, "
+    "measure this machine.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -44,6 +46,7 @@ app.command()(simulate)
 app.command()(info)
 app.command()(convert)
 app.command()(bench)
+app.command()(compare)
 app.command()(zoo)
 app.add_typer(cache, name="cache")
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.comparison.source import without_shapes
 from kinetree.io.native.from_file import is_native
 from kinetree.layouts import Layout
 from kinetree.model import Model
@@ -23,6 +24,8 @@ __all__ = ["Peer", "Samples", "peers"]
 
 Call = Callable[[], object]
 MOST_DEGREES_OF_FREEDOM = 1000
+_MUJOCO = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
+"""Settings with which MuJoCo reads almost every file."""
 FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 
@@ -106,7 +109,7 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
-    model = mujoco.MjModel.from_xml_string(_without_shapes(file, floating_base))
+    model = mujoco.MjModel.from_xml_string(without_shapes(file, _MUJOCO, floating_base))
     _same_size((model.nq, model.nv), samples)
     # Smooth dynamics only, as in the other libraries.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
@@ -120,25 +123,3 @@ def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> P
             "frame_placement": lambda: mujoco.mj_kinematics(model, data),
         },
     )
-
-
-def _without_shapes(file: Path, floating_base: bool) -> str:
-    """The URDF in a form MuJoCo can read: without meshes, and with a floating root as a joint of the file."""
-    from xml.etree import ElementTree as etree
-
-    robot = etree.parse(file).getroot()  # kinetree's reader has already accepted this file, so it has no entities
-    for link in robot.iter("link"):
-        for shape in [*link.findall("visual"), *link.findall("collision")]:
-            link.remove(shape)
-    compiler = etree.SubElement(etree.SubElement(robot, "mujoco"), "compiler")
-    settings = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
-    for name, value in settings.items():
-        compiler.set(name, value)
-    if floating_base:
-        children = {child.get("link") for child in robot.iter("child")}
-        root = next(str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children)
-        etree.SubElement(robot, "link", name="world_of_the_benchmark")
-        joint = etree.SubElement(robot, "joint", name="root_of_the_benchmark", type="floating")
-        etree.SubElement(joint, "parent", link="world_of_the_benchmark")
-        etree.SubElement(joint, "child", link=root)
-    return etree.tostring(robot, encoding="unicode")

@@ -29,22 +29,28 @@ def load(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
+    srdf: str | os.PathLike[str] | None = None,
 ) -> Model:
-    """Read a robot file: URDF, or the text form that `kt.save` writes. The contents tell which.
+    """Read a robot file: URDF, MJCF, SDF, or the text form that `kt.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
-    as the file says; the root of a URDF file is then fixed. Joints that mimic others follow them and have no
-    coordinates of their own in q and v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the
-    place of that of the file, which is (0, 0, -9.81) in a URDF file. `package_roots` are the folders in which meshes
-    may be looked up, see `load_urdf`; with `ros_packages`, `package://NAME/…` is also looked up where the environment
-    variables ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a
-    text form that are not kinetree's own.
+    as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it, and
+    MJCF has joints of its own for this. Joints that
+    mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they move
+    independently. `gravity` (3,), m/s², takes the place of that of the file, which is (0, 0, -9.81) in a URDF file.
+    `package_roots` are the folders in which meshes and included files may be looked up, see `load_urdf`; with
+    `ros_packages`, `package://NAME/…` is also looked up where the environment variables ROS_PACKAGE_PATH and
+    AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text form that are not
+    kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision pairs go
+    into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
     about anything suspicious but possible.
     """
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
+    if srdf is not None and not isinstance(srdf, str | os.PathLike):
+        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
     path = Path(path)
     if path.suffix.lower() == ".xacro":
         raise ModelError(
@@ -67,6 +73,10 @@ def load(
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})") from None
+        if srdf is not None:
+            from kinetree.io.srdf import read_srdf
+
+            robot = read_srdf(Path(srdf), robot)
         return robot if gravity is None else robot.with_gravity(gravity)
 
 
@@ -88,8 +98,12 @@ def _reader(root: Element) -> Callable[..., Model]:
         from kinetree.io.mjcf.reader import read_file as read_mjcf
 
         return read_mjcf
+    if root.tag == "sdf":
+        from kinetree.io.sdf.reader import read_file as read_sdf
+
+        return read_sdf
     return root.fail(
-        "this is no robot file that kinetree knows; a URDF file begins with <robot>, an MJCF file with <mujoco>"
+        "this is no robot file that kinetree knows; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>"
     )
 
 

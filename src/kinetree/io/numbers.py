@@ -11,7 +11,7 @@ import re
 
 from kinetree.io.document import Element, shown
 
-__all__ = ["bound", "number", "number_each", "numbers", "some_numbers"]
+__all__ = ["bound", "number", "number_each", "numbers", "numbers_of", "some_numbers"]
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _BLANK = r"[ \t\r\n]"
@@ -72,14 +72,19 @@ def numbers(
         if default is not None:
             return default
         element.fail(f'has no attribute "{attribute}"; add it')
+    return numbers_of(element, text, count, attribute)
+
+
+def numbers_of(element: Element, text: str, count: int, attribute: str | None = None) -> tuple[float, ...]:
+    """The `count` numbers in a text, which is that of an attribute or, without one, of the element."""
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(attribute, text, count))
+        element.fail(_why_not(_given(text, attribute), text, count))
     values = tuple(map(float, text.split()))
     if len(values) != count:
         wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
-        element.fail(f'{attribute}="{shown(text, 40)}" holds {len(values)} numbers, but {wanted} must stand there')
+        element.fail(f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there")
     if not all(map(math.isfinite, values)):
-        element.fail(f'{attribute}="{shown(text, 40)}" is too large for a 64-bit number')
+        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number")
     return values
 
 
@@ -87,18 +92,21 @@ def some_numbers(element: Element, attribute: str, least: int, most: int) -> tup
     """The value of an attribute that holds `least` to `most` numbers separated by blanks; it must be present."""
     text = element.attributes[attribute]
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(attribute, text, most))
+        element.fail(_why_not(_given(text, attribute), text, most))
     values = tuple(map(float, text.split()))
     if not least <= len(values) <= most:
         wanted = f"{least} numbers" if least == most else f"{least} to {most} numbers"
-        element.fail(f'{attribute}="{shown(text, 40)}" holds {len(values)} numbers, but {wanted} must stand there')
+        element.fail(f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there")
     if not all(map(math.isfinite, values)):
-        element.fail(f'{attribute}="{shown(text, 40)}" is too large for a 64-bit number')
+        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number")
     return values
 
 
-def _why_not(attribute: str, text: str, count: int) -> str:
-    given = f'{attribute}="{shown(text, 40)}"'
+def _given(text: str, attribute: str | None) -> str:
+    return f'"{shown(text.strip(), 40)}"' if attribute is None else f'{attribute}="{shown(text, 40)}"'
+
+
+def _why_not(given: str, text: str, count: int) -> str:
     wanted = "a number" if count == 1 else f"{count} numbers separated by blanks"
     if not text.strip():
         return f"{given} is empty; {wanted} must stand there"

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import DTypeError, OptionError, ShapeError
 from kinetree.inputs import plain
 from kinetree.joints import JointKind
-from kinetree.model import changes, quaternions
+from kinetree.model import changes, named_states, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
 from kinetree.model.changes import Changed
@@ -72,6 +72,43 @@ class Model(Robot):
         [0.0, 0.0, -9.81]
         """
         return nominal(self, name)
+
+    def group(self, name: str) -> list[str]:
+        """The moving joints of a group, in the order of q: those it names, those of its chains and of its subgroups.
+
+        Groups come from an SRDF file, `kt.load(path, srdf=…)`; `robot.extras.groups` holds them as in the file.
+
+        Raises:
+            NameNotFoundError: If there is no such group.
+        """
+        return named_states.group(self, name)
+
+    def named_configuration(
+        self, name: str, *, group: str | None = None, q: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """The configuration (nq,) that an SRDF file gives a name, such as "home"; see `kt.load(path, srdf=…)`.
+
+        Args:
+            name: One of `robot.extras.named_states`.
+            group: Its group, if states of several groups have this name.
+            q: What all other joints are at, (nq,); by default their neutral configuration.
+
+        Joints that mimic others follow them, whatever the file says; values for a floating base count only if the base
+        of this robot floats.
+
+        Raises:
+            NameNotFoundError: If there is no such state.
+            ModelError: If several groups have it and none is named.
+            ShapeError, DTypeError, ConfigurationError: For a q that is not a configuration.
+
+        >>> import kinetree as kt
+        >>> from kinetree.model.extras import Extras, JointValues, NamedState
+        >>> builder = kt.ModelBuilder.of(kt.zoo.load("double_pendulum"))
+        >>> builder.extras = Extras(named_states=(NamedState("up", "arm", (JointValues("elbow", (0.5,)),)),))
+        >>> builder.build().named_configuration("up").tolist()
+        [0.0, 0.5]
+        """
+        return named_states.named_configuration(self, name, group, q)
 
     def rechart(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The same state (q (…, nq), v (…, nv)) in coordinates far from their singularities; leading axes broadcast.

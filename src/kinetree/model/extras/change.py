@@ -26,7 +26,7 @@ class Change:
     bodies: Mapping[str, str]
     """The new names of bodies that remain, by their old ones."""
     joints: Mapping[str, str]
-    """Those of joints that remain, even if they are fixed now."""
+    """The names of joints that remain, even if they are fixed now."""
     frames: Mapping[str, str]
     factors: Mapping[str, tuple[float, ...]]
     """By old name of a moving joint, what its coordinates are multiplied by; those that change otherwise are absent."""

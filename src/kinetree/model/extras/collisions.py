@@ -1,4 +1,4 @@
-"""Which bodies are checked for collisions with which, and spheres that stand in for them, as SRDF files say."""
+"""Which bodies are checked for collisions with which, and spheres that replace their shapes, as SRDF files say."""
 
 from __future__ import annotations
 

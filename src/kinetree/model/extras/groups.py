@@ -22,7 +22,7 @@ class JointGroup:
     joints: tuple[str, ...] = ()
     bodies: tuple[str, ...] = ()
     chains: tuple[tuple[str, str], ...] = ()
-    """Of each chain, the body it begins at and the one it ends at."""
+    """The bodies that each chain begins and ends at."""
     groups: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

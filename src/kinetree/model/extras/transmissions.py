@@ -52,7 +52,7 @@ class Transmission:
     joints: tuple[TransmissionJoint, ...] = ()
     actuators: tuple[TransmissionActuator, ...] = ()
     reduction: float | None = None
-    """Of the whole transmission, where it stands beside the actuator, as in PR2's files."""
+    """The reduction of the whole transmission, where a file gives it beside the actuator, as PR2's do."""
     other: tuple[Unused, ...] = ()
     """Other elements in it, as they are written."""
 

@@ -1,0 +1,112 @@
+"""`kinetree compare`: a robot file beside other libraries' readings of it, or beside a second file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.cli.output import output_console, warnings_as_lines
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, robot_file
+from kinetree.errors import MissingPackageError, OptionError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from kinetree.comparison import Comparison, Counterpart
+
+__all__ = ["compare"]
+
+_MOST_ROWS = 40
+_DIFFERENT = 1
+
+
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="A robot file, or a robot of the zoo.")],
+    second: Annotated[
+        str | None, typer.Argument(metavar="[B]", help="A second one to compare with.", show_default=False)
+    ] = None,
+    peers: Annotated[
+        str | None,
+        typer.Option(
+            "--with",
+            help="Libraries that read the file too (B, if given), such as mujoco,pinocchio,drake. By default all that "
+            "are installed, or none if B is given.",
+            show_default=False,
+        ),
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=10_000, help="Random states.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")] = 0,
+    tolerance: Annotated[float, typer.Option("--tolerance", help="What counts as equal, relative.")] = 1e-9,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    floating_base: FloatingBase = None,
+    mimic: FollowLeaders = True,
+    package_root: PackageRoots = None,
+    ros_packages: RosPackages = False,
+) -> None:
+    """Compare a robot file with what other libraries make of it, or with a second file.
+
+    Masses, inertias, joints, frames, limits, and at random states placements, the mass matrix, bias and gravity forces,
+    joint for joint. The last line says whether all is equal, or where the first difference is in the order of the tree
+    and why. Exit codes: 0 equal, 1 different (or nothing could be compared), 2 wrong usage.
+    """
+    from kinetree.comparison import compare as compared
+
+    files = [robot_file(name)[0] for name in (first, second) if name is not None]
+    names = None if peers is None else [name.strip() for name in peers.split(",") if name.strip()]
+    try:
+        with warnings_as_lines():
+            result = compared(
+                *files, peers=names, samples=samples, seed=seed, tolerance=tolerance, floating_base=floating_base,
+                mimic=mimic, package_roots=tuple(package_root or ()), ros_packages=ros_packages,
+            )  # fmt: skip
+    except (MissingPackageError, OptionError) as error:
+        raise typer.BadParameter(str(error).removeprefix("compare: ")) from None
+    if as_json:
+        typer.echo(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        _print(result)
+    if not result.is_equal:
+        raise typer.Exit(_DIFFERENT)
+
+
+def _print(result: Comparison) -> None:
+    console = output_console()
+    for counterpart in result.counterparts:
+        if counterpart.unread:
+            console.print(counterpart.unread, markup=False, soft_wrap=True)
+            continue
+        console.print(_table(result, counterpart), soft_wrap=True)
+        for difference in counterpart.differences[:_MOST_ROWS]:
+            console.print(f"- {difference.text}", markup=False, soft_wrap=True)
+        if len(counterpart.differences) > _MOST_ROWS:
+            console.print(f"… and {len(counterpart.differences) - _MOST_ROWS} more", soft_wrap=True)
+        for note in counterpart.notes:
+            console.print(f"note: {note}", markup=False, soft_wrap=True)
+        console.print()
+    for sentence in result.absent:
+        console.print(sentence, markup=False, soft_wrap=True)
+    console.print(result.verdict, markup=False, soft_wrap=True)
+
+
+def _table(result: Comparison, counterpart: Counterpart) -> Table:
+    """One row per quantity: the worst error, what it is a part of, and where it is."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    title = Text(f"{result.robot} beside {counterpart.title}")
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for heading in ("", "worst", "in parts of", "compared", "at"):
+        table.add_column(heading, justify="right" if heading in ("worst", "compared") else "left", overflow="fold")
+    for quantity in counterpart.quantities:
+        if quantity.problem:
+            table.add_row(Text(quantity.name), "-", Text(quantity.problem), "0", "")
+            continue
+        style = "red" if quantity.error > result.tolerance else ""
+        table.add_row(
+            Text(quantity.name), Text(f"{quantity.error:.2g}", style=style), Text(quantity.scale),
+            str(quantity.count), Text(quantity.where if quantity.error else ""),
+        )  # fmt: skip
+    return table

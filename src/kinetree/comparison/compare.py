@@ -1,0 +1,154 @@
+"""`kt.compare`: a robot beside other libraries' readings of its file, or beside a second robot."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.comparison.result import Comparison, Settings
+from kinetree.errors import DTypeError, MissingPackageError, OptionError, nearest_names
+from kinetree.io.load import load
+from kinetree.model import Model
+
+__all__ = ["compare"]
+
+_MOST_SAMPLES = 10_000
+LIBRARIES = {"mujoco": ("mujoco", "mujoco"), "pinocchio": ("pinocchio", "pin"), "drake": ("pydrake", "drake")}
+"""By name: the module, and the package that has it."""
+
+
+def compare(
+    a: Model | str | os.PathLike[str],
+    b: Model | str | os.PathLike[str] | None = None,
+    *,
+    peers: Sequence[str] | None = None,
+    samples: int = 5,
+    seed: int = 0,
+    tolerance: float = 1e-9,
+    floating_base: bool | None = None,
+    mimic: bool = True,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+) -> Comparison:
+    """Compare a robot with what other libraries make of its file, or with a second robot.
+
+    Total mass, the mass, centre of mass and inertia of each moving body, joint axes and origins, placements of bodies,
+    limits, armature, damping, friction, stiffness, gravity; and at random states placements, M(q), bias forces and
+    gravity forces, joint for joint. Joints and bodies are matched by name, whatever their order. The first difference
+    in the order of the tree is told together with what the data say about its cause.
+
+    Args:
+        a: A robot, or the path of its file.
+        b: A second robot, or the path of its file.
+        peers: Libraries that read the file, of "mujoco", "pinocchio" and "drake". By default, all that are installed,
+            or none if `b` is given. They read the file of `b`, or of `a` where there is no `b`: both may be given to
+            compare a file with what another library makes of a second one.
+        samples: The number of random states.
+        seed: Their seed.
+        tolerance: What counts as equal, relative to each quantity's scale; the result tells which.
+        floating_base, mimic, package_roots, ros_packages: As for `kt.load`, for files.
+
+    Returns:
+        A record whose text is a report; `is_equal`, `verdict`, and for each counterpart its `quantities` and
+        `differences`. Where a library cannot read the file, its reason is the counterpart's `unread`.
+
+    Raises:
+        ModelError: A file is not a robot.
+        OptionError, DTypeError: An argument outside its values; nothing to compare with.
+        MissingPackageError: A library that `peers` names is not installed, or none is.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> found = kt.compare(robot, robot.with_gravity((0, 0, -1.62)))
+    >>> found.is_equal, found.counterparts[0].first.text
+    (False, 'gravity of the robot: (0, 0, -9.81) m/s² here, (0, 0, -1.62) m/s² there')
+    """
+    from kinetree.comparison.beside import beside
+
+    settings = _checked(samples, seed, tolerance)
+    wanted = _libraries(peers, with_default=b is None)
+    options = {
+        "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
+    }  # fmt: skip
+    ours = _robot("a", a, options)
+    second = None if b is None else _robot("b", b, options)
+    present, absent = _present(wanted, named=peers is not None)
+    if second is None and not present:
+        raise MissingPackageError(f"there is nothing to compare with: {'; '.join(absent) or 'no peers were named'}")
+    file = None if not present else _file(*((a, ours) if second is None or b is None else (b, second)))
+    titles = [_title(robot, given) for robot, given in ((ours, a), (second, b)) if robot is not None]
+    if len(titles) == 2 and titles[0] == titles[1]:
+        titles[1] = "the second robot"
+    found = beside(ours, second, titles, file, present, settings)
+    return Comparison(ours.name, ours.source, settings.tolerance, settings.samples, tuple(found), tuple(absent))
+
+
+def _checked(samples: Any, seed: Any, tolerance: Any) -> Settings:
+    for name, x, least, most in (("samples", samples, 1, _MOST_SAMPLES), ("seed", seed, 0, 2**63)):
+        if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
+            raise OptionError(f"compare: {name} must be a whole number from {least} to {most}, not {x!r:.60}")
+    is_number = isinstance(tolerance, int | float | np.floating) and not isinstance(tolerance, bool)
+    if not is_number or not 0.0 <= tolerance < np.inf:
+        raise OptionError(f"compare: tolerance must be a number from 0 on, such as 1e-9, not {tolerance!r:.60}")
+    return Settings(int(samples), int(seed), float(tolerance))
+
+
+def _libraries(peers: Any, with_default: bool) -> list[str]:
+    if peers is None:
+        return list(LIBRARIES) if with_default else []
+    if isinstance(peers, str | bytes) or not isinstance(peers, Sequence):
+        raise DTypeError(f"compare: peers is a list of names, such as ['mujoco'], not {peers!r:.60}")
+    for name in peers:
+        if name not in LIBRARIES:
+            near = nearest_names(str(name), LIBRARIES)
+            raise OptionError(f"compare: there is no library {name!r:.60} to compare with: {near}")
+    return list(dict.fromkeys(peers))
+
+
+def _robot(argument: str, given: Any, options: dict[str, Any]) -> Model:
+    if isinstance(given, Model):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        raise DTypeError(f"compare: {argument} is a robot or the path of its file, not {type(given).__name__}")
+    return load(given, **options)
+
+
+def _title(robot: Model, given: Any) -> str:
+    return repr(robot.name) if isinstance(given, Model) else Path(given).name
+
+
+def _file(given: Any, robot: Model) -> tuple[Path, Model]:
+    """The file that libraries read, and what kinetree made of it."""
+    path = Path(robot.source if isinstance(given, Model) else given)
+    if isinstance(given, Model) and not (robot.source and path.is_file()):
+        raise OptionError(
+            f"compare: {robot.name!r} was not read from a file that other libraries could read; give the path of one, "
+            "or a second robot"
+        )
+    return path, robot
+
+
+def _present(wanted: Sequence[str], named: bool) -> tuple[list[str], list[str]]:
+    """The libraries that are installed, and a sentence for each that is not."""
+    present, absent = [], []
+    for name in wanted:
+        module, package = LIBRARIES[name]
+        if _is_installed(module):
+            present.append(name)
+        elif named:
+            raise MissingPackageError(f"compare: {name} is not installed (pip install {package})")
+        else:
+            absent.append(f"{name} is not installed (pip install {package})")
+    return present, absent
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,156 @@
+"""Drake as a side of a comparison."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError
+from kinetree.comparison.seen import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
+from kinetree.comparison.source import Source, without_shapes
+
+__all__ = ["DrakeSide"]
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    "revolute": ("revolute", "continuous"),
+    "quaternion_floating": ("free", "floatingbase"),
+    "rpy_floating": ("freerpy",),
+    "ball_rpy": ("spherical",),
+    "screw": ("helical",),
+}
+
+
+class DrakeSide(Engine):
+    """A file as Drake reads it; a URDF file without its shapes."""
+
+    library = "drake"
+
+    def __init__(self, source: Source) -> None:
+        plants: Any = importlib.import_module("pydrake.multibody.plant")
+        parsing: Any = importlib.import_module("pydrake.multibody.parsing")
+        self._tree: Any = importlib.import_module("pydrake.multibody.tree")
+        self.name, self.title = "drake", f"drake {_version()}".rstrip()
+        self.notes, self.remarks = [], {}
+        plant = self.plant = plants.MultibodyPlant(0.0)
+        parser = parsing.Parser(plant)
+        if source.format == "URDF":
+            parser.AddModelsFromString(without_shapes(source.file, {}, floating_base=False), "urdf")
+            self.notes.append("drake was given the file without its shapes")
+        elif source.format in ("MJCF", "SDF"):
+            parser.AddModels(str(source.file))
+        else:
+            raise UnreadableError("it reads URDF, SDF and MJCF")
+        robot = source.robot
+        if source.format == "URDF":
+            if not robot.floating_base and robot.root != "world":
+                plant.WeldFrames(plant.world_frame(), plant.GetBodyByName(robot.root).body_frame())
+            plant.mutable_gravity_field().set_gravity_vector(np.array(robot.gravity))
+        plant.Finalize()
+        x, y, z = plant.gravity_field().gravity_vector().tolist()
+        self.gravity = (x, y, z)
+        self.context = plant.CreateDefaultContext()
+        self._describe(source)
+
+    def _describe(self, source: Source) -> None:
+        plant, ours = self.plant, source.robot.joints
+        bodies = [plant.get_body(k) for k in plant.GetBodyIndices(self._tree.default_model_instance())]
+        instances = {int(body.index()) for body in bodies}
+        for joint in (plant.get_joint(k) for k in plant.GetJointIndices()):
+            for body in (joint.parent_body(), joint.child_body()):
+                if int(body.index()) not in instances:
+                    bodies.append(body)
+                    instances.add(int(body.index()))
+        joints = [plant.get_joint(k) for k in plant.GetJointIndices()]
+        above = {int(joint.child_body().index()): joint for joint in joints}
+        self._bodies = {body.name(): body for body in bodies if body.index() != plant.world_body().index()}
+
+        def carrier(body: Any) -> tuple[str, Array]:
+            """What moves a body, and the body's place in it."""
+            T = np.eye(4)
+            while (joint := above.get(int(body.index()))) is not None and not joint.num_velocities():
+                before, after = joint.frame_on_parent(), joint.frame_on_child()
+                T = _fixed_pose(before) @ inverse(_fixed_pose(after)) @ T
+                body = joint.parent_body()
+            return (FIXED if joint is None else body.name()), T
+
+        self.bodies = {}
+        for name, body in self._bodies.items():
+            mover, T = carrier(body)
+            self.bodies[name] = SeenBody(name, mover, T, _solid(body))
+        by_child = {joint.child: name for name, joint in ours.items()}
+        self.joints, self.places = {}, {}
+        self._children: dict[str, Any] = {}
+        for joint in joints:
+            nq, nv = joint.num_positions(), joint.num_velocities()
+            if not nv:
+                continue
+            child = joint.child_body()
+            name = joint.name() if joint.name() in ours else by_child.get(child.name(), joint.name())
+            q, v = joint.position_start(), joint.velocity_start()
+            self.places[name] = Places([*range(q, q + nq)], [*range(v, v + nv)])
+            self._children[name] = child
+            kind = str(joint.type_name())
+            self.joints[name] = SeenJoint(
+                name, _WORDS.get(kind, (kind,)), carrier(joint.parent_body())[0], child.name(), nv, "", _numbers(joint)
+            )
+
+    def neutral(self) -> Array:
+        return np.array(self.plant.GetPositions(self.plant.CreateDefaultContext()))
+
+    def raw(self, q: Array, v: Array) -> Raw:
+        plant, context = self.plant, self.context
+        plant.SetPositions(context, q)
+        plant.SetVelocities(context, v)
+        gravity = -plant.CalcGravityGeneralizedForces(context)
+        placements = {
+            name: np.array(plant.EvalBodyPoseInWorld(context, body).GetAsMatrix4())
+            for name, body in self._bodies.items()
+        }
+        twists = {}
+        world = plant.world_frame()
+        with_v = self._tree.JacobianWrtVariable.kV
+        for name, at in self.places.items():
+            body = self._children[name]
+            origin = inverse(np.array(plant.EvalBodyPoseInWorld(context, body).GetAsMatrix4()))[:3, 3]
+            J = plant.CalcJacobianSpatialVelocity(context, with_v, body.body_frame(), origin, world, world)
+            twists[name] = np.concatenate([J[3:, at.v], J[:3, at.v]])
+        M = np.array(plant.CalcMassMatrix(context))
+        return Raw(placements, twists, M, np.array(plant.CalcBiasTerm(context)) + gravity, np.array(gravity))
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("drake")
+    except PackageNotFoundError:
+        return ""
+
+
+def _fixed_pose(frame: Any) -> Array:
+    return np.array(frame.GetFixedPoseInBodyFrame().GetAsMatrix4())
+
+
+def _solid(body: Any) -> Solid:
+    inertia = body.default_spatial_inertia()
+    mass = float(inertia.get_mass())
+    about_origin = np.array(inertia.CalcRotationalInertia().CopyToFullMatrix3())
+    return Solid(mass, mass * np.array(inertia.get_com()), about_origin)
+
+
+def _numbers(joint: Any) -> dict[str, Sequence[float] | None]:
+    plain = joint.num_positions() == joint.num_velocities()
+
+    def limits(values: Array) -> tuple[float, ...]:
+        return tuple(math.inf if x == math.inf else float(x) for x in values)
+
+    return {
+        "lower limit": limits(joint.position_lower_limits()) if plain else None,
+        "upper limit": limits(joint.position_upper_limits()) if plain else None,
+        "velocity limit": limits(joint.velocity_upper_limits()),
+        "damping": tuple(joint.default_damping_vector().tolist()),
+    }

@@ -1,0 +1,75 @@
+"""The file that other libraries read: its format, and the form of a URDF file in which they can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree as etree
+
+from kinetree.io.native.from_file import is_native
+from kinetree.model import Model
+from kinetree.records import record
+
+__all__ = ["MOVING_WORLD", "Source", "format_of", "without_shapes"]
+
+MOVING_WORLD = "world_that_moves"
+"""What `without_shapes` calls a link named "world" that moves, as MuJoCo takes one of that name for the world."""
+_FORMATS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
+
+
+@record(frozen=True, slots=True)
+class Source:
+    """A robot file, and what kinetree made of it."""
+
+    file: Path
+    format: str
+    """"URDF", "MJCF" or "SDF"; "" if it is none of these."""
+    robot: Model
+
+    @property
+    def root_joint(self) -> str:
+        """The joint of a floating base."""
+        return next(iter(self.robot.joints))
+
+
+def format_of(file: Path) -> str:
+    """The format of a robot file that kinetree has accepted; "" for kinetree's own text."""
+    data = file.read_bytes()
+    if is_native(data):
+        return ""
+    tag = etree.fromstring(data.strip()).tag  # kinetree's reader has accepted it, so it has no entities
+    return _FORMATS.get(tag, "")
+
+
+def without_shapes(
+    file: Path, settings: Mapping[str, str], floating_base: bool, root_joint: str = "root_of_the_benchmark"
+) -> str:
+    """A URDF file in a form that MuJoCo can read: without meshes, and with a floating root as a joint of the file.
+
+    `settings` are attributes of MuJoCo's element `compiler`; they come after those of the file's own.
+    """
+    robot = etree.fromstring(file.read_bytes().strip())  # kinetree's reader has accepted it, so it has no entities
+    for link in robot.iter("link"):
+        for shape in [*link.findall("visual"), *link.findall("collision")]:
+            link.remove(shape)
+    if settings:
+        own = robot.find("mujoco")
+        own = etree.SubElement(robot, "mujoco") if own is None else own
+        compiler = own.find("compiler")
+        compiler = etree.SubElement(own, "compiler") if compiler is None else compiler
+        for name, value in settings.items():
+            compiler.set(name, value)
+    if floating_base:
+        children = {child.get("link") for child in robot.iter("child")}
+        root = next(str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children)
+        if root == "world":
+            root = MOVING_WORLD
+            for element in robot.iter():
+                for attribute in ("name", "link"):
+                    if element.tag in ("link", "parent") and element.get(attribute) == "world":
+                        element.set(attribute, root)
+        etree.SubElement(robot, "link", name="world_around_the_robot")
+        joint = etree.SubElement(robot, "joint", name=root_joint, type="floating")
+        etree.SubElement(joint, "parent", link="world_around_the_robot")
+        etree.SubElement(joint, "child", link=root)
+    return etree.tostring(robot, encoding="unicode")

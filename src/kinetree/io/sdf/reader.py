@@ -1,0 +1,158 @@
+"""Builds a model from an SDF file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kinetree.io.document import Element
+from kinetree.io.notes import Notes
+from kinetree.io.sdf.base import Base
+from kinetree.io.sdf.files import Files
+from kinetree.io.sdf.gearboxes import Edge, read_gearbox
+from kinetree.io.sdf.geometry import read_geometry
+from kinetree.io.sdf.inertia import read_inertia
+from kinetree.io.sdf.joints import ends, joint_type, read_joint
+from kinetree.io.sdf.leftovers import keep_leftovers
+from kinetree.io.sdf.scopes import Node, between, body_of, resolve
+from kinetree.io.sdf.scoping import Scoping
+from kinetree.io.sdf.values import child, flag, numbers
+from kinetree.model import Model, ModelBuilder
+
+__all__ = ["read_file"]
+
+_GRAVITY = (0.0, 0.0, -9.8)
+"""The default acceleration of free fall in a world, m/s²."""
+
+
+def read_file(
+    data: bytes,
+    path: Path,
+    *,
+    floating_base: bool | None = None,
+    mimic: bool = True,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+) -> Model:
+    """The model of a file's contents; see docs/sdf.md."""
+    files = Files(path, data, package_roots, ros_packages=ros_packages)
+    notes = Notes()
+    scoping = Scoping(files, path, notes)
+    resolve(scoping.nodes)
+    builder = ModelBuilder(scoping.top.text("name").strip(), source=str(path))
+    if scoping.world is not None:
+        builder.gravity = _gravity(scoping.world, scoping.scope.version, builder)
+    edges, gearboxes = _edges(scoping, notes, mimic=mimic)
+    above: dict[Node, Edge] = {}
+    for edge in edges:
+        above.setdefault(edge.child, edge)
+    base = Base(scoping, edges, above, floating_base)
+    base.add_world(builder)
+    standing = _standing(scoping.links, above)
+    for link in scoping.links:
+        _add_link(link, builder, files, notes, moves=link not in standing)
+    base.add_joints(scoping, builder)
+    for edge in edges:
+        read_joint(edge.joint, edge.parent, edge.child, builder, notes, mimic=mimic)
+    for gearbox in gearboxes:
+        read_gearbox(gearbox, above, builder, notes)
+    for frame in scoping.frames:
+        body = body_of(frame)
+        builder.add_frame(frame.full, body.full, between(body, frame), where=frame.element)
+    for sentence in (*notes.sentences(), *files.notes()):
+        builder.note(sentence)
+    keep_leftovers(files.documents.values(), builder)
+    return builder.build(floating_base=not base.has_world)
+
+
+def _edges(scoping: Scoping, notes: Notes, *, mimic: bool) -> tuple[list[Edge], list[Node]]:
+    """The joints that connect links, and the gearboxes that couple some of them."""
+    edges: list[Edge] = []
+    gearboxes: list[Node] = []
+    for joint in scoping.joints:
+        type_ = joint_type(joint)
+        assert joint.scope is not None
+        if joint.scope.static:
+            if type_ != "fixed":
+                notes.add("joints in static models do not move and were left out", joint.full)
+            continue
+        if type_ == "gearbox":
+            if mimic:
+                gearboxes.append(joint)
+            else:
+                notes.add("gearboxes were left out, as asked: their joints move on their own", joint.full)
+            continue
+        parent, link = ends(joint)
+        assert link.scope is not None
+        if link.scope.static:
+            joint.element.fail(f"its child {link.full!r} is in a static model, which nothing moves")
+        edges.append(Edge(joint, type_, parent, link))
+    return edges, gearboxes
+
+
+def _standing(links: Sequence[Node], above: Mapping[Node, Edge]) -> set[Node]:
+    """The links that are fixed to the world, so that their inertias do not matter."""
+    known: dict[Node, bool] = {}
+    for link in links:
+        path: dict[Node, None] = {}
+        stands = None
+        while stands is None:
+            edge = above.get(link)
+            if link.kind == "world" or (link.scope is not None and link.scope.static):
+                stands = True
+            elif link in known or link in path or edge is None or edge.type != "fixed":
+                stands = known.get(link, False)
+            else:
+                path[link] = None
+                link = edge.parent
+        known.update(dict.fromkeys((*path, link), stands))
+    return {link for link, stands in known.items() if stands}
+
+
+def _add_link(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, moves: bool) -> None:
+    """Add a link to the builder."""
+    element = link.element
+    if moves:
+        for tag, default, meaning in (
+            ("gravity", True, "gravity acts on every body in kinetree"),
+            ("kinematic", False, "forces move every body in kinetree"),
+        ):
+            if flag(element, tag, default=default) != default:
+                word = "false" if default else "true"
+                builder.suspect(child(element, tag), f"link {link.full!r} has <{tag}>{word}</{tag}>, but {meaning}")
+    _refuse_twins(element)
+    shapes = [
+        read_geometry(part, link, files, notes) for part in element.children if part.tag in ("visual", "collision")
+    ]
+    inertial = child(element, "inertial")
+    builder.add_body(
+        link.full,
+        read_inertia(link, builder, files, notes, moves=moves),
+        geometry=[shape for shape in shapes if shape is not None],
+        where=element if inertial is None else inertial,
+    )
+
+
+def _refuse_twins(link: Element) -> None:
+    """Refuse shapes of one link that have the same name."""
+    for tag in ("visual", "collision"):
+        seen: dict[str, Element] = {}
+        for part in link.all(tag):
+            name = part.text("name").strip()
+            if name in seen:
+                part.fail(f"the link has another <{tag}> of this name (line {seen[name].line}); rename one of them")
+            seen[name] = part
+
+
+def _gravity(world: Element, version: int, builder: ModelBuilder) -> tuple[float, float, float]:
+    """The acceleration of free fall in a world; before SDF 1.6 it was in <physics>."""
+    found = child(world, "gravity")
+    if found is None and version < 6:
+        for physics in world.all("physics"):
+            found = found or child(physics, "gravity")
+    if found is None:
+        builder.note("the world has no <gravity>; it is (0, 0, -9.8), SDF's default")
+        return _GRAVITY
+    x, y, z = numbers(found, 3)
+    return x, y, z

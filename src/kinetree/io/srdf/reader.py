@@ -1,0 +1,184 @@
+"""From an SRDF file and the robot it belongs to, to what a planner needs to know about that robot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from kinetree.io.document import Document, Element, read_document
+from kinetree.io.numbers import number, numbers
+from kinetree.io.srdf.names import Names
+from kinetree.io.srdf.shapes import SHAPES
+from kinetree.io.urdf.raw import MAX_RAW, as_written, count
+from kinetree.model import Model
+from kinetree.model.extras import (
+    BodySpheres,
+    CollisionPair,
+    EndEffector,
+    Extras,
+    JointGroup,
+    JointProperty,
+    JointValues,
+    NamedState,
+    PassiveJoint,
+    Sphere,
+    UncheckedBody,
+    VirtualJoint,
+)
+
+__all__ = ["read_srdf"]
+
+
+def read_srdf(path: Path, robot: Model) -> Model:
+    """The robot with what the file says in its extras.
+
+    Raises `ModelError`, with the line, for anything in the file that does not fit the robot.
+    """
+    document = read_document(path, SHAPES)
+    root = document.root
+    if root.tag != "robot" or root.all("link") or root.all("joint"):
+        root.fail("this is no SRDF file: it must begin with <robot> and hold groups, states and pairs, not links")
+    if robot.extras.groups or robot.extras.named_states:
+        root.fail(f"{robot.name!r} has groups and named states already; load the robot from a file without them")
+    names = Names(robot, root)
+    reader = _Reader(names)
+    extras = Extras(
+        unused=tuple(as_written(child) for child in reader.unknown(root)),
+        groups=reader.groups(root),
+        named_states=reader.states(root),
+        end_effectors=tuple(map(reader.end_effector, root.all("end_effector"))),
+        virtual_joints=tuple(
+            VirtualJoint(
+                names.word(e, "name"), names.word(e, "type"), names.word(e, "parent_frame"), names.body(e, "child_link")
+            )
+            for e in root.all("virtual_joint")
+        ),
+        passive_joints=tuple(PassiveJoint(names.joint(e, "name")) for e in root.all("passive_joint")),
+        joint_properties=tuple(
+            JointProperty(names.joint(e, "joint_name"), names.word(e, "property_name"), e.attributes.get("value", ""))
+            for e in root.all("joint_property")
+        ),
+        collision_pairs=tuple(reader.pair(child) for child in root.children if child.tag in _CHECKED),
+        unchecked_bodies=tuple(UncheckedBody(names.body(e, "link")) for e in root.all("disable_default_collisions")),
+        body_spheres=tuple(map(reader.spheres, root.all("link_sphere_approximation"))),
+    )
+    notes = [*reader.notes(), *_notes(document, robot, path)]
+    parts = robot.parts
+    return replace(
+        robot,
+        notes=(*robot.notes, *notes),
+        parts=replace(parts, extras=parts.extras.with_those_of(extras), notes=(*parts.notes, *notes)),
+    )
+
+
+_CHECKED = {"disable_collisions": False, "enable_collisions": True}
+
+
+class _Reader:
+    """Reads the elements of one file."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._fixed: list[str] = []
+
+    def notes(self) -> list[str]:
+        """What was left out."""
+        if not self._fixed:
+            return []
+        return [f"values for joints that are fixed were left out of the named states: {', '.join(self._fixed)}"]
+
+    def unknown(self, root: Element) -> list[Element]:
+        """The elements that SRDF does not define."""
+        found = [child for child in root.children if child.tag not in SHAPES["robot"].children]
+        if (size := sum(map(count, found))) > MAX_RAW:
+            root.fail(f"there are {size:,} elements that SRDF does not define; the limit is {MAX_RAW:,}")
+        return found
+
+    def groups(self, root: Element) -> tuple[JointGroup, ...]:
+        """All groups, none of which may hold itself."""
+        elements = {self._names.word(element, "name"): element for element in root.all("group")}
+        found = {name: self._group(name, element) for name, element in elements.items()}
+        settled: set[str] = set()
+        pending = list(found)
+        while pending:
+            rest = [name for name in pending if not settled.issuperset(found[name].groups)]
+            if len(rest) == len(pending):
+                elements[rest[0]].fail(f"group {rest[0]!r} holds itself, through its subgroups {found[rest[0]].groups}")
+            settled.update(set(pending) - set(rest))
+            pending = rest
+        return tuple(found.values())
+
+    def _group(self, name: str, element: Element) -> JointGroup:
+        names = self._names
+        return JointGroup(
+            name,
+            tuple(names.joint(e, "name") for e in element.all("joint")),
+            tuple(names.body(e, "name") for e in element.all("link")),
+            tuple((names.body(e, "base_link"), names.body(e, "tip_link")) for e in element.all("chain")),
+            tuple(names.group(e, "name") for e in element.all("group")),
+        )
+
+    def states(self, root: Element) -> tuple[NamedState, ...]:
+        """All named states, of which a group has only one of each name."""
+        found: dict[tuple[str, str], NamedState] = {}
+        for element in root.all("group_state"):
+            name = self._names.word(element, "name")
+            # Pinocchio and its files need no group.
+            group = self._names.group(element, "group") if "group" in element.attributes else ""
+            if (name, group) in found:
+                element.fail(f"there is another state {name!r} of the group {group!r}; rename one of them")
+            values: dict[str, JointValues] = {}
+            for child in element.all("joint"):
+                joint = self._names.joint(child, "name")
+                if joint in values:
+                    child.fail(f"state {name!r} has a second value for joint {joint!r}; remove one")
+                expected = self._names.values(joint)
+                if not expected:
+                    self._fixed.append(f"{joint} in {name}")
+                    continue
+                values[joint] = JointValues(joint, numbers(child, "value", expected))
+            found[name, group] = NamedState(name, group, tuple(values.values()))
+        return tuple(found.values())
+
+    def end_effector(self, element: Element) -> EndEffector:
+        names = self._names
+        above = names.group(element, "parent_group") if element.attributes.get("parent_group", "").strip() else ""
+        return EndEffector(
+            names.word(element, "name"), names.group(element, "group"), names.body(element, "parent_link"), above
+        )
+
+    def pair(self, element: Element) -> CollisionPair:
+        body1, body2 = self._names.body(element, "link1"), self._names.body(element, "link2")
+        return CollisionPair(body1, body2, _CHECKED[element.tag], element.attributes.get("reason", "").strip())
+
+    def spheres(self, element: Element) -> BodySpheres:
+        found = []
+        for child in element.all("sphere"):
+            x, y, z = numbers(child, "center", 3)
+            radius = number(child, "radius")
+            if radius < 0.0:
+                child.fail(f"radius={radius:g} is negative; give it as a positive number of metres")
+            found.append(Sphere((x, y, z), radius))
+        if not found:
+            element.lacks("sphere")
+        return BodySpheres(self._names.body(element, "link"), tuple(found))
+
+
+def _notes(document: Document, robot: Model, path: Path) -> list[str]:
+    root = document.root
+    notes = [f"groups, named states and collision pairs are those of {path}"]
+    name = root.attributes.get("name", "").strip()
+    if name != robot.name:
+        notes.append(f"the SRDF file is for a robot named {name!r}, this one is {robot.name!r}")
+    known = SHAPES["robot"].children
+    other = Counter(child.tag for child in root.children if child.tag not in known)
+    if other:
+        told = ", ".join(f"<{tag}> ({number})" for tag, number in other.items())
+        notes.append(f"elements that SRDF does not define are in extras.unused: {told}")
+    if document.skipped or document.skipped_attributes:
+        told = ", ".join(
+            f"{what} ({number})" for what, number in (document.skipped + document.skipped_attributes).items()
+        )
+        notes.append(f"elements and attributes inside others that SRDF does not define were skipped: {told}")
+    return notes
