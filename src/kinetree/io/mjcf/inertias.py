@@ -13,13 +13,14 @@ from kinetree.io.mjcf.meshes import principal_axes
 from kinetree.io.mjcf.orientations import SPELLINGS, from_quaternion, orientation
 from kinetree.io.mjcf.settings import Settings
 from kinetree.records import record
-from kinetree.spatial import Inertia, Sym3, Transform, Vec3
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
 __all__ = ["Mass", "body_mass", "is_weighed"]
 
 Floats = NDArray[np.float64]
 
 _NOTHING = (0.0, 0.0, 0.0)
+_NEAR = 1.0 - 1e-9
 _ROUNDING = 1e-9
 """How far, relative to the largest, principal moments of a full matrix may violate the triangle inequality."""
 
@@ -74,11 +75,21 @@ def _of_geoms(geoms: Sequence[Geom], body: BodyPart) -> Mass:
 
 
 def _principal(mass: float, com: Vec3, central: Floats) -> Mass:
-    """By the principal axes that MuJoCo finds."""
-    (xx, yy, zz), quaternion = principal_axes(central)
+    """By its principal axes, in the order and with the signs that MuJoCo gives them."""
+    _, quaternion = principal_axes(central)
     w, x, y, z = map(float, quaternion)
-    R = from_quaternion((w, x, y, z))
-    return Mass(mass, (float(xx), float(yy), float(zz)), Transform(R.T, com))
+    E = np.array(from_quaternion((w, x, y, z)).T.components(), dtype=np.float64).reshape(3, 3)
+    # Those are as exact as an iteration that ends at 1e-7; the eigenvectors next to them are exact.
+    moments, vectors = np.linalg.eigh(central)
+    along = E @ vectors
+    nearest = np.abs(along).argmax(axis=1)
+    signs = np.sign(along[range(3), nearest])
+    if sorted(nearest) == [0, 1, 2] and np.abs(along[range(3), nearest]).min() > _NEAR:
+        E, moments = signs[:, None] * vectors.T[nearest], moments[nearest]
+    else:  # equal moments, between which any axes will do
+        moments = np.diag(E @ central @ E.T)
+    xx, yy, zz = map(float, moments)
+    return Mass(mass, (xx, yy, zz), Transform(Mat3(*(Vec3(*map(float, row)) for row in E)), com))
 
 
 def _explicit(part: Part, settings: Settings) -> Mass:
