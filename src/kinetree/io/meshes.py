@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from kinetree.errors import ModelError, listed
+from kinetree.io.document import shown
 from kinetree.io.ros_packages import VARIABLES, RosPackages
+from kinetree.problems import Problem, problem
 
 __all__ = ["MeshFinder"]
 
@@ -45,6 +47,14 @@ class MeshFinder:
         if address not in self._found:
             self._found[address] = self._look_up(address)
         return self._found[address][0]
+
+    def missing(self, where: object, address: str) -> Problem:
+        """What to say about one mesh that was asked for and not found."""
+        _, reason, name = self._found[address]
+        told = f" ({name})" if name != address else ""
+        advice = self._advice((reason,)).removeprefix("; ") or "put the file there or correct the address"
+        sentence = f"the mesh {shown(address, 120)!r} is {reason}{told}; {advice}"
+        return problem(where, sentence, "missing-mesh", severity="warning")
 
     def note(self) -> str:
         """One sentence about the meshes that were asked for and not found, whatever the reasons; empty without any.
