@@ -152,9 +152,7 @@ def _limits(
     return Limits((lower,), (upper,), (velocity,), (effort,))
 
 
-def _bound(
-    limit: Element, attribute: str, name: str, notes: Notes, version: Version, problems: Problems
-) -> float:
+def _bound(limit: Element, attribute: str, name: str, notes: Notes, version: Version, problems: Problems) -> float:
     if attribute not in limit.attributes:
         if version >= (1, 2):  # where this is the default
             return math.inf
