@@ -23,6 +23,8 @@ _SMALLER = 0.01
 _LIGHT = 0.01
 """The share of the mean mass below which a body's inertia does not matter."""
 _UNIT_FACTORS = ((1e9, "g·mm²"), (1e6, "kg·mm²"), (1e3, "g·m²"))
+_LEAST = 0.02
+"""The square of the radius of gyration over the body's size, of a plausible body, is between this and one."""
 _OUTSIDE = 0.5
 """How far outside a body its centre of mass may be, as a part of the body's diagonal."""
 _RATIO = 1e6
@@ -48,7 +50,7 @@ def check_masses(subject: Subject, problems: Collected) -> Iterator[Problem]:
         com = table[k, 1:4] / mass[k]
         box = subject.extents[link.name]
         yield from _outside(link, com, box)
-        gyration = float(np.sqrt(moments[k, 2] / mass[k]))
+        gyration = float(np.sqrt(max(moments[k, 2], 0.0) / mass[k]))
         yield from _size(subject, link, gyration, box, com, is_heavy=mass[k] > _LIGHT * mean)
     yield from _ratios(subject)
 
@@ -85,7 +87,7 @@ def _size(
     of = "the body is" if box.is_known else "the whole robot is"
     if gyration > _LARGER * size:
         factor = (gyration / size) ** 2
-        unit = next((unit for least, unit in _UNIT_FACTORS if factor > 0.02 * least), "")
+        unit = next((unit for ratio, unit in _UNIT_FACTORS if _LEAST * ratio < factor <= ratio), "")
         sentence = (
             f"body {link.name!r} has an inertia with a radius of gyration of {gyration:.3g} m, but {of} only "
             f"{size:.3g} m large"
@@ -94,7 +96,7 @@ def _size(
             yield warning(link.where, f"{sentence}; give kg·m² if this is in {unit}", "inertia-units")
         else:
             yield warning(link.where, f"{sentence}; no shape of that size has it", "inertia-size")
-    elif is_heavy and box.is_known and gyration < _SMALLER * size:
+    elif is_heavy and box.is_known and 0.0 < gyration < _SMALLER * size:
         sentence = (
             f"body {link.name!r} has an inertia with a radius of gyration of only {gyration:.3g} m, though {of} "
             f"{size:.3g} m large"
@@ -110,10 +112,12 @@ def _ratios(subject: Subject) -> Iterator[Problem]:
     tree = robot.tree
     joints = {joint.slot: joint for joint in robot.joints.values()}
     lightest: dict[int, tuple[float, int]] = {0: (np.inf, 0)}
+    told: set[int] = set()
     for i, p in tree.outward:
         mass = float(tree.I[i].mass)
         light, carrier = lightest[p]
-        if mass > _RATIO * light:
+        if mass > _RATIO * light and carrier not in told:
+            told.add(carrier)
             name, by = joints[i].child, joints[carrier].child
             sentence = f"body {name!r} ({mass:g} kg) hangs on body {by!r} ({light:g} kg), which is much lighter"
             where = subject.links[name].where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -22,6 +23,7 @@ _TRIES = 3
 _TOLERANCE = 1e-7
 _LONGEST = 3
 """Neighbouring joints that are compared: four in a plane or about a point are dependent, and nothing unusual."""
+_WAYS = {2: "one way", 3: "two ways"}
 _MOST = 3000
 """Joints of a robot that is looked at."""
 
@@ -42,30 +44,31 @@ def check_motions(subject: Subject, problems: Collected) -> Iterator[Problem]:
         if problems.doubts(*names):
             continue
         told = " and ".join(", ".join(map(repr, names)).rsplit(", ", 1))
-        sentence = f"joints {told} move the robot in only {len(names) - 1} ways, whatever the configuration"
-        advice = "check their axes and origins; two of them are the same motion"
+        sentence = f"joints {told} move the robot in only {_WAYS[len(names)]}, whatever the configuration"
+        advice = "check their axes and origins: one of them moves the robot as the others do"
         yield warning(where[names[-1]], f"{sentence}; {advice}", "singular-everywhere")
 
 
 def _dependent(robot: Model) -> Iterator[tuple[str, ...]]:
-    """Chains of two or three neighbouring joints, none of which carries a shorter such chain."""
-    joints = {joint.slot: joint for joint in robot.joints.values()}
+    """Chains of two or three joints of one degree of freedom, whose motions are dependent in every configuration.
+
+    A body between them carries nothing else: the waist and the neck of a humanoid may turn about the same axis.
+    """
+    tree = robot.tree
+    joints = {joint.slot: joint for joint in robot.joints.values() if joint.kind.nv == 1 and joint.has_coordinates}
     if len(joints) > _MOST:
         return
+    carried = Counter(tree.parent[1:])
     rng = np.random.default_rng(0)
-    tree = robot.tree
-    motions = {
-        i: [generic_motion(joint.kind, rng) for _ in range(_TRIES)] for i, joint in joints.items() if joint.kind.nv
-    }
+    motions = {i: [generic_motion(joint.kind, rng) for _ in range(_TRIES)] for i, joint in joints.items()}
     found: set[int] = set()
     for i in sorted(motions):
         chain = [i]
-        while len(chain) < _LONGEST and tree.parent[chain[0]] in motions:
-            chain.insert(0, tree.parent[chain[0]])
-            if not all(joints[k].has_coordinates for k in chain) or found.intersection(chain):
+        while len(chain) < _LONGEST:
+            carrier = tree.parent[chain[0]]
+            if carrier not in motions or carried[carrier] > 1 or carrier in found:
                 break
-            if sum(joints[k].kind.nv for k in chain) > 6:
-                break
+            chain.insert(0, carrier)
             if all(_is_dependent([motions[k][n] for k in chain], [tree.X_T[k] for k in chain]) for n in range(_TRIES)):
                 found.add(i)
                 yield tuple(joints[k].name for k in chain)
@@ -83,4 +86,4 @@ def _is_dependent(motions: Sequence[tuple[Transform, Floats]], placements: Seque
     scale = np.abs(S[3:]).max(initial=0.0)
     S[3:] /= max(scale, 1e-300)
     sizes = np.linalg.svd(S, compute_uv=False)
-    return bool(sizes[-1] < _TOLERANCE * sizes[0]) if S.shape[1] <= 6 else False
+    return bool(sizes[-1] < _TOLERANCE * sizes[0])

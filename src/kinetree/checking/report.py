@@ -72,20 +72,22 @@ class Report:
         return f"<Report {self.file!r}: {self.summary}>"
 
     def __str__(self) -> str:
-        blocks = [f"{self.file}: {self.summary}", *(_block(self.file, found) for found in self.problems)]
+        blocks = [f"{self.file}: {self.summary}", *("\n".join(self.lines(found)) for found in self.problems)]
         return "\n\n".join(blocks)
+
+    def lines(self, found: Problem) -> list[str]:
+        """A problem in a few lines: its place and kind, the element, what is wrong, and how to mend it."""
+        file = found.file or self.file
+        lines = [f"{file}:{found.line}: " if found.line else f"{file}: "]
+        lines[0] += f"{found.severity} [{found.code}]"
+        if found.element:
+            lines.append(f"  in {found.element}")
+        lines.append(f"  {found.sentence}")
+        if found.advice:
+            lines.append(f"  → {found.advice}")
+        if found.repair:
+            lines.append(f"  repair=True: {found.repair}")
+        return lines
 
     def _of(self, severity: str) -> tuple[Problem, ...]:
         return tuple(found for found in self.problems if found.severity == severity)
-
-
-def _block(file: str, found: Problem) -> str:
-    """A problem on a few lines: place, what is wrong, how to mend it."""
-    place = f"{found.file or file}:{found.line}" if found.line else found.file or file
-    lines = [f"{place}: {found.severity} [{found.code}]", *([f"  in {found.element}"] if found.element else [])]
-    lines.append(f"  {found.sentence}")
-    if found.advice:
-        lines.append(f"  → {found.advice}")
-    if found.repair:
-        lines.append(f"  with repair=True: {found.repair}")
-    return "\n".join(lines)

@@ -16,8 +16,8 @@ __all__ = ["check_shapes"]
 
 _FAR = 100.0
 """Metres: no part of a robot is so large, but a mesh in millimetres is."""
-_RATIO = 200.0
-"""How many times as large as the rest of the robot a mesh may be."""
+_RATIO = 50.0
+"""How many times as long as the longest offset of a joint a mesh may be, if it is longer than five metres."""
 _SMALL = 1e-4
 """Metres: a mesh whose scale was applied twice is not larger."""
 

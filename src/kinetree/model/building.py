@@ -80,7 +80,7 @@ def build(
     if problems.collects:
         problems.suspect(problem for warning in found for problem in warning.problems)
         found = [warning for warning in found if not any(problem.repair for problem in warning.problems)]
-        parts = replace(parts, links=mended_links(parts.links, compensated))
+        parts = replace(parts, links=mended_links(parts.links, compensated, problems))
         tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
     sentences = [str(warning) for warning in found]
     fields = {

@@ -57,7 +57,7 @@ def _without_negative(joint: JointSpec) -> JointSpec:
     return replace(joint, drive=mended)
 
 
-def mended_links(links: Sequence[LinkSpec], compensated: Collection[str]) -> tuple[LinkSpec, ...]:
+def mended_links(links: Sequence[LinkSpec], compensated: Collection[str], problems: Problems) -> tuple[LinkSpec, ...]:
     """The links with the nearest physically consistent inertias.
 
     Those whose negative moment is `compensated` by what they are fixed to keep it, as do massless ones.
@@ -77,4 +77,5 @@ def mended_links(links: Sequence[LinkSpec], compensated: Collection[str]) -> tup
         I = Sym3(*(float(C[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
         inertia = Inertia.from_com(float(mass), Vec3(*(float(x) for x in h / mass)), I)
         mended[k] = replace(links[k], inertia=inertia)
+        problems.doubt(links[k].name)
     return tuple(mended)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import ParamSpec, TypeVar
@@ -77,6 +77,9 @@ class Problems:
     def suspect(self, found: Iterable[Problem]) -> None:
         """Take note of what is suspicious but possible."""
 
+    def find_lines(self, lines: Callable[[], Mapping[str, int]]) -> None:
+        """Take note of how to find the lines of elements that do not know theirs."""
+
 
 STRICT = Problems()
 
@@ -91,6 +94,7 @@ class Collected(Problems):
         self.left_out = 0
         """Problems beyond the number that is kept."""
         self.parts: Parts | None = None
+        self._lines: Callable[[], Mapping[str, int]] | None = None
         self._doubtful: set[str] = set()
         self._left_out: set[str] = set()
         self._ambiguous: set[str] = set()
@@ -148,6 +152,9 @@ class Collected(Problems):
         for each in found:
             self._keep(each)
 
+    def find_lines(self, lines: Callable[[], Mapping[str, int]]) -> None:
+        self._lines = lines
+
     @property
     def repairs(self) -> tuple[Problem, ...]:
         """What was mended, with what was done."""
@@ -164,8 +171,17 @@ class Collected(Problems):
             self.left_out += 1
 
     def place(self, file: str) -> None:
-        """Give problems without a file this one."""
-        self.found = dict.fromkeys(found if found.file else found._replace(file=file) for found in self.found)
+        """Give problems that do not know their file or line these."""
+        lines: Mapping[str, int] = {}
+        if self._lines is not None and any(found.element and found.line is None for found in self.found):
+            lines = self._lines()
+        self.found = dict.fromkeys(_placed(found, file, lines) for found in self.found)
+
+
+def _placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:
+    element = found.element.removeprefix(f"{file}: ").removeprefix(f"{file}:")
+    line = found.line or lines.get(element)
+    return found._replace(file=found.file or file, line=line, element=element)
 
 
 class _Part:
@@ -180,5 +196,7 @@ class _Part:
         if not isinstance(error, ModelError):
             return False
         self._problems.add(error)
-        self._problems.leave_out(*self._names)
+        # Others may refer to a part whose name is missing, or is that of another by mistake.
+        is_misnamed = any(found.code == "duplicate-name" for found in error.problems)
+        self._problems.leave_out(*([""] if is_misnamed else self._names))
         return True

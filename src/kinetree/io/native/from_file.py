@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from kinetree.errors import ModelError
 from kinetree.io.meshes import MeshFinder
+from kinetree.io.native.lines import lines_of
 from kinetree.io.native.reading import read_text
 from kinetree.joints import JointKind
 from kinetree.model import Model
@@ -47,6 +49,7 @@ def read_native(
         found = problem("", sentence, "encoding")._replace(file=str(path), line=line)
         raise ModelError(f"{path}:{line}: {sentence}", problems=(found,)) from None
     meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
+    problems.find_lines(partial(lines_of, text))
     return read_text(
         text,
         kinds=kinds,

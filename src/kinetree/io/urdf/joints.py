@@ -20,7 +20,8 @@ from kinetree.spatial import Transform
 __all__ = ["read_joint"]
 
 _ON_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
-_FIXED = Fixed()
+_UNKNOWN = Fixed()
+_X: tuple[float, ...] = (1.0, 0.0, 0.0)
 _IDENTITY = Transform.identity()
 _TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 
@@ -35,9 +36,11 @@ def read_joint(
     before = problems.fatal
     parent = problems.attempt("", _end, joint, parts, "parent")
     child = problems.attempt("", _end, joint, parts, "child")
-    kind = problems.attempt(_FIXED, _kind, joint, name, parts.get("axis"), notes)
+    kind = problems.attempt(_UNKNOWN, _kind, joint, name, parts.get("axis"), notes, problems)
     placement = problems.attempt(_IDENTITY, read_placement, parts.get("origin"))
-    limits = problems.attempt(None, _limits, joint, name, kind, parts.get("limit"), builder, notes, version)
+    limits = None
+    if kind is not _UNKNOWN:
+        limits = problems.attempt(None, _limits, joint, name, kind, parts.get("limit"), builder, notes, version)
     damping = friction = None
     dynamics = parts.get("dynamics")
     if dynamics is not None and kind.nv:
@@ -71,7 +74,7 @@ def _end(joint: Element, parts: Mapping[str, Element], role: str) -> str:
     return (parts.get(role) or joint.lacks(role)).text("link")
 
 
-def _kind(joint: Element, name: str, axis: Element | None, notes: Notes) -> JointKind:
+def _kind(joint: Element, name: str, axis: Element | None, notes: Notes, problems: Problems) -> JointKind:
     word = joint.text("type")
     if word not in _TYPES:
         joint.fail(f'type="{word:.40}" is not a joint type: {nearest_names(word[:40], _TYPES)}')
@@ -80,17 +83,17 @@ def _kind(joint: Element, name: str, axis: Element | None, notes: Notes) -> Join
     if word == "floating":
         return Free()
     if word == "planar":
-        normal = _axis(axis, name, notes)
+        normal = problems.attempt(_X, _axis, axis, name, notes)
         if normal != (0.0, 0.0, 1.0):
             notes.add("the two directions of planar joints whose axis is not z are chosen as kt.Planar does", name)
         return Planar(normal)
-    return _ON_AXIS[word](_axis(axis, name, notes))
+    return _ON_AXIS[word](problems.attempt(_X, _axis, axis, name, notes))
 
 
 def _axis(axis: Element | None, name: str, notes: Notes) -> tuple[float, ...]:
     if axis is None:
         notes.add("joints without <axis> turn about or move along x, URDF's default", name)
-        return (1.0, 0.0, 0.0)
+        return _X
     xyz = numbers(axis, "xyz", 3)
     length = math.hypot(*xyz)
     if length == 0.0:

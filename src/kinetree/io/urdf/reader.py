@@ -20,6 +20,7 @@ from kinetree.io.urdf.links import read_link
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.raw import MAX_RAW, as_written, count
 from kinetree.io.urdf.shapes import SHAPES
+from kinetree.io.urdf.suspicious import suspicious_elements
 from kinetree.io.urdf.transmissions import read_transmission
 from kinetree.io.urdf.version import read_version
 from kinetree.model import Model, ModelBuilder
@@ -109,6 +110,7 @@ def read_urdf(
         builder.extras = _extras(robot, geometry, controllers, notes)
     if problems.collects:
         problems.suspect(skipped_parts(document))
+        problems.suspect(suspicious_elements(robot))
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
     for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_kept(builder.extras), *_skipped(document)):

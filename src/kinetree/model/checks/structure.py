@@ -51,7 +51,7 @@ class Structure:
             for role, name in (("parent", spec.parent), ("child", spec.child)):
                 if name not in self._links:
                     is_whole = False
-                    if problems.doubts(name):
+                    if problems.doubts(name, ""):
                         continue
                     problems.add(
                         fault(
