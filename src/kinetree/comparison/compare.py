@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.comparison.result import Comparison, Settings
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, nearest_names
-from kinetree.io import load
+from kinetree.io.load import load
 from kinetree.model import Model
 
 __all__ = ["compare"]
