@@ -14,6 +14,7 @@ from kinetree.attitudes.exponential_maps import (
     rotation_log,
     rotation_log_jacobian,
 )
+from kinetree.checking import Report, check
 from kinetree.comparison import Comparison, compare
 from kinetree.compiler.calls import compile
 from kinetree.errors import (
@@ -126,7 +127,7 @@ from kinetree.identification import (
     log_cholesky,
     with_inertial_parameters,
 )
-from kinetree.io import from_text, load, save, to_text
+from kinetree.io import Repaired, from_text, load, save, to_text
 from kinetree.joints import (
     Composite,
     Continuous,
@@ -156,6 +157,7 @@ from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
+from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
 from kinetree.sim import SimulationInterrupted, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
@@ -219,8 +221,11 @@ __all__ = [
     "Placed",
     "Planar",
     "Prismatic",
+    "Problem",
     "Program",
     "ProgramError",
+    "Repaired",
+    "Report",
     "Reversed",
     "Revolute",
     "RneaDerivatives",
@@ -263,6 +268,7 @@ __all__ = [
     "centroidal_momentum_matrix",
     "centroidal_momentum_matrix_rate",
     "centroidal_momentum_rate",
+    "check",
     "compare",
     "compile",
     "constrained_dynamics",

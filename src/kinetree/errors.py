@@ -28,6 +28,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import FrozenInstanceError
 
+from kinetree.problems import Problem
+
 __all__ = [
     "ActuationError",
     "ConfigurationError",
@@ -86,6 +88,11 @@ class KinetreeError(Exception):
 
 class ModelError(KinetreeError, ValueError):
     """An impossible robot."""
+
+    def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(*args)
+        self.problems = tuple(problems)
+        """What is wrong, as records with places, as far as they are known."""
 
 
 class SingularModelError(ModelError):
@@ -150,6 +157,11 @@ class MissingPackageError(KinetreeError, ImportError):
 
 class ModelWarning(UserWarning):
     """Something in a robot file that is suspicious but possible; it is loaded as written."""
+
+    def __init__(self, *args: object, problems: Iterable[Problem] = ()) -> None:
+        super().__init__(*args)
+        self.problems = tuple(problems)
+        """What is suspicious, as records with places, as far as they are known."""
 
 
 class SimulationWarning(UserWarning):

@@ -10,12 +10,12 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import kinetree as kt
@@ -27,7 +27,8 @@ from tests.strategies import axes, inertias, numbers, positive, transforms
 __all__ = ["FORMATS", "came_back", "differences", "held_by", "quietly"]
 
 NAMES = ("{}", "{} & <co>", "the \u201c{}\u201d", 'a"b {}', "über {}")
-SIZES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}
+SIZES_IN_URDF = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}
+SIZES = {**SIZES_IN_URDF, "ellipsoid": 3, "cone": 2}
 _UNSEEN = frozenset(("where", "notes", "source", "mesh_path", "turns", "before"))
 """Fields that no format other than kinetree's own has to keep."""
 
@@ -99,15 +100,15 @@ def shapes(kinds: tuple[str, ...]) -> st.SearchStrategy[Geometry]:
     @st.composite
     def shape(draw: st.DrawFn) -> Geometry:
         kind = draw(st.sampled_from(kinds))
-        color = draw(st.none() | st.tuples(*[positive(0.0, 1.0)] * 4))
+        role = draw(st.sampled_from(["visual", "collision"]))
         return Geometry(
-            draw(st.sampled_from(["visual", "collision"])),
+            role,
             kind,
             draw(st.tuples(*[positive(0.01, 2.0)] * SIZES[kind])),
             draw(transforms()),
             draw(st.sampled_from(["", "skin", "a & b"])),
             "meshes/a part.stl" if kind == "mesh" else None,
-            color=color,
+            color=draw(st.none() | st.tuples(*[positive(0.0, 1.0)] * 4)) if role == "visual" else None,
         )
 
     return shape()
@@ -130,7 +131,7 @@ def urdf_robots(draw: st.DrawFn) -> kt.Model:
     leaders: list[str] = []
     for k in range(count + 1):
         name = pattern.format(f"body{k}")
-        geometry = draw(st.lists(shapes(tuple(SIZES)), max_size=2))
+        geometry = draw(st.lists(shapes(tuple(SIZES_IN_URDF)), max_size=2))
         builder.add_body(name, draw(inertias() if k else st.just(Inertia.zero()) | inertias()), geometry=geometry)
         if k:
             kind = draw(st.just(kt.Fixed()) | urdf_kinds())
@@ -161,7 +162,7 @@ def limits(draw: st.DrawFn, kind: JointKind) -> Limits | None:
     """Limits where a file can have them: some infinite."""
     if not isinstance(kind, kt.Revolute | kt.Prismatic):
         return None
-    velocity, effort = (draw(st.just(math.inf) | positive(0.0, 100.0)) for _ in range(2))
+    velocity, effort = (draw(st.just(math.inf) | positive(0.001, 100.0)) for _ in range(2))
     lower, upper = draw(st.just(-math.inf) | numbers(2.0)), math.inf
     if isinstance(kind, kt.Continuous):
         lower = -math.inf
@@ -170,7 +171,75 @@ def limits(draw: st.DrawFn, kind: JointKind) -> Limits | None:
     return Limits((lower,), (upper,), (velocity,), (effort,))
 
 
-FORMATS: dict[str, Callable[[], st.SearchStrategy[kt.Model]]] = {".urdf": urdf_robots}
+def _are_skew(pair: tuple[tuple[float, ...], tuple[float, ...]]) -> bool:
+    cosine = sum(x * y for x, y in zip(*pair, strict=True)) / math.hypot(*pair[0]) / math.hypot(*pair[1])
+    return abs(cosine) < 0.95
+
+
+@st.composite
+def sdf_kinds(draw: st.DrawFn) -> JointKind:
+    """A kind that SDF has a word for."""
+    one = st.sampled_from([kt.Revolute, kt.Revolute, kt.Continuous, kt.Prismatic])
+    kind: JointKind = draw(
+        st.one_of(
+            st.builds(lambda kind, axis: kind(axis), one, axes()),
+            st.builds(kt.Helical, axes(), numbers(1.0)),
+            st.tuples(axes(), axes()).filter(_are_skew).map(lambda pair: kt.Universal(*pair)),
+            st.just(kt.Spherical()),
+        )
+    )
+    if isinstance(kind, kt.Prismatic) or draw(st.booleans()):
+        return kind
+    after = draw(transforms().filter(lambda X: any(X.r.components())))
+    return kt.Placed(kind, after)
+
+
+@st.composite
+def sdf_robots(draw: st.DrawFn) -> kt.Model:
+    """Robots of everything that SDF can hold."""
+    floats = draw(st.booleans())
+    builder = kt.ModelBuilder("robot")
+    pattern = draw(st.sampled_from(NAMES))
+    bodies: list[str] = []
+    leaders: list[str] = []  # of joints that others may follow
+    for k in range(draw(st.integers(1, 8)) + 1):
+        name = pattern.format(f"body{k}") if k or floats else "world"
+        is_link = name != "world"
+        drawn = draw(st.lists(shapes(("ellipsoid", "cone", *SIZES_IN_URDF)), max_size=2)) if is_link else []
+        geometry = [replace(shape, name=f"{shape.name}{i}") for i, shape in enumerate(drawn)]
+        builder.add_body(name, draw(inertias()) if is_link else Inertia.zero(), geometry=geometry)
+        if draw(st.booleans()) and is_link:
+            builder.add_frame(f"frame{k}", name, draw(transforms()))
+        if k:
+            kind = draw(st.just(kt.Fixed()) | sdf_kinds())
+            joint = pattern.format(f"joint{k}")
+            inner = kind.kind if isinstance(kind, kt.Placed) else kind
+            mimic = None
+            if kind.nv == 1:
+                if leaders and draw(st.booleans()):
+                    mimic = Mimic(draw(st.sampled_from(leaders)), draw(numbers(2.0)), draw(numbers(1.0)))
+                leaders.append(joint)
+            is_ball = isinstance(inner, kt.Spherical)
+            values = [draw(st.just(0.0) | positive(0.0, 5.0)) for _ in range(4 * kind.nv)]
+            drive = [tuple(values[i::4]) for i in range(4)]
+            builder.add_joint(
+                joint,
+                kind,
+                draw(st.sampled_from(bodies)),
+                name,
+                draw(transforms()),
+                limits=draw(limits(inner)),
+                damping=(values[0],) * 3 if is_ball else drive[0],
+                friction=(values[1],) * 3 if is_ball else drive[1],
+                stiffness=None if is_ball else drive[2],
+                rest=None if is_ball else drive[3],
+                mimic=mimic,
+            )
+        bodies.append(name)
+    return quietly(lambda: builder.build(floating_base=floats))
+
+
+FORMATS: dict[str, Callable[[], st.SearchStrategy[kt.Model]]] = {".urdf": urdf_robots, ".sdf": sdf_robots}
 """Strategies of robots that a format can hold, by suffix."""
 
 
@@ -183,7 +252,13 @@ def _try(suffix: str, count: int) -> None:
     seen = {"robots": 0, "bitwise equal": 0}
     worst = 0.0
 
-    @settings(max_examples=count, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(held_by(suffix))
     def tried(robot: kt.Model) -> None:
         nonlocal worst
@@ -199,5 +274,5 @@ def _try(suffix: str, count: int) -> None:
 
 
 if __name__ == "__main__":
-    for known in FORMATS:
+    for known in sys.argv[2:] or FORMATS:
         _try(known, int(sys.argv[1]) if len(sys.argv) > 1 else 100)

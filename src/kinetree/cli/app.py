@@ -17,6 +17,7 @@ import typer
 
 from kinetree.cli.bench import bench
 from kinetree.cli.cache import cache
+from kinetree.cli.check import check
 from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.info import info
@@ -44,6 +45,7 @@ app = typer.Typer(
 )
 app.command()(simulate)
 app.command()(info)
+app.command()(check)
 app.command()(convert)
 app.command()(bench)
 app.command()(compare)

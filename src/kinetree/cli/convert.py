@@ -36,7 +36,7 @@ def convert(
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
 ) -> None:
-    """Write a robot in another format: URDF (.urdf) or kinetree's own text form (.json).
+    """Write a robot in another format: URDF (.urdf), SDF (.sdf) or kinetree's own text form (.json).
 
     What the format has no place for ends this with a list of it, unless --lossy is given.
     """

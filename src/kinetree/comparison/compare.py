@@ -115,7 +115,8 @@ def _robot(argument: str, given: Any, options: dict[str, Any]) -> Model:
         return given
     if not isinstance(given, str | os.PathLike):
         raise DTypeError(f"compare: {argument} is a robot or the path of its file, not {type(given).__name__}")
-    return load(given, **options)
+    robot: Model = load(given, **options)
+    return robot
 
 
 def _title(robot: Model, given: Any) -> str:

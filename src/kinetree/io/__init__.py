@@ -1,9 +1,9 @@
 """Readers and writers of robot files."""
 
-from kinetree.io.load import load
+from kinetree.io.load import Repaired, load
 from kinetree.io.native import from_text
 from kinetree.io.save import save
 from kinetree.io.texts import to_text
 from kinetree.io.urdf import load_urdf
 
-__all__ = ["from_text", "load", "load_urdf", "save", "to_text"]
+__all__ = ["Repaired", "from_text", "load", "load_urdf", "save", "to_text"]

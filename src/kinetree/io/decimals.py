@@ -15,7 +15,7 @@ from itertools import product
 from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
 from kinetree.spatial.rotations import from_rpy
 
-__all__ = ["about_center_of_mass", "roll_pitch_yaw"]
+__all__ = ["about_center_of_mass", "roll_pitch_yaw", "shortest"]
 
 _MOST_DIGITS = 17
 _NEAR = 1e-2
@@ -38,16 +38,16 @@ def about_center_of_mass(inertia: Inertia) -> tuple[Vec3, Sym3]:
 
 
 def _center(mass: float, h: float) -> float:
-    return _shortest(h / mass, lambda x: x * mass == h)
+    return shortest(h / mass, lambda x: x * mass == h)
 
 
 def _difference(total: float, part: float) -> float:
     if part == 0.0:
         return total
-    return _shortest(total - part, lambda x: x + part == total)
+    return shortest(total - part, lambda x: x + part == total)
 
 
-def _shortest(x: float, is_right: Callable[[float], bool]) -> float:
+def shortest(x: float, is_right: Callable[[float], bool]) -> float:
     """The number nearest to x, and shortest, of which the right one is made; x if there is none."""
     if x == 0.0 or not math.isfinite(x):
         return x

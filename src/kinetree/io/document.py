@@ -19,6 +19,9 @@ from xml.parsers import expat
 import numpy as np
 
 from kinetree.errors import ModelError, nearest_names
+from kinetree.io.encodings import from_windows_1252
+from kinetree.model.problems import STRICT, Problems
+from kinetree.problems import problem
 from kinetree.records import record
 
 __all__ = ["Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
@@ -86,9 +89,19 @@ class Element:
         inside = "" if self.attributes.get("name") or around is None or around.parent is None else f" in {around!r}"
         return f"{self.file}:{self.line}: {self!r}{inside}"
 
-    def fail(self, message: str) -> NoReturn:
+    @property
+    def place_in_file(self) -> tuple[str, int | None, str]:
+        """File, line and element."""
+        start = f"{self.file}:{self.line}: "
+        return self.file, self.line, str(self).removeprefix(start)
+
+    def error(self, message: str, code: str = "bad-value", *, repair: str = "") -> ModelError:
+        """The `ModelError` that names this element's place; `code` is one of `kinetree.problems.CODES`."""
+        return ModelError(f"{self}: {message}", problems=(problem(self, message, code, repair=repair),))
+
+    def fail(self, message: str, code: str = "bad-value") -> NoReturn:
         """Raise a `ModelError` that names this element's place."""
-        raise ModelError(f"{self}: {message}")
+        raise self.error(message, code)
 
     def all(self, tag: str) -> list[Element]:
         """The children with this tag."""
@@ -102,23 +115,28 @@ class Element:
             for child in self.children:
                 if child.tag in seen:
                     first = seen[child.tag].line
-                    child.fail(f"{self!r} has a second <{child.tag}> (the first is in line {first}); remove one")
+                    child.fail(
+                        f"{self!r} has a second <{child.tag}> (the first is in line {first}); remove one",
+                        "repeated-element",
+                    )
                 seen[child.tag] = child
         return parts
 
     def lacks(self, tag: str) -> NoReturn:
         """Raise a `ModelError` that asks for a child with this tag."""
-        self.fail(f"has no <{tag}>; add one")
+        self.fail(f"has no <{tag}>; add one", "missing-element")
 
     def text(self, attribute: str) -> str:
         """The value of an attribute that must be present and not empty."""
         value = self.attributes.get(attribute)
         if value is None:
-            self.fail(f'has no attribute "{attribute}"; add it')
+            self.fail(f'has no attribute "{attribute}"; add it', "missing-attribute")
         if not value.strip():
-            self.fail(f'the attribute "{attribute}" is empty; fill it in')
+            self.fail(f'the attribute "{attribute}" is empty; fill it in', "missing-attribute")
         if len(value) > MAX_TEXT:
-            self.fail(f'the attribute "{attribute}" is {len(value):,} characters long; the limit is {MAX_TEXT:,}')
+            self.fail(
+                f'the attribute "{attribute}" is {len(value):,} characters long; the limit is {MAX_TEXT:,}', "too-large"
+            )
         return value
 
 
@@ -163,10 +181,12 @@ def read_document(
     data: bytes | None = None,
     *,
     root: Shape | None = None,
+    problems: Problems = STRICT,
 ) -> Document:
     """Read a file whose elements have the given shapes; `data` is the file's contents, if known.
 
-    `root` is the shape of the first element if it does not follow from its tag.
+    `root` is the shape of the first element if it does not follow from its tag. If `problems` are collected, text in a
+    wrong encoding and anything after the document's end may be mended.
 
     Raises `ModelError` if the file cannot be read, exceeds a limit, is not well-formed XML, or has a document
     type with declarations in it.
@@ -174,13 +194,22 @@ def read_document(
     path = Path(path)
     data = read_bytes(path) if data is None else data
     _check_limits(str(path), data)
-    return _Parser(str(path), shapes, root).parse(data)
+    try:
+        return _Parser(str(path), shapes, root, problems).parse(data)
+    except ModelError:
+        again = from_windows_1252(data) if problems.collects else None
+        if again is None:
+            raise
+        text, line = again
+        sentence = "the text is not UTF-8; save it in that encoding"
+        problems.add(_error(str(path), line, sentence, "encoding", "it is read as Windows-1252"))
+        return _Parser(str(path), shapes, root, problems).parse(text)
 
 
 def root_of(path: Path, data: bytes) -> Element:
     """The first element, without its children; its tag tells the format. Raises as `read_document` does."""
     _check_limits(str(path), data)
-    return _Parser(str(path), {}, None).parse(data, only_root=True).root
+    return _Parser(str(path), {}).parse(data, only_root=True).root
 
 
 def read_bytes(path: Path) -> bytes:
@@ -189,34 +218,40 @@ def read_bytes(path: Path) -> bytes:
         # A pipe or a device would block or never end; only files have a size to check.
         if not stat.S_ISREG(os.stat(path).st_mode):
             kind = "a folder" if path.is_dir() else "not a regular file"
-            raise ModelError(f"{path}: this is {kind}; give the path of a robot file")
+            raise _error(str(path), None, f"this is {kind}; give the path of a robot file", "unreadable-file")
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ModelError(f"{path}: cannot be read: {reason}") from None
+        raise _error(str(path), None, f"cannot be read: {reason}", "unreadable-file") from None
     if len(data) > MAX_BYTES:
-        raise ModelError(f"{path}: the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file")
+        sentence = f"the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
+        raise _error(str(path), None, sentence, "too-large")
     return data
 
 
 def _check_limits(file: str, data: bytes) -> None:
     """Reject, before parsing, what would take a parser long."""
     if not data.strip():
-        raise ModelError(f"{file}: the file is empty")
+        raise _error(file, None, "the file is empty", "not-well-formed")
     starts = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
     if len(starts) > MAX_TAGS:
-        raise ModelError(f"{file}: the file has {len(starts):,} tags; the limit is {MAX_TAGS:,}")
+        raise _error(file, None, f"the file has {len(starts):,} tags; the limit is {MAX_TAGS:,}", "too-large")
     edges = np.concatenate(([0], starts, [len(data)]))
     lengths = np.diff(edges)
     longest = int(lengths.argmax())
     if lengths[longest] > MAX_TOKEN:
         line = data.count(b"\n", 0, int(edges[longest])) + 1
-        raise ModelError(
-            f"{file}:{line}: one tag or text here is {int(lengths[longest]):,} bytes long; the limit is {MAX_TOKEN:,}"
-        )
+        sentence = f"one tag or text here is {int(lengths[longest]):,} bytes long; the limit is {MAX_TOKEN:,}"
+        raise _error(file, line, sentence, "too-large")
+
+
+def _error(file: str, line: int | None, message: str, code: str, repair: str = "") -> ModelError:
+    """An error at a place that is not an element."""
+    found = problem("", message, code, repair=repair)._replace(file=file, line=line)
+    return ModelError(f"{file}:{line}: {message}" if line else f"{file}: {message}", problems=(found,))
 
 
 class _RootFoundError(Exception):
@@ -226,9 +261,12 @@ class _RootFoundError(Exception):
 class _Parser:
     """The handlers of one run of expat."""
 
-    def __init__(self, file: str, shapes: Mapping[str, Shape], root: Shape | None) -> None:
+    def __init__(
+        self, file: str, shapes: Mapping[str, Shape], root: Shape | None = None, problems: Problems = STRICT
+    ) -> None:
         self._file = file
         self._root = root
+        self._problems = problems
         self._shapes = shapes
         self._expat = expat.ParserCreate()
         self._line_offset = 0
@@ -256,11 +294,16 @@ class _Parser:
         except _RootFoundError:
             pass
         except expat.ExpatError as error:
-            raise ModelError(self._not_well_formed(error)) from None
+            line = error.lineno + self._line_offset
+            message = self._not_well_formed(error)
+            if self._document is None or self._depth or not self._problems.collects:
+                raise _error(self._file, line, message, "not-well-formed") from None
+            repair = "everything after the end of the document is left out"
+            self._problems.add(_error(self._file, line, message, "not-well-formed", repair))
         except ModelError:
             raise
         except (LookupError, ValueError) as error:  # the encoding named in <?xml … ?>
-            raise ModelError(f"{self._file}:{self._line}: the text cannot be decoded: {error}") from None
+            raise _error(self._file, self._line, f"the text cannot be decoded: {error}", "encoding") from None
         assert self._document is not None  # expat accepts no document without a root
         return self._document
 
@@ -271,7 +314,7 @@ class _Parser:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ModelError(f"{self._file}:{self._line}: elements are nested more than {MAX_DEPTH} deep")
+            raise _error(self._file, self._line, f"elements are nested more than {MAX_DEPTH} deep", "too-large")
         if self._skip_depth:
             self._skip_depth += 1
             return
@@ -342,21 +385,25 @@ class _Parser:
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_internal_subset: int) -> None:
         if system_id is not None or public_id is not None or has_internal_subset:
-            raise ModelError(
-                f"{self._file}:{self._line}: <!DOCTYPE {shown(name)}>: a document type with declarations or an "
-                "address is not read (entities are not expanded and nothing is fetched); remove it"
+            raise _error(
+                self._file,
+                self._line,
+                f"<!DOCTYPE {shown(name)}>: a document type with declarations or an "
+                "address is not read (entities are not expanded and nothing is fetched); remove it",
+                "entity",
             )
 
     def _entity(self, name: str, *_: object) -> None:
-        raise ModelError(
-            f"{self._file}:{self._line}: the entity {shown(name)!r} is declared here; entities are not expanded, "
-            "so write the text itself"
+        raise _error(
+            self._file,
+            self._line,
+            f"the entity {shown(name)!r} is declared here; entities are not expanded, so write the text itself",
+            "entity",
         )
 
     def _not_well_formed(self, error: expat.ExpatError) -> str:
         reason = expat.ErrorString(error.code) or str(error)
-        line = error.lineno + self._line_offset
-        message = f"{self._file}:{line}: this is not well-formed XML: {reason}"
+        message = f"this is not well-formed XML: {reason}"
         if self._document is None:
             return f"{message}; is it a robot file?"
         if self._open is not None and not self._skip_depth:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -16,10 +16,21 @@ from kinetree.io.document import Element, read_bytes, root_of
 from kinetree.io.native.from_file import is_native, read_native
 from kinetree.joints import JointKind
 from kinetree.model import Model
+from kinetree.model.problems import STRICT, Collected, Problems
+from kinetree.problems import Problem
 
-__all__ = ["load"]
+__all__ = ["Repaired", "collect", "load"]
 
 
+class Repaired(NamedTuple):
+    """A robot whose file was mended while it was read, and what was done."""
+
+    robot: Model
+    repairs: tuple[Problem, ...]
+    """What was wrong and where, with what was done about it in `repair`."""
+
+
+@overload
 def load(
     path: str | os.PathLike[str],
     *,
@@ -30,14 +41,40 @@ def load(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
-) -> Model:
+    repair: Literal[False] = False,
+) -> Model: ...
+@overload
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool | None = None,
+    mimic: bool = True,
+    gravity: Sequence[float] | None = None,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+    kinds: Sequence[type[JointKind]] = (),
+    srdf: str | os.PathLike[str] | None = None,
+    repair: Literal[True],
+) -> Repaired: ...
+def load(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool | None = None,
+    mimic: bool = True,
+    gravity: Sequence[float] | None = None,
+    package_roots: Sequence[str | os.PathLike[str]] = (),
+    ros_packages: bool = False,
+    kinds: Sequence[type[JointKind]] = (),
+    srdf: str | os.PathLike[str] | None = None,
+    repair: bool = False,
+) -> Model | Repaired:
     """Read a robot file: URDF, MJCF, SDF, or the text form that `kt.save` writes. The contents tell which.
 
     `floating_base` puts a free joint under the root body, or, if it is False, fixes it to the world. By default it is
-    as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it, and
-    MJCF has joints of its own for this. Joints that
-    mimic others follow them and have no coordinates of their own in q and v; with `mimic` False they move
-    independently. `gravity` (3,), m/s², takes the place of that of the file, which is (0, 0, -9.81) in a URDF file.
+    as the file says: the root of a URDF file is fixed, that of an SDF file floats unless the file fixes it, and MJCF
+    has joints of its own for this. Joints that mimic others follow them and have no coordinates of their own in q and
+    v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the place of that of the file, which is
+    (0, 0, -9.81) in a URDF file.
     `package_roots` are the folders in which meshes and included files may be looked up, see `load_urdf`; with
     `ros_packages`, `package://NAME/…` is also looked up where the environment variables ROS_PACKAGE_PATH and
     AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text form that are not
@@ -65,27 +102,59 @@ def load(
     settings = {
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip
+    if not isinstance(repair, bool | np.bool_):
+        raise OptionError(f"repair must be True or False, not {repair!r:.60}")
     with collector_paused():
+        if repair:
+            problems = Collected()
+            found = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
+            problems.stop()
+            assert found is not None
+            return Repaired(found, problems.repairs)
         try:
-            robot = _read(path, kinds, **settings)
+            robot = _read(path, kinds, STRICT, **settings)
         except ModelError as error:
             if not mimic or not _is_robot(path, kinds, **{**settings, "mimic": False}):
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
-            raise ModelError(f"{error} ({advice})") from None
-        if srdf is not None:
-            from kinetree.io.srdf import read_srdf
-
-            robot = read_srdf(Path(srdf), robot)
-        return robot if gravity is None else robot.with_gravity(gravity)
+            raise ModelError(f"{error} ({advice})", problems=error.problems) from None
+        return _finished(robot, gravity, srdf)
 
 
-def _read(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> Model:
+def _finished(robot: Model, gravity: Sequence[float] | None, srdf: str | os.PathLike[str] | None) -> Model:
+    """The robot with the gravity and the SRDF file that were asked for."""
+    if srdf is not None:
+        from kinetree.io.srdf import read_srdf
+
+        robot = read_srdf(Path(srdf), robot)
+    return robot if gravity is None else robot.with_gravity(gravity)
+
+
+def collect(
+    path: Path,
+    problems: Collected,
+    *,
+    kinds: Sequence[type[JointKind]] = (),
+    gravity: Sequence[float] | None = None,
+    srdf: str | os.PathLike[str] | None = None,
+    **settings: Any,
+) -> Model | None:
+    """The robot of a file as far as it can be put together, and all its problems; None if it cannot."""
+    robot = None
+    try:
+        robot = _finished(_read(path, kinds, problems, **settings), gravity, srdf)
+    except ModelError as error:
+        problems.add(error)
+    problems.place(str(path))
+    return robot
+
+
+def _read(path: Path, kinds: Sequence[type[JointKind]], problems: Problems, **settings: Any) -> Model:
     data = read_bytes(path)
     if is_native(data):
-        return read_native(data, path, kinds=kinds, **settings)
+        return read_native(data, path, kinds=kinds, problems=problems, **settings)
     reader = _reader(root_of(path, data))
-    return reader(data, path, **settings)
+    return reader(data, path, problems=problems, **settings)
 
 
 def _reader(root: Element) -> Callable[..., Model]:
@@ -103,7 +172,8 @@ def _reader(root: Element) -> Callable[..., Model]:
 
         return read_sdf
     return root.fail(
-        "this is no robot file that kinetree knows; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>"
+        "this is no robot file that kinetree knows; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>",
+        "unknown-format",
     )
 
 
@@ -112,7 +182,7 @@ def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            _read(path, kinds, **settings)
+            _read(path, kinds, STRICT, **settings)
         except ModelError:
             return False
     return True

@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from kinetree.errors import ModelError, listed
+from kinetree.io.document import shown
 from kinetree.io.ros_packages import VARIABLES, RosPackages
+from kinetree.problems import Problem, problem
 
 __all__ = ["MeshFinder"]
 
@@ -50,6 +52,14 @@ class MeshFinder:
         """The reason why `find` finds nothing, to follow the address in a sentence."""
         reason = self.find(address) is None and self._found[address][1]
         return f"is {reason}{self._advice([reason])}" if reason else "is a file"
+
+    def missing(self, where: object, address: str) -> Problem:
+        """What to say about one mesh that was asked for and not found."""
+        _, reason, name = self._found[address]
+        told = f" ({name})" if name != address else ""
+        advice = self._advice((reason,)).removeprefix("; ") or "put the file there or correct the address"
+        sentence = f"the mesh {shown(address, 120)!r} is {reason}{told}; {advice}"
+        return problem(where, sentence, "missing-mesh", severity="warning")
 
     def note(self) -> str:
         """One sentence about the meshes that were asked for and not found, whatever the reasons; empty without any.

@@ -71,20 +71,21 @@ def numbers(
     if text is None:
         if default is not None:
             return default
-        element.fail(f'has no attribute "{attribute}"; add it')
+        element.fail(f'has no attribute "{attribute}"; add it', "missing-attribute")
     return numbers_of(element, text, count, attribute)
 
 
 def numbers_of(element: Element, text: str, count: int, attribute: str | None = None) -> tuple[float, ...]:
     """The `count` numbers in a text, which is that of an attribute or, without one, of the element."""
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(_given(text, attribute), text, count))
+        element.fail(_why_not(_given(text, attribute), text, count), "bad-number")
     values = tuple(map(float, text.split()))
     if len(values) != count:
         wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
-        element.fail(f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there")
+        sentence = f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there"
+        element.fail(sentence, "bad-number")
     if not all(map(math.isfinite, values)):
-        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number")
+        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number", "bad-number")
     return values
 
 

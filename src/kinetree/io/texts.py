@@ -9,6 +9,7 @@ import numpy as np
 from kinetree.errors import ModelError, OptionError, nearest_names
 from kinetree.io.losses import Losses
 from kinetree.io.native.text import native_text
+from kinetree.io.sdf.writing import write_sdf
 from kinetree.io.urdf.writing import write_urdf
 from kinetree.model import Model
 from kinetree.model.equality import is_as_built
@@ -16,9 +17,9 @@ from kinetree.model.specs import Parts
 
 __all__ = ["FORMATS", "format_of", "to_text", "written"]
 
-FORMATS = {"native": "kinetree's text form", "urdf": "URDF"}
+FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF"}
 """What the formats are called: in arguments, and for people."""
-_WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf}
+_WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf}
 
 
 def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str:
@@ -31,7 +32,7 @@ def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str
 
     Args:
         robot: the robot.
-        format: "native" or "urdf".
+        format: "native", "urdf" or "sdf".
         lossy: whether what the format has no place for may be lost.
 
     Raises:

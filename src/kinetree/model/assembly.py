@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import ModelError, listed
+from kinetree.errors import listed
 from kinetree.joints import Fixed
 from kinetree.model.checks.masses import indices
 from kinetree.model.checks.parts import hint
 from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Body, Frame, Joint
 from kinetree.model.sharing import Layout
-from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, at, usual_motors
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, fault, usual_motors
 from kinetree.records import record
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 from kinetree.tree.drive import Drive, Limits
@@ -118,13 +118,12 @@ def assemble_frames(specs: Sequence[FrameSpec], bodies: Mapping[str, Body]) -> d
     frames = {body.name: Frame(body.name, body.name, body.slot, body.placement) for body in bodies.values()}
     for spec in specs:
         if spec.name in bodies:
-            raise ModelError(at(spec.where, f"frame {spec.name!r} has the name of a body; rename it"))
+            raise fault(spec.where, f"frame {spec.name!r} has the name of a body; rename it", "duplicate-name")
         if spec.body not in bodies:
-            raise ModelError(
-                at(
-                    spec.where,
-                    f"frame {spec.name!r} sits on {spec.body!r}, but there is no such body: {hint(spec.body, bodies)}",
-                )
+            raise fault(
+                spec.where,
+                f"frame {spec.name!r} sits on {spec.body!r}, but there is no such body: {hint(spec.body, bodies)}",
+                "unknown-body",
             )
         body = bodies[spec.body]
         frames[spec.name] = Frame(spec.name, spec.body, body.slot, spec.placement @ body.placement)
@@ -176,4 +175,4 @@ def _check_finite(joints: Sequence[JointSpec], inertia: Sequence[Inertia], X_T: 
     for i in indices(~(np.abs(np.array(numbers, dtype=np.float64)) < _HUGE).all(axis=1))[:1]:
         place = f"what is fixed to the child of joint {joints[i - 1].name!r}" if i else "what is fixed to the root"
         where = joints[i - 1].where if i else ""
-        raise ModelError(at(where, f"the masses and placements of {place} overflow; give them in SI units"))
+        raise fault(where, f"the masses and placements of {place} overflow; give them in SI units", "bad-inertia")

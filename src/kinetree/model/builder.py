@@ -63,4 +63,4 @@ class ModelBuilder(Collector):
             floating_base = self._floating_base
         elif not isinstance(floating_base, bool | np.bool_):
             raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
-        return Model(**build(self.parts(floating_base=bool(floating_base)), self.suspicions, self.known))
+        return Model(**build(self.parts(floating_base=bool(floating_base)), self.suspicions, self.known, self.problems))

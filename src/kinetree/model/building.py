@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinetree.errors import ModelWarning, brief
+from kinetree.errors import ModelError, ModelWarning, brief
 from kinetree.joints import Fixed
 from kinetree.model.assembly import assemble_frames, assemble_joints, assemble_tree, merge_notes
 from kinetree.model.checks.kinds import check_kinds
@@ -17,8 +17,10 @@ from kinetree.model.checks.parts import check_joints, check_mimics, check_names,
 from kinetree.model.checks.singularity import singular_slots
 from kinetree.model.checks.structure import Structure
 from kinetree.model.elements import Named
+from kinetree.model.mending import mended_drives, mended_links, mended_mimics
+from kinetree.model.problems import STRICT, Problems
 from kinetree.model.sharing import Layout, check_couplings
-from kinetree.model.specs import Parts, at, floating_joint
+from kinetree.model.specs import Parts, floating_joint
 
 __all__ = ["NOTED", "build"]
 
@@ -29,23 +31,34 @@ NOTED = 1000
 
 
 def build(
-    parts: Parts, suspicions: Sequence[tuple[object, str]] = (), known: Sequence[Parts] = ()
+    parts: Parts,
+    suspicions: Sequence[ModelWarning] = (),
+    known: Sequence[Parts] = (),
+    problems: Problems = STRICT,
 ) -> Mapping[str, Any]:
     """The fields of the robot of these parts.
 
-    `suspicions` are places and sentences to warn of. What is suspicious about `known` parts, which are those of robots
-    that were built before, stays in the notes but is not warned of again.
+    `suspicions` are what to warn of. What is suspicious about `known` parts, which are those of robots that were built
+    before, stays in the notes but is not warned of again. Anything impossible goes to `problems`; if it collects them,
+    this raises `ModelError` only if the parts cannot be put together.
     """
+    problems.saw(parts)
+    before = problems.fatal
     specs = {spec.name: spec for spec in parts.joints}
-    structure = Structure(parts.name, parts.source, {spec.name: spec for spec in parts.links}, specs)
-    check_placements(parts.joints, "joint")
-    check_placements(parts.frames, "frame")
-    check_kinds(parts.joints)
-    check_mimics(specs)
-    check_couplings(parts.couplings, specs)
-    found, indefinite = check_inertias(parts.links)
-    told = [at(*suspicion) for suspicion in suspicions[:NOTED]]
-    found += [*check_joints(parts.joints), *told]
+    structure = Structure(parts.name, parts.source, {spec.name: spec for spec in parts.links}, specs, problems)
+    check_placements(parts.joints, "joint", problems)
+    check_placements(parts.frames, "frame", problems)
+    check_kinds(parts.joints, problems)
+    if problems.collects:
+        parts = mended_mimics(parts, problems)
+        specs = {spec.name: spec for spec in parts.joints}
+    check_mimics(specs, problems)
+    check_couplings(parts.couplings, specs, problems)
+    found, indefinite = check_inertias(parts.links, problems)
+    told = list(suspicions[:NOTED])
+    found += [*check_joints(parts.joints, problems), *told]
+    if problems.collects:
+        parts = mended_drives(parts)
 
     joints = [spec for spec in parts.joints if not isinstance(spec.kind, Fixed)]
     if parts.floating_base:
@@ -54,10 +67,22 @@ def build(
         while name in taken:
             name += "_"
         joints.insert(0, floating_joint(name, "", structure.root, where=parts.source))
-    check_names(joints, parts.couplings, specs)
+    if problems.fatal == before:
+        check_names(joints, parts.couplings, specs, problems)
+    if problems.fatal > before or not structure.is_tree:
+        problems.suspect(problem for warning in found for problem in warning.problems)
+        problems.stop()
+        raise ModelError(f"{parts.source}: its parts cannot be put together")
     layout = Layout.of(joints, parts.couplings)
     tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
-    found += check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I)
+    compensated = check_merged(indefinite, {body.name: body.slot for body in bodies.values()}, tree.I, problems)
+    found += compensated.values()
+    if problems.collects:
+        problems.suspect(problem for warning in found for problem in warning.problems)
+        found = [warning for warning in found if not any(problem.repair for problem in warning.problems)]
+        parts = replace(parts, links=mended_links(parts.links, compensated, problems))
+        tree, bodies = assemble_tree(structure, parts.links, joints, parts.gravity, layout)
+    sentences = [str(warning) for warning in found]
     fields = {
         "name": parts.name,
         "tree": tree,
@@ -67,13 +92,13 @@ def build(
         "frames": Named("frame", assemble_frames(parts.frames, bodies)),
         "root": structure.root,
         "floating_base": parts.floating_base,
-        "notes": (*parts.notes, *merge_notes(bodies, structure.root), *found[:NOTED]),
+        "notes": (*parts.notes, *merge_notes(bodies, structure.root), *sentences[:NOTED]),
         "singular_joints": tuple(joints[slot - 1].name for slot in singular_slots(tree)),
-        "parts": replace(parts, notes=(*parts.notes, *told)),
+        "parts": replace(parts, notes=(*parts.notes, *map(str, told))),
         "source": parts.source,
     }
-    before = _suspicions(known) if found else set()
-    _warn([sentence for sentence in found if sentence not in before])
+    known_before = _suspicions(known) if sentences else set()
+    _warn([sentence for sentence in sentences if sentence not in known_before])
     return fields
 
 
@@ -82,7 +107,7 @@ def _suspicions(known: Sequence[Parts]) -> set[str]:
     sentences: set[str] = set()
     for parts in known:
         found, indefinite = check_inertias(parts.links)
-        sentences.update(found, indefinite.values(), check_joints(parts.joints))
+        sentences.update(map(str, (*found, *indefinite.values(), *check_joints(parts.joints))))
     return sentences
 
 

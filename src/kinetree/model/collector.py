@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, ModelWarning
 from kinetree.joints import JointKind
 from kinetree.model.checks.kinds import check_counts
 from kinetree.model.elements import Geometry, Mimic, Rotor
@@ -23,7 +23,18 @@ from kinetree.model.given import (
     sentence_of,
     shapes,
 )
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, LinkSpec, Parts, at, usual_motors
+from kinetree.model.problems import STRICT, Problems
+from kinetree.model.specs import (
+    CouplingSpec,
+    FrameSpec,
+    JointSpec,
+    LinkSpec,
+    Parts,
+    at,
+    fault,
+    suspicion,
+    usual_motors,
+)
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from kinetree.spatial.plain import plain_inertia, plain_transform
 from kinetree.spatial.poses import Pose, pose
@@ -40,7 +51,14 @@ _IDENTITY = Transform.identity()
 class Collector:
     """The parts of a robot so far; see `ModelBuilder`, which is one."""
 
-    def __init__(self, name: str, *, gravity: Sequence[float] = (0.0, 0.0, -9.81), source: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        source: str = "",
+        problems: Problems = STRICT,
+    ) -> None:
         self.name = name_of("robot", name, "")
         self.gravity = gravity_of(gravity)
         if not isinstance(source, str):
@@ -52,7 +70,9 @@ class Collector:
         self._couplings: dict[str, CouplingSpec] = {}
         self.extras = NO_EXTRAS
         self.notes: list[str] = []
-        self.suspicions: list[tuple[object, str]] = []
+        self.suspicions: list[ModelWarning] = []
+        self.problems = problems
+        """Where problems go; see `kinetree.model.problems`."""
         self.known: list[Parts] = []
 
     def __repr__(self) -> str:
@@ -97,19 +117,17 @@ class Collector:
         """Add a body with its inertia in its own frame (massless by default)."""
         name = name_of("body", name, where)
         if inertia is not None and not isinstance(inertia, Inertia):
-            raise ModelError(at(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}"))
+            raise fault(where, f"body {name!r}: its inertia must be an Inertia, not {inertia!r:.60}")
         if inertia is None:
             inertia = _MASSLESS
         elif not (isinstance(inertia.h, Vec3) and isinstance(inertia.I, Sym3)):
-            raise ModelError(
-                at(
-                    where,
-                    f"body {name!r}: its inertia must hold a Vec3 as h and a Sym3 as I, not {inertia!r:.60}; "
-                    "kinetree.solids.inertia makes one from numbers",
-                )
+            raise fault(
+                where,
+                f"body {name!r}: its inertia must hold a Vec3 as h and a Sym3 as I, not {inertia!r:.60}; "
+                "kinetree.solids.inertia makes one from numbers",
             )
         if name in self._links:
-            raise ModelError(at(where, f"there are two bodies named {name!r}; rename one of them"))
+            raise fault(where, f"there are two bodies named {name!r}; rename one of them", "duplicate-name")
         self._links[name] = LinkSpec(name, plain_inertia(inertia), shapes(geometry, name, where), where)
 
     def add_joint(
@@ -146,18 +164,16 @@ class Collector:
         """
         name = name_of("joint", name, where)
         if not isinstance(kind, JointKind):
-            raise ModelError(
-                at(
-                    where,
-                    f"joint {name!r}: its kind must be a joint kind such as Revolute([0, 0, 1]), not {kind!r:.60}",
-                )
+            raise fault(
+                where,
+                f"joint {name!r}: its kind must be a joint kind such as Revolute([0, 0, 1]), not {kind!r:.60}",
             )
         if name in self._joints:
-            raise ModelError(at(where, f"there are two joints named {name!r}; rename one of them"))
+            name = self._renamed("joints", name, self._joints, where)
         parent = body_name(f"joint {name!r}: its parent", parent, where)
         child = body_name(f"joint {name!r}: its child", child, where)
         if parent == child:
-            raise ModelError(at(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies"))
+            raise fault(where, f"joint {name!r} attaches body {child!r} to itself; name two bodies", "circle")
         check_counts(kind, name, where)
         kind.freeze()
         default = Drive.none(kind)
@@ -210,14 +226,14 @@ class Collector:
         """
         name = name_of("coupling", name, where)
         if name in self._couplings:
-            raise ModelError(at(where, f"there are two couplings named {name!r}; rename one of them"))
+            name = self._renamed("couplings", name, self._couplings, where)
         what = f"coupling {name!r}"
         coupled = names(f"{what}: its joints", joints, where)
         named = names(f"{what}: its coordinates", coordinates, where)
         try:
             given = list(matrix)
         except TypeError:
-            raise ModelError(at(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}")) from None
+            raise fault(where, f"{what}: its matrix must be rows of numbers, not {matrix!r:.60}") from None
         rows = tuple(floats(f"{what}: a row of its matrix", row, where) for row in given)
         shift = (0.0,) * len(rows) if offset is None else floats(f"{what}: its offset", offset, where)
         motors = None if actuated is None else flags(f"{what}: actuated", actuated, len(named), where)
@@ -230,16 +246,33 @@ class Collector:
         name = name_of("frame", name, where)
         body = body_name(f"frame {name!r}: its body", body, where)
         if name in self._frames:
-            raise ModelError(at(where, f"there are two frames named {name!r}; rename one of them"))
+            name = self._renamed("frames", name, self._frames, where)
         self._frames[name] = FrameSpec(name, body, _plain_placement("frame", name, placement, where), where)
 
-    def suspect(self, where: object, sentence: str) -> None:
-        """Record something suspicious but possible; `build` warns about it."""
-        self.suspicions.append((where, sentence_of("what is suspected", sentence, where)))
+    def suspect(self, where: object, sentence: str, code: str = "invalid", *, repair: str = "") -> None:
+        """Record something suspicious but possible; `build` warns about it. `code` is one of `problems.CODES`."""
+        sentence = sentence_of("what is suspected", sentence, where)
+        self.suspicions.append(suspicion(where, sentence, code, repair=repair))
 
     def note(self, sentence: str) -> None:
         """Record an assumption for `Model.notes`."""
         self.notes.append(sentence_of("a note", sentence, ""))
+
+    def _renamed(self, what: str, name: str, held: Collection[str], where: object) -> str:
+        """Another name for a part whose name is taken, if that may be mended."""
+        count = 2
+        while (other := f"{name}__{count}") in held:
+            count += 1
+        self.problems.add(
+            fault(
+                where,
+                f"there are two {what} named {name!r}; rename one of them",
+                "duplicate-name",
+                repair=f"it is renamed {other!r}",
+            )
+        )
+        self.problems.renamed(name)
+        return other
 
     def parts(self, *, floating_base: bool) -> Parts:
         """All parts, of which it is not known yet whether they fit together."""
@@ -267,5 +300,5 @@ def _plain_placement(what: str, name: str, placement: Pose, where: object) -> Tr
 def _hold(what: str, held: dict[str, Spec], given: Sequence[Spec]) -> None:
     for spec in given:
         if spec.name in held:
-            raise ModelError(at(spec.where, f"there are two {what} named {spec.name!r}; rename one of them"))
+            raise fault(spec.where, f"there are two {what} named {spec.name!r}; rename one of them", "duplicate-name")
         held[spec.name] = spec

@@ -13,7 +13,7 @@ from kinetree.errors import ModelError
 from kinetree.inputs import is_masked, plain
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import ContactParameters
-from kinetree.model.specs import at
+from kinetree.model.specs import at, fault
 from kinetree.spatial.plain import plain_transform
 from kinetree.spatial.poses import pose
 from kinetree.tree.drive import Limits
@@ -39,7 +39,7 @@ _NO_SEQUENCES = (str, bytes, bytearray, Mapping, Set)
 
 def name_of(what: str, name: str, where: object) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise ModelError(at(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}"))
+        raise fault(where, f"the name of a {what} must be a string with something in it, not {name!r:.60}")
     return str.__str__(name)
 
 
@@ -55,7 +55,7 @@ def floats(what: str, values: Sequence[float], where: object) -> tuple[float, ..
                 raise TypeError
         return tuple(map(float, given))
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(at(where, f"{what} must be a sequence of numbers, not {values!r:.60}")) from None
+        raise fault(where, f"{what} must be a sequence of numbers, not {values!r:.60}") from None
 
 
 def gravity_of(given: Sequence[float]) -> tuple[float, float, float]:
@@ -75,11 +75,11 @@ def flags(what: str, given: bool | Sequence[bool], count: int, where: object) ->
     except TypeError:
         found = None
     if found is None or not all(isinstance(flag, bool | np.bool_) for flag in found):
-        raise ModelError(
-            at(where, f"{what} must be True, False or one of them per degree of freedom ({count}), not {given!r:.60}")
+        raise fault(
+            where, f"{what} must be True, False or one of them per degree of freedom ({count}), not {given!r:.60}"
         )
     if len(found) != count:
-        raise ModelError(at(where, f"{what} needs one flag per degree of freedom ({count}), not {len(found)}"))
+        raise fault(where, f"{what} needs one flag per degree of freedom ({count}), not {len(found)}")
     return tuple(map(bool, found))
 
 
@@ -89,19 +89,19 @@ def names(what: str, given: Sequence[str], where: object) -> tuple[str, ...]:
     except TypeError:
         found = None
     if found is None or not all(isinstance(name, str) for name in found):
-        raise ModelError(at(where, f"{what} must be a list of names, such as ['left', 'right'], not {given!r:.60}"))
+        raise fault(where, f"{what} must be a list of names, such as ['left', 'right'], not {given!r:.60}")
     return tuple(map(plain, found))
 
 
 def body_name(what: str, name: str, where: object) -> str:
     if not isinstance(name, str):
-        raise ModelError(at(where, f"{what} must be the name of a body, not {name!r:.60}"))
+        raise fault(where, f"{what} must be the name of a body, not {name!r:.60}")
     return str.__str__(name)
 
 
 def sentence_of(what: str, sentence: str, where: object) -> str:
     if not isinstance(sentence, str):
-        raise ModelError(at(where, f"{what} must be a sentence, a string, not {sentence!r:.60}"))
+        raise fault(where, f"{what} must be a sentence, a string, not {sentence!r:.60}")
     return str.__str__(sentence)
 
 
@@ -111,7 +111,7 @@ def shapes(geometry: Sequence[Geometry], body: str, where: object) -> tuple[Geom
     except TypeError:
         found = None
     if found is None or (found and not all(isinstance(shape, Geometry) for shape in found)):
-        raise ModelError(at(where, f"body {body!r}: its geometry must be a list of Geometry, not {geometry!r:.60}"))
+        raise fault(where, f"body {body!r}: its geometry must be a list of Geometry, not {geometry!r:.60}")
     return tuple(_shape(shape, body, where) for shape in found)
 
 
@@ -119,16 +119,15 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
     """The same shape with Python's floats and strings."""
     for word, text in (("role", shape.role), ("shape", shape.shape), ("name", shape.name), ("mesh", shape.mesh)):
         if not isinstance(text, str) and (word, text) != ("mesh", None):
-            raise ModelError(at(where, f"body {body!r}: the {word} of a Geometry must be a string, not {text!r:.60}"))
+            raise fault(where, f"body {body!r}: the {word} of a Geometry must be a string, not {text!r:.60}")
     placement = pose(at(where, f"body {body!r}: the placement of a Geometry"), shape.placement, ModelError)
     size = floats(f"body {body!r}: the size of a Geometry", shape.size, where)
     color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
     if color is not None and len(color) != 4:
-        raise ModelError(at(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}"))
+        raise fault(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}")
     if not isinstance(shape.contact, ContactParameters | None):
-        raise ModelError(
-            at(where, f"body {body!r}: the contact of a Geometry must be ContactParameters, not {shape.contact!r:.60}")
-        )
+        sentence = f"the contact of a Geometry must be ContactParameters, not {shape.contact!r:.60}"
+        raise fault(where, f"body {body!r}: {sentence}")
     return Geometry(
         plain(shape.role), plain(shape.shape), size, plain_transform(placement), plain(shape.name),
         plain(shape.mesh), shape.mesh_path, color, shape.contact,
@@ -138,8 +137,8 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
 def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
     """The same limits as tuples of Python's floats; entries that are not numbers are left for the checks to reject."""
     if not isinstance(limits, Limits):
-        raise ModelError(
-            at(where, f"joint {joint!r}: its limits must be Limits(lower, upper, velocity, effort), not {limits!r:.60}")
+        raise fault(
+            where, f"joint {joint!r}: its limits must be Limits(lower, upper, velocity, effort), not {limits!r:.60}"
         )
     values = (limits.lower, limits.upper, limits.velocity, limits.effort)
     if all(type(row) is tuple and all(type(x) is float for x in row) for row in values):
@@ -152,7 +151,7 @@ def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
             rows.append(tuple(map(plain, row)))
         except TypeError:
             sentence = f"joint {joint!r}: its {word} limits must be a sequence of numbers, not {row!r:.60}"
-            raise ModelError(at(where, sentence)) from None
+            raise fault(where, sentence) from None
     return Limits(*rows)
 
 
@@ -170,7 +169,7 @@ def plain_mimic(mimic: Mimic, joint: str, where: object) -> Mimic:
     """The same mimic with Python's floats."""
 
     def fail(sentence: str) -> ModelError:
-        return ModelError(at(where, f"joint {joint!r}: {sentence}"))
+        return fault(where, f"joint {joint!r}: {sentence}")
 
     if isinstance(mimic, str):
         raise fail(f"to follow the joint {mimic!r:.60} it needs mimic=kinetree.Mimic({mimic!r:.60})")

@@ -10,7 +10,8 @@ from kinetree.errors import ModelError
 from kinetree.joints import Fixed
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Coupling
-from kinetree.model.specs import CouplingSpec, JointSpec, at, shortest
+from kinetree.model.problems import STRICT, Problems
+from kinetree.model.specs import CouplingSpec, JointSpec, fault, shortest
 from kinetree.records import record
 from kinetree.tree.coordinate_map import CoordinateMap, Row
 
@@ -174,59 +175,65 @@ def left_inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
     return found
 
 
-def check_couplings(couplings: Sequence[CouplingSpec], joints: Mapping[str, JointSpec]) -> None:
+def check_couplings(
+    couplings: Sequence[CouplingSpec], joints: Mapping[str, JointSpec], problems: Problems = STRICT
+) -> None:
     """Check couplings: their joints exist, move and have plain coordinates of their own; the matrix has as many rows as
     these have, and independent columns."""
     taken: dict[str, str] = {}
     for spec in couplings:
+        with problems.of():
+            _check_coupling(spec, joints, taken)
 
-        def fail(sentence: str, where: object = spec.where, name: str = spec.name) -> ModelError:
-            return ModelError(at(where, f"coupling {name!r} {sentence}"))
 
-        rows = 0
-        for name in spec.joints:
-            if name not in joints:
-                raise fail(f"couples {name!r}, but there is no such joint: {hint(name, joints)}")
-            joint = joints[name]
-            if name in taken:
-                raise fail(f"couples {name!r}, which {taken[name]!r} couples already; a joint takes part in one")
-            if joint.mimic is not None:
-                raise fail(f"couples {name!r}, which mimics {joint.mimic.joint!r}; couple that one")
-            if joint.actuated is not None:
-                raise fail(
-                    f"couples {name!r}, which has actuated={shortest(joint.actuated)}; motors act on the "
-                    "coupling's coordinates: give actuated= to add_coupling instead"
-                )
-            if isinstance(joint.kind, Fixed) or not joint.kind.is_flat:
-                raise fail(
-                    f"couples {name!r} ({joint.kind.description}); it takes joints whose coordinates are plain "
-                    "numbers with v as their rates"
-                )
-            if joint.kind.recharts:
-                raise fail(
-                    f"couples {name!r} ({joint.kind.description}), whose coordinates change over to others on the way; "
-                    "the coupling would not survive that"
-                )
-            taken[name] = spec.name
-            rows += joint.kind.nq
-        columns = len(spec.coordinates)
-        if not columns or not rows:
-            raise fail("needs at least one joint and one coordinate")
-        if len(spec.matrix) != rows or any(len(row) != columns for row in spec.matrix):
+def _check_coupling(spec: CouplingSpec, joints: Mapping[str, JointSpec], taken: dict[str, str]) -> None:
+    def fail(sentence: str) -> ModelError:
+        return fault(spec.where, f"coupling {spec.name!r} {sentence}", "bad-coupling")
+
+    rows = 0
+    for name in spec.joints:
+        if name not in joints:
+            raise fail(f"couples {name!r}, but there is no such joint: {hint(name, joints)}")
+        joint = joints[name]
+        if name in taken:
+            raise fail(f"couples {name!r}, which {taken[name]!r} couples already; a joint takes part in one")
+        if joint.mimic is not None:
+            raise fail(f"couples {name!r}, which mimics {joint.mimic.joint!r}; couple that one")
+        if joint.actuated is not None:
             raise fail(
-                f"needs a matrix of {rows} rows (the coordinates of its joints) and {columns} columns (its own: "
-                f"{', '.join(map(repr, spec.coordinates))}), not {_shape(spec.matrix)}"
+                f"couples {name!r}, which has actuated={shortest(joint.actuated)}; motors act on the "
+                "coupling's coordinates: give actuated= to add_coupling instead"
             )
-        if len(spec.offset) != rows:
-            raise fail(f"needs {rows} numbers of offset, not {len(spec.offset)}")
-        if len(set(spec.coordinates)) != columns:
-            raise fail(f"has two coordinates of one name among {list(spec.coordinates)}")
-        G = np.array(spec.matrix, dtype=np.float64)
-        if not (np.isfinite(G).all() and np.isfinite(spec.offset).all()):
-            raise fail("has a matrix or an offset that is not finite")
-        sizes = np.linalg.svd(G, compute_uv=False)
-        if columns > rows or sizes[-1] <= _DEPENDENT * sizes[0]:
-            raise fail("has a matrix with dependent columns: some motion of its coordinates would move no joint")
+        if isinstance(joint.kind, Fixed) or not joint.kind.is_flat:
+            raise fail(
+                f"couples {name!r} ({joint.kind.description}); it takes joints whose coordinates are plain "
+                "numbers with v as their rates"
+            )
+        if joint.kind.recharts:
+            raise fail(
+                f"couples {name!r} ({joint.kind.description}), whose coordinates change over to others on the way; "
+                "the coupling would not survive that"
+            )
+        taken[name] = spec.name
+        rows += joint.kind.nq
+    columns = len(spec.coordinates)
+    if not columns or not rows:
+        raise fail("needs at least one joint and one coordinate")
+    if len(spec.matrix) != rows or any(len(row) != columns for row in spec.matrix):
+        raise fail(
+            f"needs a matrix of {rows} rows (the coordinates of its joints) and {columns} columns (its own: "
+            f"{', '.join(map(repr, spec.coordinates))}), not {_shape(spec.matrix)}"
+        )
+    if len(spec.offset) != rows:
+        raise fail(f"needs {rows} numbers of offset, not {len(spec.offset)}")
+    if len(set(spec.coordinates)) != columns:
+        raise fail(f"has two coordinates of one name among {list(spec.coordinates)}")
+    G = np.array(spec.matrix, dtype=np.float64)
+    if not (np.isfinite(G).all() and np.isfinite(spec.offset).all()):
+        raise fail("has a matrix or an offset that is not finite")
+    sizes = np.linalg.svd(G, compute_uv=False)
+    if columns > rows or sizes[-1] <= _DEPENDENT * sizes[0]:
+        raise fail("has a matrix with dependent columns: some motion of its coordinates would move no joint")
 
 
 def _shape(matrix: Sequence[Sequence[float]]) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from kinetree.errors import ModelError, ModelWarning
 from kinetree.joints import Free, JointKind
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import NO_EXTRAS, Extras
+from kinetree.problems import problem
 from kinetree.records import record
 from kinetree.spatial import Inertia, Transform
 from kinetree.tree.drive import Drive, HasDrive, Limits
@@ -21,8 +23,10 @@ __all__ = [
     "LinkSpec",
     "Parts",
     "at",
+    "fault",
     "floating_joint",
     "shortest",
+    "suspicion",
     "usual_motors",
 ]
 
@@ -127,3 +131,14 @@ def floating_joint(name: str, world: str, root: str, where: object = "") -> Join
 def at(where: object, message: str) -> str:
     """A message that begins with the place it refers to, if known."""
     return f"{where}: {message}" if where else message
+
+
+def fault(where: object, message: str, code: str = "invalid", *, repair: str = "") -> ModelError:
+    """The error that names a place and what is wrong there; `repair` says how the caller mends it if it may."""
+    return ModelError(at(where, message), problems=(problem(where, message, code, repair=repair),))
+
+
+def suspicion(where: object, message: str, code: str = "invalid", *, repair: str = "") -> ModelWarning:
+    """Something that is suspicious but possible."""
+    found = problem(where, message, code, severity="warning", repair=repair)
+    return ModelWarning(at(where, message), problems=(found,))

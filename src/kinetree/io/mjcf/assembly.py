@@ -12,7 +12,7 @@ from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom
 from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
-from kinetree.io.mjcf.orientations import orientation, placed
+from kinetree.io.mjcf.orientations import placement
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
@@ -29,6 +29,7 @@ class Assembly:
 
     def __init__(self, builder: ModelBuilder, world: BodyPart, notes: Notes, *, scale_to: float) -> None:
         self._builder = builder
+        self._problems = builder.problems
         self._notes = notes
         self._meshes = MeshAssets()
         self.joints: dict[str, MovingJoint] = {}
@@ -47,20 +48,30 @@ class Assembly:
         if scale_to > 0.0:
             self._scale(scale_to)
         for body, above in self._bodies:
-            self._check_moves(body)
-            self._add_body(body, above)
+            if not self._problems.doubts(body.name):
+                self._problems.attempt(None, self._check_moves, body)
+            with self._problems.of(body.name):
+                self._add_body(body, above)
         self._add_frames()
 
     def _read_body(self, body: BodyPart, above: BodyPart | None) -> None:
         geoms = []
         for part in body.parts.get("geom", []):
             weighs = above is not None and is_weighed(body, part.attributes.whole("group"))
-            geoms.append(read_geom(part, self._meshes, weighs=weighs))
+            geom = self._problems.attempt(None, read_geom, part, self._meshes, weighs=weighs)
+            if geom is None:
+                self._problems.doubt(body.name)
+            else:
+                geoms.append(geom)
         self._geoms[id(body)] = geoms
         if above is None:
             self._inertias[id(body)] = Inertia.zero()
             return
-        mass = body_mass(body, geoms)
+        mass = self._problems.attempt(None, body_mass, body, geoms)
+        if mass is None:
+            self._problems.doubt(body.name)
+            self._inertias[id(body)] = Inertia.zero()
+            return
         if _is_aligned(body):
             self._moved[id(body)] = mass.frame.inverse
             mass = Mass(mass.mass, mass.moments, IDENTITY)
@@ -125,14 +136,18 @@ class Assembly:
 
     def _add_joints(self, body: BodyPart, above: BodyPart, chain: Sequence[tuple[str, str]]) -> None:
         """The joints in a chain, with massless bodies between them that have the body's frame."""
-        moving = [(part, read_joint(part)) for part in body.joints]
+        read = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
+        moving = [(part, joint) for part, joint in read if joint is not None]
+        if len(moving) < len(read):
+            self._problems.leave_out(body.name)
+            return
         self._check_combination(body, above, moving)
-        parent, placement = above.name, body.placement
+        parent, X = above.name, body.placement
         for (part, joint), (name, child) in zip(moving, chain, strict=True):
             self.joints[name] = joint
             self.joint_names[id(part)] = name
             if joint.type == "free":
-                placement = IDENTITY
+                X = IDENTITY
                 if isinstance(joint.kind, FloatingBase):
                     self._notes.add(
                         "free joints with armature or dry friction have their linear velocity in the world's axes, "
@@ -144,7 +159,7 @@ class Assembly:
                 joint.kind,
                 parent,
                 child,
-                placement if joint.before is IDENTITY else joint.before @ placement,
+                X if joint.before is IDENTITY else joint.before @ X,
                 limits=joint.limits,
                 damping=joint.damping,
                 friction=joint.friction,
@@ -153,7 +168,7 @@ class Assembly:
                 armature=joint.armature,
                 where=part.element,
             )
-            parent, placement = child, IDENTITY
+            parent, X = child, IDENTITY
 
     def _check_combination(self, body: BodyPart, above: BodyPart, moving: Sequence[tuple[Part, MovingJoint]]) -> None:
         types = [joint.type for _, joint in moving]
@@ -204,10 +219,9 @@ class Assembly:
                         while name in self._taken_bodies:
                             name += "_"
                     self._taken_bodies.add(name)
-                    a, settings = part.attributes, part.scope.settings
-                    X = placed(orientation(a, settings), a.numbers("pos", (0.0, 0.0, 0.0)))
-                    placement = self._placement(body, part.in_body(X))
-                    self._builder.add_frame(name, body.name, placement, where=part.element)
+                    X = self._problems.attempt(IDENTITY, placement, part.attributes, part.scope.settings)
+                    X = self._placement(body, part.in_body(X))
+                    self._builder.add_frame(name, body.name, X, where=part.element)
 
     def _placement(self, body: BodyPart, X: Transform) -> Transform:
         """A placement in the file's frame of a body as one in the robot's."""

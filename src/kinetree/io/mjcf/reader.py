@@ -15,6 +15,7 @@ from kinetree.io.mjcf.bodies import body_tree
 from kinetree.io.mjcf.scopes import read_scope
 from kinetree.io.notes import Notes
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["read_file"]
 
@@ -29,6 +30,7 @@ def read_file(
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
+    problems: Problems = STRICT,
 ) -> Model:
     """The model of a file's contents, with the meaning that MuJoCo's compiler gives them.
 
@@ -42,11 +44,11 @@ def read_file(
             "and kt.ModelBuilder change a robot that was loaded"
         )
     finder = MeshFinder(path, package_roots, ros_packages=ros_packages)
-    scope = read_scope(path, data, finder)
+    scope = read_scope(path, data, finder, problems)
     world = body_tree(scope)
     notes = Notes()
     name = scope.tree.root.attributes.get("model", "").strip() or path.stem
-    builder = ModelBuilder(name, gravity=_gravity(scope.sections("option"), notes), source=str(path))
+    builder = ModelBuilder(name, gravity=_gravity(scope.sections("option"), notes), source=str(path), problems=problems)
     Assembly(builder, world, notes, scale_to=scope.settings.total_mass)
     for sentence in (*notes.sentences(), *filter(None, [finder.note()])):
         builder.note(sentence)

@@ -14,6 +14,7 @@ from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.defaults import Defaults
 from kinetree.io.mjcf.includes import Tree, read_tree
 from kinetree.io.mjcf.settings import Settings, read_settings
+from kinetree.model.problems import Problems
 from kinetree.records import record
 
 __all__ = ["OWN", "Namespace", "Scope", "read_scope"]
@@ -79,9 +80,9 @@ class Scope:
         return name if os.path.isabs(name) else os.path.join(self.settings.mesh_folder, name)
 
 
-def read_scope(path: Path, data: bytes, finder: MeshFinder) -> Scope:
+def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
     """A file with all it includes and the models that it may attach."""
-    main = _read(path, data, finder)
+    main = _read(path, data, finder, problems)
     pending, opened = [main], {os.path.abspath(path)}
     while pending:
         scope = pending.pop()
@@ -95,7 +96,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder) -> Scope:
                 why = "is this model itself, or is named twice" if place in opened else "is one of too many models"
                 element.fail(f"the file {name!r} {why}")
             opened.add(place)
-            model = _read(found, read_bytes(found), finder)
+            model = _read(found, read_bytes(found), finder, problems)
             own = element.attributes.get("name") or model.tree.root.attributes.get("model") or found.stem
             if own in scope.models:
                 element.fail(f"there are two models named {own!r}; give them names")
@@ -104,12 +105,13 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder) -> Scope:
     return main
 
 
-def _read(path: Path, data: bytes, finder: MeshFinder) -> Scope:
+def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
     tree = read_tree(path, data, finder)
     if tree.root.tag != "mujoco":
         tree.root.fail("this is no MJCF file: it must begin with <mujoco>")
-    if tree.unknown:
-        tree.unknown[0].place.fail(tree.unknown[0].sentence)
+    for unknown in tree.unknown:
+        code = "unknown-element" if unknown.attribute is None else "unknown-attribute"
+        problems.add(unknown.place.error(unknown.sentence, code, repair="it is left out"))
     scope = Scope(
         tree,
         path,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from kinetree.errors import ModelError
 from kinetree.io.meshes import MeshFinder
+from kinetree.io.native.lines import lines_of
 from kinetree.io.native.reading import read_text
 from kinetree.joints import JointKind
 from kinetree.model import Model
+from kinetree.model.problems import STRICT, Problems
+from kinetree.problems import problem
 
 __all__ = ["is_native", "read_native"]
 
@@ -31,6 +35,7 @@ def read_native(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
+    problems: Problems = STRICT,
 ) -> Model:
     """The robot in such a file. Meshes are located as for a URDF file in the same place, and not opened.
 
@@ -40,8 +45,11 @@ def read_native(
         text = data.removeprefix(_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError(f"{path}:{line}: the text is not UTF-8: {error.reason}") from None
+        sentence = f"the text is not UTF-8: {error.reason}"
+        found = problem("", sentence, "encoding")._replace(file=str(path), line=line)
+        raise ModelError(f"{path}:{line}: {sentence}", problems=(found,)) from None
     meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
+    problems.find_lines(partial(lines_of, text))
     return read_text(
         text,
         kinds=kinds,
@@ -49,4 +57,5 @@ def read_native(
         floating_base=floating_base,
         mimic=mimic,
         find_mesh=meshes.find,
+        problems=problems,
     )

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from kinetree.errors import ModelError, nearest_names
 from kinetree.inputs import repeated
+from kinetree.problems import problem
 
 __all__ = ["MAX_DIGITS", "Node", "parsed"]
 
@@ -32,11 +33,17 @@ class Node:
     def __str__(self) -> str:
         return self.place
 
-    def fail(self, sentence: str) -> NoReturn:
-        """Raise a `ModelError` that names this place."""
+    @property
+    def place_in_file(self) -> tuple[str, int | None, str]:
+        """File, line and element, of which only the last is known here."""
+        return "", None, self.place.removesuffix(": ")
+
+    def fail(self, sentence: str, code: str = "bad-value") -> NoReturn:
+        """Raise a `ModelError` that names this place; `code` is one of `kinetree.problems.CODES`."""
         place = self.place.removesuffix(": ")
         place = place if len(place) <= _LONGEST_PLACE else f"{place[:_LONGEST_PLACE]}…"
-        raise ModelError(f"{place}: {sentence}" if place else sentence)
+        message = f"{place}: {sentence}" if place else sentence
+        raise ModelError(message, problems=(problem(self, sentence, code),))
 
     def record(self, required: Collection[str], optional: Collection[str] = ()) -> None:
         """Raise unless it is an object with these fields and no others."""
@@ -44,10 +51,13 @@ class Node:
             self.fail(f"must be an object {{…}}, not {_shown(self.value)}")
         for name in self.value:
             if name not in required and name not in optional:
-                self.fail(f"has a field {name!r:.60}, which is unknown: {nearest_names(name, [*required, *optional])}")
+                self.fail(
+                    f"has a field {name!r:.60}, which is unknown: {nearest_names(name, [*required, *optional])}",
+                    "unknown-attribute",
+                )
         for name in required:
             if name not in self.value:
-                self.fail(f'has no field "{name}"; add it')
+                self.fail(f'has no field "{name}"; add it', "missing-attribute")
 
     def __contains__(self, name: str) -> bool:
         return name in self.value
@@ -125,11 +135,14 @@ def parsed(text: str, file: str = "") -> Node:
         )
     except json.JSONDecodeError as error:
         place = f"{file}:{error.lineno}" if file else f"line {error.lineno}"
-        raise ModelError(f"{place}, column {error.colno}: this is not JSON: {_reason(error)}") from None
+        sentence = f"this is not JSON: {_reason(error)}"
+        found = problem("", sentence, "not-well-formed")._replace(file=file, line=error.lineno)
+        raise ModelError(f"{place}, column {error.colno}: {sentence}", problems=(found,)) from None
     except RecursionError:
-        raise ModelError(f"{start}arrays and objects are nested too deep for a robot") from None
+        sentence = "arrays and objects are nested too deep for a robot"
+        raise ModelError(f"{start}{sentence}", problems=(problem(file, sentence, "too-large"),)) from None
     except _UnfitError as error:
-        raise ModelError(f"{start}{error}") from None
+        raise ModelError(f"{start}{error}", problems=(problem(file, str(error), "not-well-formed"),)) from None
     return Node(value, start)
 
 

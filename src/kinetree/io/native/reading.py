@@ -17,6 +17,7 @@ from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Geometry, Mimic, Rotor
 from kinetree.model.extras import ContactParameters, Extras
 from kinetree.model.model import Model
+from kinetree.model.problems import STRICT, Problems
 from kinetree.spatial import Inertia, Sym3, Transform
 from kinetree.tree.drive import Drive, Limits
 
@@ -37,6 +38,7 @@ def read_text(
     floating_base: bool | None = None,
     mimic: bool = True,
     find_mesh: Callable[[str], Path | None] | None = None,
+    problems: Problems = STRICT,
 ) -> Model:
     """The robot of a text form.
 
@@ -51,7 +53,7 @@ def read_text(
     try:
         _check_version(root)
         root.record(_TOP, ("source", "notes", "frames", "couplings", "extras"))
-        return _Reader(root, KindReader(classes), file, mimic, find_mesh).model(floating_base)
+        return _Reader(root, KindReader(classes), file, mimic, find_mesh, problems).model(floating_base)
     except RecursionError:
         root.fail("values are nested too deep for a robot")
 
@@ -84,6 +86,7 @@ class _Reader:
         file: str,
         mimic: bool,
         find_mesh: Callable[[str], Path | None] | None,
+        problems: Problems,
     ) -> None:
         self._root = root
         self._kinds = kinds
@@ -92,7 +95,7 @@ class _Reader:
         name, gravity = root["name"].text(), root["gravity"].numbers(3)
         source = root["source"].text() if "source" in root else ""
         try:
-            self._builder = ModelBuilder(name, gravity=gravity, source=file or source)
+            self._builder = ModelBuilder(name, gravity=gravity, source=file or source, problems=problems)
         except ModelError as error:
             root.fail(str(error))
 
@@ -106,10 +109,12 @@ class _Reader:
         ):
             if name in root:
                 for node in root[name]:
-                    read(node)
+                    with builder.problems.of(_name_of(node)):
+                        read(node)
         if "extras" in root:
-            self._check_second("extras", root["extras"])
-            builder.extras = read_fields(root["extras"], Extras)
+            with builder.problems.of():
+                self._check_second("extras", root["extras"])
+                builder.extras = read_fields(root["extras"], Extras)
         if "notes" in root:
             for note in root["notes"]:
                 builder.note(note.text())
@@ -207,3 +212,9 @@ class _Reader:
 
     def _placement(self, node: Node) -> Transform:
         return read_placement(node["placement"]) if "placement" in node else _IDENTITY
+
+
+def _name_of(node: Node) -> str:
+    """The name of a part, if it has one."""
+    name = node.value.get("name") if type(node.value) is dict else None
+    return name if type(name) is str else ""

@@ -48,9 +48,7 @@ def ends(joint: Node) -> tuple[Node, Node]:
     element, scope = joint.element, joint.scope
     assert scope is not None
     below = required(element, "child")
-    if word(below) == "world":
-        below.fail("is the world, which nothing moves; exchange <parent> and <child>")
-    child_link = body_of(scope.find(word(below), below, "the child"))
+    child_link = body_of(joint.child())
     above = required(element, "parent")
     name = word(above)
     if name == word(below):

@@ -19,6 +19,7 @@ from kinetree.io.sdf.scopes import Node, between, body_of, resolve
 from kinetree.io.sdf.scoping import Scoping
 from kinetree.io.sdf.values import child, flag, numbers
 from kinetree.model import Model, ModelBuilder
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["read_file"]
 
@@ -34,13 +35,14 @@ def read_file(
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
+    problems: Problems = STRICT,
 ) -> Model:
     """The model of a file's contents; see docs/sdf.md."""
     files = Files(path, data, package_roots, ros_packages=ros_packages)
     notes = Notes()
     scoping = Scoping(files, path, notes)
     resolve(scoping.nodes)
-    builder = ModelBuilder(scoping.top.text("name").strip(), source=str(path))
+    builder = ModelBuilder(scoping.top.text("name").strip(), source=str(path), problems=problems)
     if scoping.world is not None:
         builder.gravity = _gravity(scoping.world, scoping.scope.version, builder)
     edges, gearboxes = _edges(scoping, notes, mimic=mimic)
@@ -51,10 +53,12 @@ def read_file(
     base.add_world(builder)
     standing = _standing(scoping.links, above)
     for link in scoping.links:
-        _add_link(link, builder, files, notes, moves=link not in standing)
+        with problems.of(link.full):
+            _add_link(link, builder, files, notes, moves=link not in standing)
     base.add_joints(scoping, builder)
     for edge in edges:
-        read_joint(edge.joint, edge.parent, edge.child, builder, notes, mimic=mimic)
+        with problems.of(edge.joint.full):
+            read_joint(edge.joint, edge.parent, edge.child, builder, notes, mimic=mimic)
     for gearbox in gearboxes:
         read_gearbox(gearbox, above, builder, notes)
     for frame in scoping.frames:

@@ -115,18 +115,20 @@ class Node:
             if given or old:
                 return self.scope.find(given or old, pose, "relative_to" if given else "frame")
         if self.kind == "joint":
-            return self.named_in("child")
+            return self.child()
         if self.kind == "frame":
             return self.attached_to()
         return self.home
 
-    def named_in(self, tag: str) -> Node:
-        """The frame that a child of its element names."""
+    def child(self) -> Node:
+        """The frame that the <child> of a joint names."""
         assert self.scope is not None
-        found = child(self.element, tag)
+        found = child(self.element, "child")
         if found is None:
-            self.element.lacks(tag)
-        return self.scope.find(word(found), found, f"the {tag}")
+            self.element.lacks("child")
+        if word(found) == "world":
+            found.fail("is the world, which nothing moves; exchange <parent> and <child>")
+        return self.scope.find(word(found), found, "the child")
 
     def attached_to(self) -> Node:
         """The frame that a <frame> is attached to."""
@@ -248,7 +250,7 @@ def body_of(node: Node) -> Node:
         node.busy = True
         path.append(node)
         if node.kind == "joint":
-            node = node.named_in("child")
+            node = node.child()
         elif node.kind == "frame":
             node = node.attached_to()
         else:

@@ -10,6 +10,7 @@ from kinetree.io.urdf.placement import read_placement
 from kinetree.io.urdf.version import read_version
 from kinetree.model import Geometry
 from kinetree.model.extras import Texture
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["Color", "GeometryReader"]
 
@@ -19,20 +20,23 @@ Color = tuple[float, float, float, float]
 class GeometryReader:
     """Reads the shapes of all links; materials may be defined at the top or inside the first shape that uses them."""
 
-    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes) -> None:
+    def __init__(self, robot: Element, meshes: MeshFinder, notes: Notes, problems: Problems = STRICT) -> None:
         self._version = read_version(robot)
         self._meshes = meshes
+        self._problems = problems
         self._notes = notes
         self._colors: dict[str, Color | None] = {}
         self._images: dict[str, str] = {}
         self.textures: list[Texture] = []
         for material in robot.all("material"):
-            self._define(material)
+            with problems.of():
+                self._define(material)
         for link in robot.all("link"):
             for shape in link.children:
                 for material in shape.all("material"):
                     if material.children and "name" in material.attributes:
-                        self._define(material, again=True)
+                        with problems.of():
+                            self._define(material, again=True)
 
     def read(self, element: Element, link: str, place: int) -> Geometry:
         """Read a <visual> or <collision> of the link with that name; `place` counts them."""
@@ -51,12 +55,16 @@ class GeometryReader:
             return Geometry(element.tag, kind, self._size(shape), placement, name, color=color)
         address = shape.text("filename")
         path = self._meshes.find(address)
+        if path is None and self._problems.collects:
+            self._problems.suspect([self._meshes.missing(shape, address)])
         return Geometry(element.tag, kind, self._scale(shape), placement, name, address, path, color)
 
     def _shape(self, geometry: Element) -> Element:
         if len(geometry.children) != 1:
             found = ", ".join(f"<{child.tag}>" for child in geometry.children) or "none that is known"
-            geometry.fail(f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {found}")
+            geometry.fail(
+                f"must hold one shape (box, cylinder, sphere, capsule or mesh); it holds {found}", "bad-shape"
+            )
         return geometry.children[0]
 
     def _size(self, shape: Element) -> tuple[float, ...]:
@@ -67,7 +75,7 @@ class GeometryReader:
         else:
             size = (number(shape, "radius"), number(shape, "length"))
         if min(size) < 0.0:
-            shape.fail(f"a length is negative: {min(size):g}; give it as a positive number of metres")
+            shape.fail(f"a length is negative: {min(size):g}; give it as a positive number of metres", "bad-shape")
         return size
 
     def _scale(self, mesh: Element) -> tuple[float, ...]:

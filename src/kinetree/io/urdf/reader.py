@@ -13,16 +13,19 @@ from kinetree.io.collector import collector_paused
 from kinetree.io.document import Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
+from kinetree.io.skipped import skipped_parts
 from kinetree.io.urdf.controllers import ControllerReader
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.joints import read_joint
 from kinetree.io.urdf.links import read_link
 from kinetree.io.urdf.raw import MAX_RAW, as_written, count
 from kinetree.io.urdf.shapes import SHAPES
+from kinetree.io.urdf.suspicious import suspicious_elements
 from kinetree.io.urdf.transmissions import read_transmission
 from kinetree.io.urdf.version import read_version
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.extras import NO_EXTRAS, Extras, Transmission, Unused
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["load_urdf", "read_file", "read_urdf"]
 
@@ -55,7 +58,7 @@ def load_urdf(
     with collector_paused():
         document = read_document(path, SHAPES)
         if document.root.tag != "robot":
-            document.root.fail("this is no URDF file: it must begin with <robot>")
+            document.root.fail("this is no URDF file: it must begin with <robot>", "unknown-format")
         return read_urdf(
             document,
             path,
@@ -66,9 +69,12 @@ def load_urdf(
         )
 
 
-def read_file(data: bytes, path: Path, *, floating_base: bool | None = None, **settings: Any) -> Model:
+def read_file(
+    data: bytes, path: Path, *, floating_base: bool | None = None, problems: Problems = STRICT, **settings: Any
+) -> Model:
     """The model of a file's contents; see `load_urdf`."""
-    return read_urdf(read_document(path, SHAPES, data), path, floating_base=bool(floating_base), **settings)
+    document = read_document(path, SHAPES, data, problems=problems)
+    return read_urdf(document, path, floating_base=bool(floating_base), problems=problems, **settings)
 
 
 def read_urdf(
@@ -79,6 +85,7 @@ def read_urdf(
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
+    problems: Problems = STRICT,
 ) -> Model:
     """The model of a document whose root is <robot>."""
     robot = document.root
@@ -86,19 +93,24 @@ def read_urdf(
     version = read_version(robot)
     parts = sum(child.tag in ("link", "joint") for child in robot.children)
     if parts > MAX_PARTS:
-        robot.fail(f"there are {parts:,} links and joints; the limit is {MAX_PARTS:,}")
+        robot.fail(f"there are {parts:,} links and joints; the limit is {MAX_PARTS:,}", "too-large")
     _refuse_what_takes_too_long(robot)
     notes = Notes()
-    builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path))
+    builder = ModelBuilder(robot.attributes.get("name", "").strip() or path.stem, source=str(path), problems=problems)
     meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
-    geometry = GeometryReader(robot, meshes, notes)
+    geometry = GeometryReader(robot, meshes, notes, problems)
     controllers = ControllerReader(version, notes)
     for element in robot.children:
-        if element.tag == "link":
-            read_link(element, builder, geometry)
-        elif element.tag == "joint":
-            read_joint(element, builder, notes, controllers, version, mimic=mimic)
-    builder.extras = _extras(robot, geometry, controllers, notes)
+        with problems.of(element.attributes.get("name", "")):
+            if element.tag == "link":
+                read_link(element, builder, geometry)
+            elif element.tag == "joint":
+                read_joint(element, builder, notes, controllers, version, mimic=mimic)
+    with problems.of():
+        builder.extras = _extras(robot, geometry, controllers, notes)
+    if problems.collects:
+        problems.suspect(skipped_parts(document))
+        problems.suspect(suspicious_elements(robot))
     if "name" not in robot.attributes:
         builder.note("<robot> has no name; the file's is used")
     for sentence in (*notes.sentences(), *filter(None, [meshes.note()]), *_kept(builder.extras), *_skipped(document)):
@@ -110,10 +122,10 @@ def _refuse_what_takes_too_long(robot: Element) -> None:
     within = [part for child in robot.children for part in child.children]
     turned = sum(map(_is_turned, within)) + sum(_is_turned(p) for part in within for p in part.children)
     if turned > MAX_TURNED:
-        robot.fail(f"there are {turned:,} elements <origin> with a rotation; the limit is {MAX_TURNED:,}")
+        robot.fail(f"there are {turned:,} elements <origin> with a rotation; the limit is {MAX_TURNED:,}", "too-large")
     shapes = sum(part.tag in ("visual", "collision") for part in within)
     if shapes > MAX_SHAPES:
-        robot.fail(f"there are {shapes:,} shapes; the limit is {MAX_SHAPES:,}")
+        robot.fail(f"there are {shapes:,} shapes; the limit is {MAX_SHAPES:,}", "too-large")
 
 
 def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerReader, notes: Notes) -> Extras:
@@ -167,7 +179,8 @@ def _refuse_macros(document: Document) -> None:
     if macros:
         document.root.fail(
             f"<{macros[0].rpartition('/')[2]}> is a macro of xacro, which has not been expanded; "
-            "run xacro on this file and load the result"
+            "run xacro on this file and load the result",
+            "unexpanded-macro",
         )
 
 

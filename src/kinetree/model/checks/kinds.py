@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import ModelError
 from kinetree.expr import Port, Symbol, trace
 from kinetree.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
-from kinetree.model.specs import JointSpec, at
+from kinetree.model.problems import STRICT, Problems
+from kinetree.model.specs import JointSpec, fault
 from kinetree.spatial import Motion, Subspace, Transform
 
 __all__ = ["TRUSTED", "check_counts", "check_kinds"]
@@ -29,13 +29,14 @@ _DEPENDENT = 1e-9
 """Smallest singular value over the largest, below which columns of a subspace are dependent."""
 
 
-def check_kinds(joints: Sequence[JointSpec]) -> None:
-    """Raise `ModelError` for the first joint whose kind is inconsistent."""
+def check_kinds(joints: Sequence[JointSpec], problems: Problems = STRICT) -> None:
+    """Check joints' kinds; each inconsistent one is an error of the first joint that has it."""
     checked: set[JointKind] = set()
     for joint in joints:
         if type(joint.kind) not in TRUSTED and joint.kind not in checked:
             checked.add(joint.kind)
-            _Check(joint).run()
+            with problems.of():
+                _Check(joint).run()
 
 
 def check_counts(kind: JointKind, name: str, where: object) -> None:
@@ -45,8 +46,10 @@ def check_counts(kind: JointKind, name: str, where: object) -> None:
     for count, most in (("nq", 99), ("nv", 6)):
         n = getattr(kind, count, None)
         if not isinstance(n, int) or isinstance(n, bool) or not 0 <= n <= most:
-            raise ModelError(
-                at(where, f"joint {name!r}: its {count} must be a whole number from 0 to {most}, not {n!r:.40}")
+            raise fault(
+                where,
+                f"joint {name!r}: its {count} must be a whole number from 0 to {most}, not {n!r:.40}",
+                "bad-joint",
             )
 
 
@@ -191,7 +194,7 @@ class _Check:
         return numbers
 
     def _fail(self, sentence: str) -> NoReturn:
-        raise ModelError(at(self._joint.where, f"joint {self._joint.name!r}: {sentence}")) from None
+        raise fault(self._joint.where, f"joint {self._joint.name!r}: {sentence}", "bad-joint") from None
 
 
 def _article(thing: object) -> str:

@@ -1,6 +1,6 @@
 """Checks of joints, frames and placements.
 
-A `check_…` function raises `ModelError` for anything impossible and returns one sentence for each thing that is
+A `check_…` function gives anything impossible to `problems`, which raises it or collects it, and returns what is
 suspicious but possible. Masses and inertias are checked in `masses.py`.
 """
 
@@ -12,47 +12,58 @@ from typing import NoReturn
 
 import numpy as np
 
-from kinetree.errors import ModelError, nearest_names
+from kinetree.errors import ModelError, ModelWarning, nearest_names
 from kinetree.joints import Continuous, Fixed, Prismatic, Revolute
 from kinetree.model.checks.masses import indices
-from kinetree.model.elements import Rotor
-from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, at
+from kinetree.model.elements import Mimic, Rotor
+from kinetree.model.problems import STRICT, Problems
+from kinetree.model.specs import CouplingSpec, FrameSpec, JointSpec, fault, suspicion
 from kinetree.spatial import Transform
 
-__all__ = ["check_joints", "check_mimics", "check_names", "check_placements", "hint"]
+__all__ = ["check_joints", "check_mimics", "check_names", "check_placements", "hint", "missing_leader"]
 
 ROTATION_TOLERANCE = 1e-9
+_AT_ORIGIN = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
 _HINT_LIMIT = 500
 _NAMELESS = frozenset((Continuous, Prismatic, Revolute))
 """Kinds with one coordinate, which has the joint's name."""
 
 
-def check_placements(parts: Sequence[JointSpec] | Sequence[FrameSpec], what: str) -> None:
+def check_placements(parts: Sequence[JointSpec] | Sequence[FrameSpec], what: str, problems: Problems = STRICT) -> None:
     """Check that placements are finite and have a rotation matrix."""
     if not parts:
         return
-    rows = np.array([_twelve(part.placement, part, what) for part in parts], dtype=np.float64)
+    rows = np.array(
+        [problems.attempt(_AT_ORIGIN, _twelve, part.placement, part, what) for part in parts], dtype=np.float64
+    )
     E = rows[:, :9].reshape(-1, 3, 3)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(E @ E.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
         mirrored = np.linalg.det(np.where(np.isfinite(E), E, 0.0)) < 0.0
-    for k in indices(~np.isfinite(rows).all(axis=1)):
-        raise ModelError(at(parts[k].where, f"{what} {parts[k].name!r} stands at a place that is not finite"))
-    for k in indices((error > ROTATION_TOLERANCE) | mirrored):
-        raise ModelError(
-            at(parts[k].where, f"{what} {parts[k].name!r}: the E of its placement is no rotation matrix (E Eᵀ = 1)")
+    is_finite = np.isfinite(rows).all(axis=1)
+    for k in indices(~is_finite):
+        problems.add(
+            fault(parts[k].where, f"{what} {parts[k].name!r} stands at a place that is not finite", "bad-placement")
+        )
+    for k in indices(is_finite & ((error > ROTATION_TOLERANCE) | mirrored)):
+        problems.add(
+            fault(
+                parts[k].where,
+                f"{what} {parts[k].name!r}: the E of its placement is no rotation matrix (E Eᵀ = 1)",
+                "bad-placement",
+            )
         )
 
 
-def check_joints(joints: Sequence[JointSpec]) -> list[str]:
+def check_joints(joints: Sequence[JointSpec], problems: Problems = STRICT) -> list[ModelWarning]:
     """Check that limits, damping, friction and armature are numbers, ordered, and as many as the joint needs.
 
     Negative damping or friction, which feed energy in, are suspicious.
     """
-    suspicions: list[str] = []
+    suspicions: list[ModelWarning] = []
     for joint in joints:
         if not _is_sound(joint):
-            suspicions += _unsound(joint)
+            suspicions += problems.attempt([], _unsound, joint)
     return suspicions
 
 
@@ -80,9 +91,9 @@ def _is_sound(joint: JointSpec) -> bool:
         return False
 
 
-def _unsound(joint: JointSpec) -> list[str]:
+def _unsound(joint: JointSpec) -> list[ModelWarning]:
     """Find what is wrong with a joint: raise if it is impossible, return it if it is possible."""
-    suspicions: list[str] = []
+    suspicions: list[ModelWarning] = []
     kind, limits = joint.kind, joint.limits
     for name, values, count in (
         ("lower limits", limits.lower, kind.nq),
@@ -103,10 +114,12 @@ def _unsound(joint: JointSpec) -> list[str]:
                 _fail_joint(joint, f"has {value!r:.40} among its {name}; give numbers")
     for lower, upper in zip(limits.lower, limits.upper, strict=True):
         if lower > upper:
-            _fail_joint(joint, f"has the lower limit {lower:g} above the upper limit {upper:g}; exchange them")
+            _fail_joint(
+                joint, f"has the lower limit {lower:g} above the upper limit {upper:g}; exchange them", "bad-limits"
+            )
     for name, values in (("velocity", limits.velocity), ("effort", limits.effort)):
         if values and min(values) < 0.0:
-            _fail_joint(joint, f"has the negative {name} limit {min(values):g}; give its magnitude")
+            _fail_joint(joint, f"has the negative {name} limit {min(values):g}; give its magnitude", "bad-limits")
     if not all(0.0 < x < math.inf for x in joint.friction_speed):
         _fail_joint(joint, f"has the friction speed {min(joint.friction_speed):g}; it must be positive and finite")
     if not all(map(math.isfinite, joint.rest)):
@@ -124,7 +137,14 @@ def _unsound(joint: JointSpec) -> list[str]:
         if values and min(values) < 0.0:
             if name == "armature":
                 _fail_joint(joint, f"has the negative armature {min(values):g}; a rotor's inertia is positive")
-            suspicions.append(at(joint.where, f"joint {joint.name!r} has negative {name}, which feeds energy in"))
+            suspicions.append(
+                suspicion(
+                    joint.where,
+                    f"joint {joint.name!r} has negative {name}, which feeds energy in",
+                    "negative-damping",
+                    repair=f"{name} is set to zero",
+                )
+            )
     return suspicions
 
 
@@ -155,28 +175,13 @@ def _is_direction(axis: object) -> bool:
     return abs(math.hypot(*axis) - 1.0) < ROTATION_TOLERANCE
 
 
-def check_mimics(joints: Mapping[str, JointSpec]) -> None:
+def check_mimics(joints: Mapping[str, JointSpec], problems: Problems = STRICT) -> None:
     """Check joints that mimic others: both have one coordinate, the leader exists and moves, without circles."""
     leader: dict[str, str] = {}
     for joint in joints.values():
-        mimic = joint.mimic
-        if mimic is None:
-            continue
-        if not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
-            _fail_joint(joint, "mimics with a multiplier or an offset that is not finite")
-        if mimic.joint not in joints:
-            known = [name for name in joints if name != joint.name]
-            _fail_joint(joint, f"mimics {mimic.joint!r}, but there is no such joint: {hint(mimic.joint, known)}")
-        target = joints[mimic.joint]
-        if isinstance(target.kind, Fixed):
-            _fail_joint(joint, f"mimics {mimic.joint!r}, which is fixed; remove <mimic> or name a joint that moves")
-        if joint.kind.nq != 1 or target.kind.nq != 1:
-            _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints of one coordinate")
-        if not (joint.kind.is_flat and target.kind.is_flat):
-            _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints with v as the rate of q")
-        if joint.actuated is not None:
-            _fail_joint(joint, f"mimics {mimic.joint!r}, so a motor acts on that joint; leave out actuated=True here")
-        leader[joint.name] = mimic.joint
+        if joint.mimic is not None:
+            with problems.of():
+                leader[joint.name] = _leader(joint, joint.mimic, joints)
 
     finished: set[str] = set()
     for start in leader:
@@ -186,21 +191,64 @@ def check_mimics(joints: Mapping[str, JointSpec]) -> None:
             if name in path:
                 circle = list(path)[list(path).index(name) :]
                 shown = " → ".join([*circle[:6], *(["…"] if len(circle) > 6 else []), name])
-                _fail_joint(joints[name], f"mimics itself in a circle: {shown}; one of them must move on its own")
+                with problems.of():
+                    _fail_joint(
+                        joints[name], f"mimics itself in a circle: {shown}; one of them must move on its own", "circle"
+                    )
+                break
             path[name] = None
             name = leader[name]
         finished.update(path)
 
 
-def check_names(joints: Sequence[JointSpec], couplings: Sequence[CouplingSpec], known: Mapping[str, JointSpec]) -> None:
+def _leader(joint: JointSpec, mimic: Mimic, joints: Mapping[str, JointSpec]) -> str:
+    """The name of the joint that this one follows; raises if it cannot."""
+    code = "bad-mimic"
+    if not (math.isfinite(mimic.multiplier) and math.isfinite(mimic.offset)):
+        _fail_joint(joint, "mimics with a multiplier or an offset that is not finite", code)
+    if mimic.joint not in joints:
+        raise missing_leader(joint, mimic, joints)
+    target = joints[mimic.joint]
+    if isinstance(target.kind, Fixed):
+        _fail_joint(joint, f"mimics {mimic.joint!r}, which is fixed; remove <mimic> or name a joint that moves", code)
+    if joint.kind.nq != 1 or target.kind.nq != 1:
+        _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints of one coordinate", code)
+    if not (joint.kind.is_flat and target.kind.is_flat):
+        _fail_joint(joint, f"mimics {mimic.joint!r}; both must be joints with v as the rate of q", code)
+    if joint.actuated is not None:
+        _fail_joint(joint, f"mimics {mimic.joint!r}, so a motor acts on that joint; leave out actuated=True here", code)
+    return mimic.joint
+
+
+def missing_leader(joint: JointSpec, mimic: Mimic, joints: Mapping[str, JointSpec]) -> ModelError:
+    """The error that a joint mimics another that does not exist."""
+    known = [name for name in joints if name != joint.name]
+    return fault(
+        joint.where,
+        f"joint {joint.name!r} mimics {mimic.joint!r}, but there is no such joint: {hint(mimic.joint, known)}",
+        "unknown-joint",
+        repair="it follows no joint and moves on its own",
+    )
+
+
+def check_names(
+    joints: Sequence[JointSpec],
+    couplings: Sequence[CouplingSpec],
+    known: Mapping[str, JointSpec],
+    problems: Problems = STRICT,
+) -> None:
     """Check that couplings differ from joints in name, and that coordinates and degrees of freedom have unique names.
 
     `joints` are those that move, `known` all by name. Only composed names can clash.
     """
     for coupling in couplings:
         if coupling.name in known:
-            raise ModelError(
-                at(coupling.where, f"coupling {coupling.name!r} has the name of joint {coupling.name!r}; rename one")
+            problems.add(
+                fault(
+                    coupling.where,
+                    f"coupling {coupling.name!r} has the name of joint {coupling.name!r}; rename one",
+                    "duplicate-name",
+                )
             )
     if not couplings and all(type(joint.kind) in _NAMELESS for joint in joints):
         return
@@ -216,10 +264,11 @@ def check_names(joints: Sequence[JointSpec], couplings: Sequence[CouplingSpec], 
             for suffix in suffixes:
                 name = f"{owner}.{suffix}" if suffix else owner
                 if name in taken:
-                    raise ModelError(
-                        at(
+                    problems.add(
+                        fault(
                             where,
                             f"{word} {owner!r} and {taken[name]} both have {what} named {name!r}; rename one of them",
+                            "duplicate-name",
                         )
                     )
                 taken[name] = f"{word} {owner!r}"
@@ -236,10 +285,10 @@ def _twelve(placement: Transform, part: JointSpec | FrameSpec, what: str) -> tup
     try:
         return tuple(map(float, (*placement.E.components(), *placement.r.components())))
     except (AttributeError, TypeError, ValueError, OverflowError):
-        raise ModelError(
-            at(part.where, f"{what} {part.name!r}: its placement has entries that are not numbers")
+        raise fault(
+            part.where, f"{what} {part.name!r}: its placement has entries that are not numbers", "bad-placement"
         ) from None
 
 
-def _fail_joint(joint: JointSpec, sentence: str) -> NoReturn:
-    raise ModelError(at(joint.where, f"joint {joint.name!r} {sentence}"))
+def _fail_joint(joint: JointSpec, sentence: str, code: str = "bad-drive") -> NoReturn:
+    raise fault(joint.where, f"joint {joint.name!r} {sentence}", code)

@@ -19,7 +19,7 @@ from kinetree.model.checks.masses import central_inertias, principal_moments, te
 from kinetree.spatial import Transform
 from kinetree.tree.unrolled import UnrolledTree
 
-__all__ = ["singular_slots"]
+__all__ = ["generic_motion", "plucker", "singular_slots"]
 
 TOLERANCE = 1e-12
 """A difference this small, relative to its operands, is zero."""
@@ -74,13 +74,13 @@ def _freed_slots(tree: UnrolledTree) -> list[int]:
                 f"this robot has {passes:,} or more moving bodies with an inertia that is not positive definite, or on "
                 f"such a body; no more than {MAX_PASSES:,} are checked, so give them mass and rotational inertia"
             )
-        X_J, S = _generic(tree.joint[i], rng)
+        X_J, S = generic_motion(tree.joint[i], rng)
         Ia, is_singular = _free_joint(IA[i], S, np.array(tree.armature[i], dtype=np.float64))
         if is_singular and suspect[i]:
             singular.append(i)
         if Ia is None or full[p]:
             continue
-        X = _plucker(X_J @ tree.X_T[i])
+        X = plucker(X_J @ tree.X_T[i])
         back = X.T @ Ia @ X
         IA[p] = IA[p] + back if p in IA else back
         parts[p] += 1
@@ -98,8 +98,8 @@ def _shared_are_definite(tree: UnrolledTree) -> bool:
     J: dict[int, Floats] = {0: np.zeros((6, G.shape[1]))}
     M = G.T @ np.diag([x for armature in tree.armature for x in armature]) @ G
     for i, p in tree.outward:
-        X_J, S = _generic(tree.joint[i], rng)
-        J[i] = _plucker(X_J @ tree.X_T[i]) @ J[p] + S @ G[starts[i] : starts[i + 1]]
+        X_J, S = generic_motion(tree.joint[i], rng)
+        J[i] = plucker(X_J @ tree.X_T[i]) @ J[p] + S @ G[starts[i] : starts[i + 1]]
         M += J[i].T @ _six_by_six(ten(tree.I[i])) @ J[i]
     size = 1.0 / np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
     return bool(np.linalg.eigvalsh(M * size[:, None] * size)[0] > TOLERANCE)
@@ -165,7 +165,7 @@ def _lengths(IA: Floats) -> Floats:
     return np.array([rotation, rotation, rotation, translation, translation, translation])
 
 
-def _generic(kind: JointKind, rng: np.random.Generator) -> tuple[Transform, Floats]:
+def generic_motion(kind: JointKind, rng: np.random.Generator) -> tuple[Transform, Floats]:
     """X_J and S (6, nv), angular first, at a generic configuration."""
     q = kind.random(rng, (-math.inf,) * kind.nq, (math.inf,) * kind.nq)
     motion = kind.calc(q, (0.0,) * kind.nv)
@@ -188,7 +188,7 @@ def _six_by_six(numbers: tuple[float, ...]) -> Floats:
     )
 
 
-def _plucker(X: Transform) -> Floats:
+def plucker(X: Transform) -> Floats:
     """The 6 by 6 matrix of a motion transform (RBDA eq. 2.24)."""
     E = np.array(X.E.components(), dtype=np.float64).reshape(3, 3)
     rx, ry, rz = map(float, X.r.components())

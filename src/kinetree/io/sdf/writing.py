@@ -1,0 +1,190 @@
+"""Robots as SDF 1.11: every number that the format has a place for, and a sentence on everything else.
+
+Each joint is placed in its parent, each link in the joint that moves it, so that the numbers in the file are those of
+the robot. A root that is fixed is held by a fixed joint on the world; one that floats has no joint.
+"""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.chains import free_name
+from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
+from kinetree.io.losses import Losses
+from kinetree.io.sdf.writing_geometry import write_geometry
+from kinetree.io.sdf.writing_joints import has_word, write_joint
+from kinetree.io.substitutes import with_substitutes
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.joints import Fixed, Free, Placed
+from kinetree.model.checks.masses import check_inertias
+from kinetree.model.specs import JointSpec, LinkSpec, Parts
+from kinetree.spatial import Inertia, Transform
+
+__all__ = ["write_sdf"]
+
+_VERSION = "1.11"
+_GRAVITY = (0.0, 0.0, -9.81)
+_WORLD = "world"
+_HERE = Transform.identity()
+
+
+def write_sdf(parts: Parts, losses: Losses) -> str:
+    """The text of an SDF file with these parts; what it has no place for goes into `losses`."""
+    return _Writer(with_substitutes(parts, losses, has_word), losses).document()
+
+
+class _Writer:
+    def __init__(self, parts: Parts, losses: Losses) -> None:
+        self._parts = parts
+        self._losses = losses
+        self._above = {joint.child: joint for joint in parts.joints}
+        self._root = next(link for link in parts.links if link.name not in self._above)
+        self._on_world = self._root.name == _WORLD and not parts.floating_base
+        """Whether the root is the world, which is not a link in SDF."""
+        self._names = {link.name for link in parts.links} | {frame.name for frame in parts.frames}
+        self._joint_names: dict[str, str] = {}
+
+    def document(self) -> str:
+        parts = self._parts
+        self._check_names()
+        self._check_inertias()
+        sdf = Tag("sdf", version=_VERSION)
+        if any(any(joint.armature) for joint in parts.joints):
+            sdf.attributes["xmlns:drake"] = "http://drake.mit.edu"
+        if parts.gravity != _GRAVITY:
+            self._losses.lost.append(
+                f"gravity is ({', '.join(map(shown_number, parts.gravity))}), which is a world's in SDF and not a "
+                "model's: readers take (0, 0, -9.81), or that of the world they put it in"
+            )
+        model = sdf.add("model", name=parts.name)
+        for link in parts.links:
+            if link is not self._root or not self._on_world:
+                self._link(model, link)
+        if not parts.floating_base and not self._on_world:
+            self._hold(model)
+        for joint in parts.joints:
+            self._joint(model, joint)
+        for frame in parts.frames:
+            element = model.add("frame", name=frame.name, attached_to=frame.body)
+            _write_pose(element, frame.placement)
+        for coupling in parts.couplings:
+            joints = ", ".join(map(repr, coupling.joints))
+            self._losses.lost.append(
+                f"coupling {coupling.name!r} has no place in SDF: its joints ({joints}) would move independently"
+            )
+        self._losses.lose_extras(parts.extras)
+        return sdf.document()
+
+    def _hold(self, model: Tag) -> None:
+        """The joint that fixes the root to the world."""
+        name = free_name(f"{self._root.name}_to_world", {*self._names, *self._joint_names.values()})
+        joint = model.add("joint", name=name, type="fixed")
+        joint.add("parent", _WORLD)
+        joint.add("child", self._root.name)
+        self._losses.changed.append(
+            f"the root {self._root.name!r} is held by a fixed joint {name!r} on SDF's world, which is a body 'world' "
+            "when the file is read"
+        )
+
+    def _check_names(self) -> None:
+        """Names of joints are those of SDF too, unless a link or frame has the same one."""
+        parts, taken = self._parts, set(self._names)
+        self._check_name("robot", parts.name)
+        for what, specs in (("body", parts.links), ("frame", parts.frames)):
+            for spec in specs:
+                if spec is not self._root or not self._on_world:
+                    self._check_name(what, spec.name)
+        for joint in parts.joints:
+            self._check_name("joint", joint.name)
+            name = joint.name if joint.name not in taken else free_name(f"{joint.name}_joint", taken)
+            if name != joint.name:
+                told = f"joint {joint.name!r} has the name of a body or frame, so in SDF it is called {name!r}"
+                (self._losses.changed if isinstance(joint.kind, Fixed) else self._losses.lost).append(told)
+            taken.add(name)
+            self._joint_names[joint.name] = name
+
+    def _check_name(self, what: str, name: str) -> None:
+        reserved = "::" in name or (name.startswith("__") and name.endswith("__"))
+        if reserved or (name == _WORLD and what != "robot"):
+            self._losses.impossible.append(f"the name of {what} {name!r} has another meaning in SDF; rename it")
+        elif name != name.strip():
+            self._losses.lost.append(f"the name of {what} {name!r} begins or ends with blanks, which are not kept")
+
+    def _check_inertias(self) -> None:
+        """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""
+        links = [link for link in self._parts.links if link is not self._root or not self._on_world]
+        suspicions, indefinite = check_inertias(links)
+        self._losses.lost += [
+            f"{told.partition(': ')[2] or told}, which SDF calls invalid" for told in map(str, suspicions)
+        ]
+        self._losses.lost += [f"{told}; SDF calls that invalid" for told in indefinite.values()]
+
+    def _link(self, model: Tag, link: LinkSpec) -> None:
+        element = model.add("link", name=link.name)
+        joint = self._above.get(link.name)
+        if joint is not None and type(joint.kind) is not Free:
+            after = joint.kind.after if isinstance(joint.kind, Placed) else _HERE
+            _write_pose(element, after, relative_to=self._joint_names[joint.name])
+        _write_inertia(element, link.inertia)
+        for shape in link.geometry:
+            shown = write_geometry(element, shape, link, self._losses)
+            if shown is not None:
+                _write_pose(shown, shape.placement, first=True)
+        self._losses.lose_contacts(link)
+
+    def _joint(self, model: Tag, joint: JointSpec) -> None:
+        if type(joint.kind) is Free:
+            self._free(joint)
+            return
+        name, before = self._joint_names[joint.name], _HERE
+        if isinstance(joint.kind, Placed):
+            before = joint.kind.before
+        around = "__model__" if self._on_world and joint.parent == _WORLD else joint.parent
+        element = model.add("joint", name=name)
+        _write_pose(element, (before @ joint.placement).plain(), relative_to=around)
+        write_joint(element, joint, self._joint_names, self._losses)
+
+    def _free(self, joint: JointSpec) -> None:
+        """A link without a joint floats, if its parent is the world."""
+        lose = self._losses.lost.append
+        if not self._on_world or joint.parent != _WORLD or joint.placement != _HERE:
+            self._losses.impossible.append(
+                f"joint {joint.name!r} (free) has neither a word in SDF nor a substitute, except on a root 'world' and "
+                "without a placement"
+            )
+            return
+        joints = sum(other.parent == _WORLD for other in self._parts.joints)
+        if joints + sum(frame.body == _WORLD for frame in self._parts.frames) == 1:
+            self._losses.changed.append(
+                f"joint {joint.name!r} is not in the file, as {joint.child!r} floats, and the body 'world' has no "
+                "other part: when the file is read the base floats, without that body"
+            )
+        elif joint.name != f"{joint.child}_joint":
+            lose(f"joint {joint.name!r} is not in the file, as {joint.child!r} floats: its name is lost")
+        if joint != JointSpec.bare(joint.name, joint.kind, joint.parent, joint.child, joint.placement):
+            lose(f"joint {joint.name!r} is not in the file, as {joint.child!r} floats: all its numbers are lost")
+
+
+def _write_inertia(link: Tag, inertia: Inertia) -> None:
+    """Always written: a link without it has a mass of 1 kg."""
+    element = link.add("inertial")
+    com, I = about_center_of_mass(inertia)
+    if any(com.components()):
+        _write_pose(element, Transform(_HERE.E, com))
+    element.add("mass", shown_number(float(inertia.mass)))
+    matrix = element.add("inertia")
+    entries = dict(zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), I.components(), strict=True))
+    for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
+        matrix.add(name, shown_number(float(entries[name])))
+
+
+def _write_pose(element: Tag, X: Transform, relative_to: str | None = None, *, first: bool = False) -> None:
+    """Nothing for an identity, unless it is relative to something; `first` among the children if asked for."""
+    if X == _HERE and relative_to is None:
+        return
+    rpy = roll_pitch_yaw(X.E.T) if X.E != _HERE.E else (0.0, 0.0, 0.0)
+    numbers = [*(float(x) for x in X.r.components()), *rpy]
+    assert all(map(math.isfinite, numbers))
+    element.add("pose", shown_numbers(numbers), relative_to=relative_to)
+    if first:
+        element.children.insert(0, element.children.pop())

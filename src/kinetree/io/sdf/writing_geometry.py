@@ -1,0 +1,68 @@
+"""Shapes as <visual> and <collision>."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.chains import free_name
+from kinetree.io.losses import Losses
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.model.elements import Geometry
+from kinetree.model.specs import LinkSpec
+
+__all__ = ["write_geometry"]
+
+_LISTS = {"box": "size", "sphere": "radius", "ellipsoid": "radii", "plane": "size"}
+"""Shapes whose lengths are in one element."""
+_ROUND = ("capsule", "cone", "cylinder")
+
+
+def write_geometry(link: Tag, shape: Geometry, body: LinkSpec, losses: Losses) -> Tag | None:
+    """Add a shape, without its pose, and return its element; None if SDF has no such shape."""
+    role, kind, lose = shape.role, shape.shape, losses.lost.append
+    name = _name(link, shape, body, losses)
+    what = f"body {body.name!r}: the {role} shape {name!r}"
+    is_known = kind in _LISTS or kind in _ROUND or kind in ("mesh", "heightfield")
+    if not is_known or not all(map(math.isfinite, shape.size)):
+        lose(f"{what} is of kind {kind!r}{' without bounds' if is_known else ''}, which SDF does not have")
+        return None
+    element = link.add(role, name=name)
+    inside = element.add("geometry").add("heightmap" if kind == "heightfield" else kind)
+    if kind == "mesh":
+        inside.add("uri", shape.mesh)
+        if shape.size != (1.0, 1.0, 1.0):
+            inside.add("scale", shown_numbers(shape.size))
+    elif kind == "heightfield":
+        inside.add("uri", shape.mesh)
+        inside.add("size", shown_numbers(shape.size[:3]))
+        if any(shape.size[3:]):
+            lose(f"{what}: the depth of the ground below a heightfield has no place in SDF")
+    elif kind in _LISTS:
+        inside.add(_LISTS[kind], shown_numbers(shape.size))
+    else:
+        for tag, length in zip(("radius", "length"), shape.size, strict=True):
+            inside.add(tag, shown_number(length))
+    if shape.color is not None:
+        if role == "visual":
+            material = element.add("material")
+            material.add("ambient", shown_numbers(shape.color))
+            material.add("diffuse", shown_numbers(shape.color))
+        else:
+            lose(f"{what}: the colour of a collision shape has no place in SDF")
+    return element
+
+
+def _name(link: Tag, shape: Geometry, body: LinkSpec, losses: Losses) -> str:
+    """A name that no shape of the link and role has yet: SDF requires one."""
+    used = {str(element.attributes.get("name")) for element in link.children if element.tag == shape.role}
+    name = shape.name.strip()
+    if name and name not in used:
+        if name != shape.name:
+            losses.lost.append(f"body {body.name!r}: blanks around the name of the shape {shape.name!r} are not kept")
+        return name
+    later = {other.name for other in body.geometry if other.role == shape.role}
+    found = free_name(name or shape.role, used | later)
+    losses.changed.append(
+        f"body {body.name!r}: a {shape.role} shape gets the name {found!r}, as SDF wants each to differ"
+    )
+    return found

@@ -1,0 +1,202 @@
+"""Where problems go while a robot is read and built: the first is raised, or all are collected."""
+
+# ruff: noqa: ARG002 - the strict way needs no names
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from kinetree.errors import ModelError, listed
+from kinetree.model.specs import Parts
+from kinetree.problems import Problem, problem
+
+__all__ = ["STRICT", "Collected", "Problems"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NOTHING = nullcontext()
+_MOST = 1000
+"""The maximum number of problems that are kept."""
+
+
+class Problems:
+    """The strict way: the first problem is raised, and nothing is mended."""
+
+    collects = False
+    """Whether reading goes on after a problem, and values that can be mended are."""
+
+    def add(self, error: ModelError) -> None:
+        """Deal with a problem. If this returns, the caller goes on: with the mended value, or without the part."""
+        raise error
+
+    def of(self, *names: str) -> AbstractContextManager[object]:
+        """A context for reading one part; an error inside leaves out the parts of these names."""
+        return _NOTHING
+
+    def attempt(self, otherwise: T, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """The value that `read` returns, or `otherwise` if it raises and reading goes on."""
+        return read(*args, **options)
+
+    def doubt(self, *names: str) -> None:
+        """Take note that values of these parts are not those of the file."""
+
+    def doubts(self, *names: str) -> bool:
+        """Whether what is said about one of these parts may only follow from a problem found before."""
+        return False
+
+    def renamed(self, name: str) -> None:
+        """Take note that one of several parts of this name was renamed."""
+
+    def is_ambiguous(self, name: str) -> bool:
+        """Whether several parts had this name."""
+        return False
+
+    def leave_out(self, *names: str) -> None:
+        """Take note that these parts were left out."""
+
+    @property
+    def lacks_parts(self) -> bool:
+        """Whether bodies or joints were left out."""
+        return False
+
+    @property
+    def fatal(self) -> int:
+        """The number of errors so far that cannot be mended."""
+        return 0
+
+    def stop(self) -> None:
+        """Raise one error with all that cannot be mended, if there is any."""
+
+    def saw(self, parts: Parts) -> None:
+        """Take note of the parts that were read."""
+
+    def suspect(self, found: Iterable[Problem]) -> None:
+        """Take note of what is suspicious but possible."""
+
+    def find_lines(self, lines: Callable[[], Mapping[str, int]]) -> None:
+        """Take note of how to find the lines of elements that do not know theirs."""
+
+
+STRICT = Problems()
+
+
+class Collected(Problems):
+    """All problems; parts that have one are left out or mended, and reading goes on."""
+
+    collects = True
+
+    def __init__(self) -> None:
+        self.found: dict[Problem, None] = {}
+        self.left_out = 0
+        """Problems beyond the number that is kept."""
+        self.parts: Parts | None = None
+        self._lines: Callable[[], Mapping[str, int]] | None = None
+        self._doubtful: set[str] = set()
+        self._left_out: set[str] = set()
+        self._ambiguous: set[str] = set()
+        self._fatal = 0
+
+    def add(self, error: ModelError) -> None:
+        for found in error.problems or (problem("", str(error)),):
+            self._keep(found)
+
+    def of(self, *names: str) -> AbstractContextManager[object]:
+        return _Part(self, names)
+
+    def attempt(self, otherwise: T, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        try:
+            return read(*args, **options)
+        except ModelError as error:
+            self.add(error)
+            return otherwise
+
+    def doubt(self, *names: str) -> None:
+        self._doubtful.update(names)
+
+    def leave_out(self, *names: str) -> None:
+        self._left_out.update(names)
+
+    def doubts(self, *names: str) -> bool:
+        return not (self._doubtful.isdisjoint(names) and self._left_out.isdisjoint(names))
+
+    def renamed(self, name: str) -> None:
+        self._ambiguous.add(name)
+
+    def is_ambiguous(self, name: str) -> bool:
+        return name in self._ambiguous
+
+    @property
+    def lacks_parts(self) -> bool:
+        return bool(self._left_out)
+
+    @property
+    def fatal(self) -> int:
+        return self._fatal
+
+    def stop(self) -> None:
+        errors = [found for found in self.found if found.severity == "error" and not found.repair]
+        if len(errors) == 1:
+            raise ModelError(str(errors[0]), problems=errors)
+        if errors:
+            told = listed(map(str, errors), most=20, separator="\n  ")
+            raise ModelError(f"there are {self._fatal} problems that cannot be mended:\n  {told}", problems=errors)
+
+    def saw(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def suspect(self, found: Iterable[Problem]) -> None:
+        for each in found:
+            self._keep(each)
+
+    def find_lines(self, lines: Callable[[], Mapping[str, int]]) -> None:
+        self._lines = lines
+
+    @property
+    def repairs(self) -> tuple[Problem, ...]:
+        """What was mended, with what was done."""
+        return tuple(found for found in self.found if found.repair)
+
+    def _keep(self, found: Problem) -> None:
+        if found in self.found:
+            return
+        if found.severity == "error" and not found.repair:
+            self._fatal += 1
+        if len(self.found) < _MOST:
+            self.found[found] = None
+        else:
+            self.left_out += 1
+
+    def place(self, file: str) -> None:
+        """Give problems that do not know their file or line these."""
+        lines: Mapping[str, int] = {}
+        if self._lines is not None and any(found.element and found.line is None for found in self.found):
+            lines = self._lines()
+        self.found = dict.fromkeys(_placed(found, file, lines) for found in self.found)
+
+
+def _placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:
+    element = found.element.removeprefix(f"{file}: ").removeprefix(f"{file}:")
+    line = found.line or lines.get(element)
+    return found._replace(file=found.file or file, line=line, element=element)
+
+
+class _Part:
+    def __init__(self, problems: Collected, names: tuple[str, ...]) -> None:
+        self._problems = problems
+        self._names = names
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> bool:
+        if not isinstance(error, ModelError):
+            return False
+        self._problems.add(error)
+        # Others may refer to a part whose name is missing, or is that of another by mistake.
+        is_misnamed = any(found.code == "duplicate-name" for found in error.problems)
+        self._problems.leave_out(*([""] if is_misnamed else self._names))
+        return True

@@ -1,0 +1,142 @@
+"""What is wrong with a robot, as records: where, of which kind, in words, and how to mend it.
+
+Errors and warnings about robots hold these records, so that all problems of a file can be listed, sorted and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+__all__ = ["CODES", "Placed", "Problem", "Severity", "problem"]
+
+Severity = Literal["error", "warning", "note"]
+
+CODES = {
+    # the file
+    "unreadable-file": "The file cannot be opened, or is not a regular file.",
+    "unknown-format": "The file is not a robot file of a format that kinetree reads.",
+    "not-well-formed": "The text is not well-formed XML or JSON.",
+    "encoding": "The text cannot be decoded.",
+    "entity": "The file declares entities or a document type with an address.",
+    "too-large": "The file, or a part of it, exceeds a limit.",
+    "unexpanded-macro": "The file holds macros that have not been expanded.",
+    # elements and their values
+    "missing-element": "A required element or field is missing.",
+    "missing-attribute": "A required attribute is missing or empty.",
+    "repeated-element": "An element appears twice where one is possible.",
+    "unknown-element": "The format does not define this element.",
+    "unknown-attribute": "The format does not define this attribute.",
+    "bad-number": "A value is not a finite number, or there are not as many as needed.",
+    "bad-value": "A value is not one of those possible.",
+    "bad-shape": "A shape has no valid dimensions.",
+    # how parts hang together
+    "no-bodies": "The robot has no bodies.",
+    "duplicate-name": "Two parts of one kind have the same name.",
+    "bad-name": "A name is not possible here.",
+    "unknown-body": "A body is referred to that does not exist.",
+    "unknown-joint": "A joint is referred to that does not exist.",
+    "unknown-material": "A material is referred to that does not exist.",
+    "two-parents": "A body is the child of two joints.",
+    "several-roots": "Several bodies have no parent.",
+    "circle": "Joints, or joints that mimic others, run in a circle.",
+    # joints
+    "bad-axis": "A joint's axis is no direction.",
+    "bad-joint": "A joint's kind contradicts itself.",
+    "bad-limits": "A joint's limits are reversed, negative or not numbers.",
+    "missing-limits": "A joint that is limited by its type has no limits.",
+    "bad-mimic": "A joint cannot follow the joint that it mimics.",
+    "bad-coupling": "A coupling of joints is not possible.",
+    "bad-drive": "A joint's friction, spring, rotor or armature is not possible.",
+    "negative-damping": "Damping, friction or stiffness is negative and feeds energy in.",
+    "bad-placement": "A placement is not finite, or not a rotation and a translation.",
+    # masses
+    "negative-mass": "A mass is negative.",
+    "bad-inertia": "A mass, centre of mass or inertia is not finite.",
+    "indefinite-inertia": "A principal moment of inertia is negative.",
+    "inconsistent-inertia": "Principal moments of inertia violate the triangle inequality.",
+    "inertia-without-mass": "A body has inertia but no mass.",
+    "massless-moving-body": "A joint moves nothing that has inertia.",
+    # suspicious values
+    "all-masses-equal": "All bodies have no mass, or the mass 1.",
+    "inertia-units": "An inertia fits the body's mass and size only in other units.",
+    "inertia-size": "No body of this mass and size has this inertia.",
+    "center-of-mass-outside": "The centre of mass is far outside the body.",
+    "mass-ratio": "A very heavy body hangs on a very light one.",
+    "zero-range": "A joint's limits leave it no room.",
+    "zero-limit": "A limit of effort or velocity is zero.",
+    "degrees": "An angle seems to be in degrees.",
+    "mesh-units": "A mesh seems to be in millimetres.",
+    "missing-mesh": "A mesh is not found.",
+    "axis-length": "A joint's axis is not of length one.",
+    "singular-everywhere": "Joints move the robot in fewer ways than they are, in every configuration.",
+    "similar-names": "Two names differ only in case or in blanks.",
+    "repeated-shape-name": "Two shapes of a body have the same name.",
+    "no-collision-shapes": "No body has a collision shape.",
+    # what is kept or left out
+    "kept-as-data": "The file says something that is kept as data, without effect on the robot's motion.",
+    "skipped": "The file holds something that was skipped.",
+    "assumption": "Something was assumed that the file does not say.",
+    "invalid": "Something else is not possible.",
+}
+"""Every kind of problem: its code, which is stable, and what it means."""
+
+_PARTS = re.compile(
+    r"""(?<![\w'])'[^'\n]*'(?!\w)|"[^"\n]*"|\([^()]*\)|(?P<sign>; |: (?=did you mean |known are: |there are none))"""
+)
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """Anything that knows its place in a file."""
+
+    @property
+    def place_in_file(self) -> tuple[str, int | None, str]:
+        """File, line and element; empty or None where they are not known."""
+        ...
+
+
+class Problem(NamedTuple):
+    """One problem of a robot or its file."""
+
+    severity: Severity
+    """"error": it cannot be loaded; "warning": suspicious, but possible; "note": worth knowing."""
+    code: str
+    """The kind of problem, one of those in docs/check.md."""
+    file: str
+    line: int | None
+    element: str
+    """The element or field in the file, such as `<joint name="elbow">`."""
+    sentence: str
+    """What is wrong."""
+    advice: str = ""
+    """How to mend it, or what was expected."""
+    repair: str = ""
+    """What `kt.load(path, repair=True)` does about it; empty if it does nothing."""
+
+    def __str__(self) -> str:
+        place = ":".join([self.file, *([str(self.line)] if self.line else [])]) if self.file else ""
+        return ": ".join(filter(None, [place, self.element, self.what]))
+
+    @property
+    def what(self) -> str:
+        """The sentence and the advice."""
+        sign = ": " if self.advice.startswith(("did you mean ", "known are: ", "there are none")) else "; "
+        return f"{self.sentence}{sign}{self.advice}" if self.advice else self.sentence
+
+
+def problem(
+    where: object, message: str, code: str = "invalid", *, severity: Severity = "error", repair: str = ""
+) -> Problem:
+    """A problem at a place (an element, or text that names one), whose message says what is wrong and then the advice.
+
+    >>> problem("", "has no mass; add one", "missing-element").advice
+    'add one'
+    """
+    file, line, element = where.place_in_file if isinstance(where, Placed) else (str(where or ""), None, "")
+    sentence, advice = message, ""
+    for found in _PARTS.finditer(message):
+        if found["sign"]:
+            sentence, advice = message[: found.start()], message[found.end() :]
+            break
+    return Problem(severity, code, file, line, element, sentence, advice, repair)

@@ -1,0 +1,227 @@
+"""SDF files that kinetree writes: what comes back of them, what they look like, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import kinetree as kt
+from kinetree.io.texts import written
+from kinetree.joints import JointKind
+from kinetree.model import Geometry, Limits, Mimic, Rotor
+from kinetree.spatial import Inertia, Sym3, Vec3
+from tests.io.round_trips import came_back, differences, sdf_robots
+from tests.robots import load_robot
+from tests.strategies import law, trees
+
+pytest.importorskip("kinetree.io.sdf.reader")
+
+BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
+TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+
+
+def one_joint(kind: JointKind, *, root: str = "world", **options: Any) -> kt.Model:
+    builder = kt.ModelBuilder("one joint", gravity=options.pop("gravity", (0, 0, -9.81)))
+    builder.add_body(root)
+    builder.add_body("tip", options.pop("inertia", BODY), geometry=options.pop("geometry", ()))
+    builder.add_joint(options.pop("name", "j"), kind, root, "tip", options.pop("placement", TURNED), **options)
+    return builder.build()
+
+
+def losses_of(robot: kt.Model) -> list[str]:
+    return written(robot, "sdf")[1].lost
+
+
+@law(12)
+@given(sdf_robots())
+def test_a_robot_that_sdf_can_hold_comes_back(robot: kt.Model) -> None:
+    text, losses = written(robot, "sdf")
+    assert (losses.lost, losses.changed, losses.impossible) == ([], [], [])
+    again = came_back(robot, ".sdf")
+    error, where = differences(robot, again)
+    assert error <= 1e-15, where
+    assert text.count("<link ") == len(robot.bodies) - (robot.root == "world")
+
+
+@law(12)
+@given(trees())
+def test_any_robot_comes_back_or_something_is_told(robot: kt.Model) -> None:
+    _, losses = written(robot, "sdf")
+    if not (losses.lost or losses.changed or losses.impossible):
+        assert differences(robot, came_back(robot, ".sdf"))[0] <= 1e-15
+    elif not (losses.lost or losses.impossible):
+        again = came_back(robot, ".sdf")
+        assert differences(again, came_back(again, ".sdf"))[0] <= 1e-15
+        q = robot.random(1)
+        if again.nq == robot.nq and not robot.quaternions:
+            assert np.allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["panda", "solo12", "ur5_robot"])
+def test_a_real_robot_has_the_same_equations(name: str) -> None:
+    robot = load_robot(name, mimic=True)
+    _, losses = written(robot, "sdf")
+    again = came_back(robot, ".sdf", lossy=True)
+    moving = [joint for joint in losses.lost if joint.startswith("joint")]
+    assert moving == []
+    rng = np.random.default_rng(1)
+    q, v, qdd = robot.random(2), *rng.normal(size=(2, robot.nv))
+    assert np.allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-12, atol=1e-12)
+    assert np.allclose(kt.rnea(again, q, v, qdd), kt.rnea(robot, q, v, qdd), rtol=1e-11, atol=1e-11)
+
+
+def test_the_text_is_short_and_readable() -> None:
+    limits = Limits((-1.0,), (math.inf,), (2.0,), (math.inf,))
+    skin = Geometry("visual", "cylinder", (0.1, 1.0), kt.placement((0, 0, -0.5)), "skin", color=(1.0, 0.5, 0.0, 1.0))
+    inertia = Inertia.from_com(2.0, Vec3(0.0, 0.0, -1.0), Sym3.scalar(0.008))
+    kind = kt.Placed(kt.Revolute([0, 1, 0]), kt.placement((0.0, 0.0, -0.25)))
+    robot = one_joint(
+        kind, limits=limits, damping=[0.1], stiffness=[3.0], armature=[0.5], inertia=inertia, geometry=[skin]
+    )
+    assert (
+        kt.to_text(robot, "sdf")
+        == """\
+<?xml version="1.0" encoding="utf-8"?>
+<sdf version="1.11" xmlns:drake="http://drake.mit.edu">
+  <model name="one joint">
+    <link name="tip">
+      <pose relative_to="j">0 0 -0.25 0 0 0</pose>
+      <inertial>
+        <pose>0 0 -1 0 0 0</pose>
+        <mass>2</mass>
+        <inertia>
+          <ixx>0.008</ixx>
+          <ixy>0</ixy>
+          <ixz>0</ixz>
+          <iyy>0.008</iyy>
+          <iyz>0</iyz>
+          <izz>0.008</izz>
+        </inertia>
+      </inertial>
+      <visual name="skin">
+        <pose>0 0 -0.5 0 0 0</pose>
+        <geometry>
+          <cylinder>
+            <radius>0.1</radius>
+            <length>1</length>
+          </cylinder>
+        </geometry>
+        <material>
+          <ambient>1 0.5 0 1</ambient>
+          <diffuse>1 0.5 0 1</diffuse>
+        </material>
+      </visual>
+    </link>
+    <joint name="j" type="revolute">
+      <pose relative_to="__model__">0.1 -0.2 0.3 0.1 0.2 0.3</pose>
+      <parent>world</parent>
+      <child>tip</child>
+      <axis>
+        <xyz>0 1 0</xyz>
+        <limit>
+          <lower>-1</lower>
+          <velocity>2</velocity>
+        </limit>
+        <dynamics>
+          <damping>0.1</damping>
+          <spring_stiffness>3</spring_stiffness>
+        </dynamics>
+      </axis>
+      <drake:rotor_inertia>0.5</drake:rotor_inertia>
+    </joint>
+  </model>
+</sdf>
+"""
+    )
+
+
+TURN = kt.Revolute([0, 0, 1])
+IMPOSSIBLE = Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))
+MASSLESS = Inertia(0.0, Vec3.zero(), Sym3.scalar(1.0))
+RED = Geometry("collision", "sphere", (1.0,), TURNED, "s", color=(1.0, 0.0, 0.0, 1.0))
+ENDLESS = Geometry("visual", "plane", (math.inf, 1.0), TURNED, "s")
+LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
+    "gravity": (TURN, {"gravity": (0, 0, -1.62)}, "gravity is (0, 0, -1.62), which is a world's"),
+    "friction speed": (TURN, {"friction_speed": [3.0]}, "has a speed within which friction is smoothed"),
+    "rotor": (TURN, {"rotor": Rotor(0.1, 50.0)}, "has a rotor"),
+    "no motor": (TURN, {"actuated": False}, "has a motor or none other than SDF would say"),
+    "effort zero": (TURN, {"limits": Limits((-1.0,), (1.0,), (1.0,), (0.0,))}, "has a motor or none other"),
+    "large limit": (TURN, {"limits": Limits((-1.0,), (1.0,), (2e16,), (1.0,))}, "has a limit of 1e16 or more"),
+    "armature of a ball": (kt.Spherical(), {"armature": [1.0] * 3}, "has armature"),
+    "spring of a ball": (kt.Spherical(), {"stiffness": [1.0] * 3}, "has a spring"),
+    "limits of a ball": (kt.Spherical(), {"limits": Limits((-1.0,) * 4, (1.0,) * 4, (1.0,) * 3, (1.0,) * 3)}, "limits"),
+    "damping of a ball": (kt.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "has damping or friction that differs"),
+    "stops": (kt.Continuous([0, 0, 1]), {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))}, "is continuous, but"),
+    "planar": (kt.Planar(), {}, "(planar across z) has no word in SDF"),
+    "invalid inertia": (TURN, {"inertia": IMPOSSIBLE}, "which SDF calls invalid"),
+    "inertia alone": (TURN, {"inertia": MASSLESS}, "has inertia but no mass, which SDF calls"),
+    "names": (TURN, {"name": "tip"}, "joint 'tip' has the name of a body or frame, so in SDF it is called 'tip_joint'"),
+    "blanks": (TURN, {"name": " j "}, "the name of joint ' j ' begins or ends with blanks"),
+    "collision colour": (TURN, {"geometry": [RED]}, "colour"),
+    "endless plane": (TURN, {"geometry": [ENDLESS]}, "without bounds"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("what", LOSSES)
+def test_what_sdf_cannot_hold_is_refused(what: str) -> None:
+    kind, options, told = LOSSES[what]
+    robot = one_joint(kind, **options)
+    assert len(losses_of(robot)) == 1
+    assert told in losses_of(robot)[0]
+    with pytest.raises(kt.ModelError, match="cannot be written as SDF without loss:\n"):
+        kt.to_text(robot, "sdf")
+
+
+@pytest.mark.parametrize("kind", [kt.Free(), kt.Ellipsoid([1, 2, 3]), kt.ExponentialMap()], ids=repr)
+def test_kinds_without_a_substitute_are_refused_even_with_losses(kind: JointKind) -> None:
+    with pytest.raises(kt.ModelError, match="has neither a word in SDF nor a substitute"):
+        kt.to_text(one_joint(kind, root="base"), "sdf", lossy=True)
+
+
+@pytest.mark.parametrize("name", ["a::b", "__model__", "world"])
+def test_reserved_names_are_refused(name: str) -> None:
+    with pytest.raises(kt.ModelError, match=f"the name of joint '{name}' has another meaning in SDF; rename it"):
+        kt.to_text(one_joint(TURN, name=name), "sdf", lossy=True)
+
+
+def test_what_only_has_another_form_is_told_and_written() -> None:
+    shapes = [Geometry("visual", "box", (1.0, 2.0, 3.0), TURNED, name) for name in ("", "a", "a", "visual")]
+    robot = one_joint(kt.Placed(TURN, TURNED, TURNED), root="base", geometry=shapes)
+    changed = written(robot, "sdf")[1].changed
+    assert sorted(told.split("'")[1] for told in changed) == ["base", "j", "tip", "tip"]
+    again = came_back(robot, ".sdf")
+    assert [shape.name for shape in again.bodies["tip"].geometry] == ["visual_2", "a", "a_2", "visual"]
+    assert again.root == "world"
+    q = np.array([0.3])
+    assert np.allclose(kt.frame_placement(again, q, "tip"), kt.frame_placement(robot, q, "tip"), atol=1e-15)
+    assert np.allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-13)
+
+
+def test_one_free_joint_on_the_world_is_a_floating_base() -> None:
+    robot = one_joint(kt.Free(), placement=None)
+    again = came_back(robot, ".sdf")
+    assert again.floating_base
+    assert "base floats" in written(robot, "sdf")[1].changed[0]
+
+
+def test_two_free_joints_on_the_world_come_back() -> None:
+    builder = kt.ModelBuilder("two")
+    builder.add_body("world")
+    for name in ("a", "b"):
+        builder.add_body(name, BODY)
+        builder.add_joint(f"{name}_joint", kt.Free(), "world", name)
+    assert came_back(builder.build(), ".sdf") == builder.build()
+
+
+def test_followers_follow() -> None:
+    builder = kt.ModelBuilder("gripper")
+    for name in ("world", "a", "b"):
+        builder.add_body(name, BODY if name != "world" else None)
+    builder.add_joint("left", kt.Helical([1, 0, 0], 0.1), "world", "a")
+    builder.add_joint("right", kt.Continuous([0, 0, 1]), "world", "b", mimic=Mimic("left", -1.5, 0.1))
+    assert came_back(builder.build(), ".sdf") == builder.build()

@@ -1,0 +1,100 @@
+"""`kinetree check`: output for people, JSON, SARIF, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kinetree.problems import CODES
+from tests.checking.planted import SOUND
+from tests.unit.cli.conftest import Command
+
+LIMIT = 'lower="-1.5" upper="2"'
+
+
+@pytest.fixture
+def files(kinetree: Command) -> None:  # noqa: ARG001 - in its folder
+    Path("sound.urdf").write_text(SOUND, encoding="utf-8")
+    Path("odd.urdf").write_text(SOUND.replace(LIMIT, 'lower="-90" upper="90"', 1), encoding="utf-8")
+    Path("bad.urdf").write_text(SOUND.replace(LIMIT, 'lower="2" upper="-2"', 1), encoding="utf-8")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["sound.urdf"], 0),
+        (["odd.urdf"], 0),
+        (["odd.urdf", "--strict"], 1),
+        (["sound.urdf", "--strict"], 0),
+        (["bad.urdf"], 1),
+        (["sound.urdf", "bad.urdf"], 1),
+        (["sound.urdf", "odd.urdf", "--json"], 0),
+        (["bad.urdf", "--sarif"], 1),
+        (["nowhere.urdf"], 1),
+        ([], 2),
+        (["sound.urdf", "--json", "--sarif"], 2),
+        (["sound.urdf", "--colour"], 2),
+    ],
+)
+def test_exit_codes(kinetree: Command, arguments: list[str], code: int) -> None:
+    result = kinetree("check", *arguments)
+    assert result.code == code, result.out + result.err
+    assert "Traceback" not in result.err
+
+
+@pytest.mark.usefixtures("files")
+def test_problems_are_blocks_with_line_element_reason_and_advice(kinetree: Command) -> None:
+    result = kinetree("check", "bad.urdf", "sound.urdf")
+    assert result.out == (
+        "bad.urdf:33: error [bad-limits]\n"
+        '  in <limit> in <joint name="shoulder">\n'
+        "  lower=2 is above upper=-2\n"
+        "  → exchange them\n"
+        "  repair=True: they are exchanged: -2 … 2\n"
+        "\n"
+        "bad.urdf: 1 error\n"
+        "sound.urdf: no problems\n"
+    )
+    assert result.err == ""
+
+
+@pytest.mark.usefixtures("files")
+def test_notes_can_be_left_out(kinetree: Command) -> None:
+    Path("noted.urdf").write_text(SOUND.replace("</robot>", "<gazebo/></robot>"), encoding="utf-8")
+    assert "note [skipped]" in kinetree("check", "noted.urdf").out
+    assert kinetree("check", "noted.urdf", "--no-notes").out == "noted.urdf: 1 note\n"
+
+
+@pytest.mark.usefixtures("files")
+def test_json(kinetree: Command) -> None:
+    found = json.loads(kinetree("check", "sound.urdf", "odd.urdf", "--json").out)
+    assert [report["file"] for report in found] == ["sound.urdf", "odd.urdf"]
+    assert found[0] == {"file": "sound.urdf", "robot": "sound", "ok": True, "problems": [], "left_out": 0}
+    (problem,) = found[1]["problems"]
+    assert problem.keys() == {"severity", "code", "file", "line", "element", "sentence", "advice", "repair"}
+    assert (problem["severity"], problem["code"], problem["line"]) == ("warning", "degrees", 28)
+
+
+@pytest.mark.usefixtures("files")
+def test_sarif(kinetree: Command) -> None:
+    log = json.loads(kinetree("check", "bad.urdf", "odd.urdf", "nowhere.urdf", "--sarif").out)
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "kinetree"
+    rules = driver["rules"]
+    assert [rule["id"] for rule in rules] == ["bad-limits", "degrees", "unreadable-file"]
+    assert all(rule["shortDescription"]["text"] == CODES[rule["id"]] for rule in rules)
+    places = []
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning", "note")
+        assert result["message"]["text"]
+        (location,) = result["locations"]
+        physical = location["physicalLocation"]
+        places.append((physical["artifactLocation"]["uri"], physical["region"]["startLine"]))
+    assert places == [("bad.urdf", 33), ("odd.urdf", 28), ("nowhere.urdf", 1)]
