@@ -14,9 +14,23 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes import compile_mesh, inline_mesh, read_mesh
+from kinetree.io.mjcf.meshes import builtin_mesh, compile_mesh, fitted, inline_mesh, primitive, read_mesh
 from kinetree.io.mjcf.meshes.obj import read_obj
-from tests.oracles.mujoco_meshes import INERTIAL, UNSEEN, from_file, inline, load, mujocos, numbers, written
+from kinetree.io.mjcf.meshes.principal import rotation
+from tests.oracles.mujoco_meshes import (
+    DENSITY,
+    INERTIAL,
+    UNSEEN,
+    Body,
+    body,
+    from_file,
+    inline,
+    load,
+    mujocos,
+    numbers,
+    of_body,
+    written,
+)
 from tests.strategies import law
 
 Array = NDArray[np.float64]
@@ -256,3 +270,100 @@ def test_flat_meshes_that_collide_are_refused() -> None:
         load(f'{text} inertia="shell"', geom="")
     compile_mesh("mesh", mesh, inertia="shell")
     assert isinstance(load(f'{text} inertia="shell"', geom=UNSEEN), mujoco.MjModel)
+
+
+FITTED = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
+
+
+@pytest.mark.parametrize("fitaabb", [False, True])
+@pytest.mark.parametrize("shape", FITTED)
+def test_geoms_fitted_to_meshes(shape: str, fitaabb: bool) -> None:
+    """A geom of another type that names a mesh: its sizes, its place and its inertia."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        vertices, faces = blocks(rng, 1 + seed % 2)
+        mode, fitscale = MODES[seed % 4], float(rng.uniform(0.5, 2.0))
+        stretched = vertices * [1.0, 1.0, 3.0]
+        given_mesh = inline_mesh("mesh", stretched.reshape(-1).tolist(), faces.reshape(-1).tolist())
+        mesh = compile_mesh("mesh", given_mesh, inertia=mode)  # type: ignore[arg-type]
+        size, position = fitted("geom", mesh, shape, fitscale=fitscale, fitaabb=fitaabb)
+        text = f'vertex="{numbers(stretched.reshape(-1))}" face="{" ".join(map(str, faces.reshape(-1)))}"'
+        geom = f'type="{shape}" fitscale="{fitscale}" {UNSEEN}'
+        compiler = f'fitaabb="{str(fitaabb).lower()}"'
+        asset = f'{text} inertia="{mode}"'
+        if size[: 2 if shape == "capsule" else 3].min() <= 0.0 and shape in ("capsule", "ellipsoid", "box"):
+            with pytest.raises(ValueError, match="size"):
+                load(asset, geom=geom, compiler=compiler)
+            continue
+        model = load(asset, geom=geom, compiler=compiler)
+        np.testing.assert_allclose(model.geom_size[0], size, rtol=1e-9)
+        np.testing.assert_allclose(model.geom_pos[0], position, atol=1e-9)
+        np.testing.assert_allclose(model.geom_quat[0], mesh.quaternion, atol=1e-9)
+        amount, moments = primitive("geom", shape, size)
+        R = rotation(mesh.quaternion)
+        ours = Body(amount, position, amount * R @ np.diag(moments) @ R.T)
+        assert ours.differs_from(of_body(model)) < TOLERANCE
+
+
+def test_a_plane_cannot_be_fitted() -> None:
+    mesh = inline_mesh("mesh", BOX.reshape(-1).tolist(), BOX_FACES.reshape(-1).tolist())
+    with pytest.raises(ModelError, match=r"geom: a geom of the type 'plane' cannot be fitted"):
+        fitted("geom", compile_mesh("mesh", mesh), "plane")
+
+
+@pytest.mark.parametrize("shell", [False, True])
+@pytest.mark.parametrize("shape", FITTED)
+@law(examples=10)
+@given(size=st.tuples(*[st.floats(0.001, 3.0)] * 3))
+def test_primitives(shape: str, shell: bool, size: tuple[float, float, float]) -> None:
+    count = {"sphere": 1, "capsule": 2, "cylinder": 2}.get(shape, 3)
+    geom = f'type="{shape}" size="{numbers(size[:count])}" shellinertia="{str(shell).lower()}"'
+    model = load("", geom=geom)
+    amount, moments = primitive("geom", shape, size, shell=shell)
+    assert amount == pytest.approx(model.body_mass[1] / DENSITY, rel=TOLERANCE)
+    np.testing.assert_allclose(moments, model.body_inertia[1] / model.body_mass[1], rtol=TOLERANCE)
+
+
+BUILTINS = {
+    "sphere": [(0,), (2,), (4,)],
+    "hemisphere": [(0,), (1,), (10,)],
+    "cone": [(3, 0), (5, 0.5), (8, 1)],
+    "supersphere": [(3, 1, 1), (8, 0.5, 2), (16, 0, 1)],
+    "supertorus": [(3, 0.5, 1, 1), (10, 0.3, 0.5, 2), (20, 1, 1, 1)],
+    "wedge": [(4, 5, 30, 40, 0.3), (3, 3, 180, 90, 0), (3, 2, 10, 10, 1)],
+    "plate": [(4, 5), (3, 3)],
+}
+
+
+@pytest.mark.parametrize(("kind", "params"), [(k, p) for k, sets in BUILTINS.items() for p in sets])
+def test_builtin_meshes(kind: str, params: tuple[float, ...]) -> None:
+    mesh, is_shell = builtin_mesh("mesh", kind, params)
+    assert is_shell == (kind == "plate")
+    for mode in MODES:
+        ours = body(compile_mesh("mesh", mesh, inertia="shell" if is_shell else mode, scale=(1.0, 2.0, 3.0)))  # type: ignore[arg-type]
+        text = f'builtin="{kind}" params="{numbers(params)}" inertia="{mode}" scale="1 2 3"'
+        assert ours.differs_from(mujocos(text)) < TOLERANCE
+
+
+BAD_BUILTINS = {
+    "a count": ("sphere", (1, 2), "takes 1 parameters, subdivision; params has 2"),
+    "a range": ("sphere", (5,), "subdivision .* is 5; it must be from 0 to 4"),
+    "a small number": ("supertorus", (10, 0.0, 1, 1), "radius"),
+    "a value that is not a number": ("cone", (3, float("nan")), "radius"),
+    "an infinite exponent": ("supersphere", (3, float("inf"), 1), "e of"),
+}
+
+
+@pytest.mark.parametrize(("kind", "params", "message"), BAD_BUILTINS.values(), ids=BAD_BUILTINS.keys())
+def test_bad_builtin_meshes(kind: str, params: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        builtin_mesh("mesh", kind, params)
+    with pytest.raises(ValueError, match=r"\w"):
+        load(f'builtin="{kind}" params="{numbers(params)}"')
+
+
+def test_builtin_meshes_that_are_not_made() -> None:
+    with pytest.raises(ModelError, match="flexible body"):
+        builtin_mesh("mesh", "grid", (2, 2, 2, 1, 1, 1))
+    with pytest.raises(ModelError, match="did you mean 'sphere'"):
+        builtin_mesh("mesh", "spher", (1,))

@@ -8,9 +8,11 @@ import struct
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from kinetree.errors import ModelError
 from kinetree.io.mjcf.meshes import compile_mesh, inline_mesh, read_mesh
@@ -55,7 +57,10 @@ BAD = {
     "signs.obj": (TETRAHEDRON.encode() + b"v 1--2 0 0\n", ":5: .*not a number"),
     "short.obj": (TETRAHEDRON.encode() + b"v 1 2\n", "vertex 5 has fewer than three"),
     "continued.obj": (TETRAHEDRON.encode() + b"f 1 2 \\\n 3\n", ":5: .*whole numbers"),
-    "lines.obj": (b"o a\n" + TETRAHEDRON.encode() + b"l 1 2\no b\n" + FACES.encode(), ":6: the first object .* lines"),
+    "lines_first.obj": (
+        b"o a\n" + TETRAHEDRON.encode() + b"l 1 2\no b\n" + FACES.encode(),
+        ":6: the first object .* lines",
+    ),
     "text.stl": (b"solid cube\n facet normal 0 0 1\n" * 5, "text STL .* binary"),
     "short.stl": (b"1234", "ends inside its header"),
     "cut.stl": (stl(2, *TRIANGLE), "announces 2 triangles"),
@@ -71,6 +76,11 @@ BAD = {
     "long.msh": (msh(4, 0, 0, 0, POINTS + b"x"), "is it cut off"),
     "negative.msh": (msh(-4, 0, 0, 0, POINTS), "cannot say -4"),
     "few_normals.msh": (msh(4, 3, 0, 0, POINTS + POINTS[:36]), "cannot say 4 vertices, 3 normals"),
+    "million.msh": (msh(4, 0, 0, 1_000_001, POINTS + bytes(12 * 1_000_001)), "1,000,001 faces; the limit"),
+    "million.obj": (b"v 1 2 3\n" * 1_000_001, "1,000,001 vertices; the limit"),
+    "corners.obj": (TETRAHEDRON.encode() + b"f" + b" 1" * 4_000_001, "4,000,001 corners; the limit"),
+    "lines.obj": (b"\n" * 5_000_001, "5,000,001 lines; the limit"),
+    "numbers.obj": (TETRAHEDRON.encode() + b"v" + b" 1" * 1000 + b"\n", ":5: .*1,000 numbers"),
     "many.msh": (msh(HUGE, HUGE, HUGE, HUGE, POINTS), "by its header"),
     "missing.msh": (msh(4, 0, 0, 1, POINTS + struct.pack("<3i", 0, 1, 4)), "face 0 .* there are 4"),
     "below.msh": (msh(4, 0, 0, 1, POINTS + struct.pack("<3i", 0, 1, -1)), "face 0"),
@@ -195,8 +205,8 @@ def test_hostile_files_take_little_time() -> None:
     read = mesh_files._READERS["obj"]
     zigzag = "".join(f"v {k} {k % 2 * 1000 - k} 0\n" for k in range(3000))
     texts = {
-        "blanks": " " * 5_000_000 + "v 1 2 3\n" + TETRAHEDRON + FACES,
-        "lines": "\n" * 5_000_000 + TETRAHEDRON + FACES,
+        "blanks": " " * 3_000_000 + "v 1 2 3\n" + TETRAHEDRON + FACES,
+        "lines": "\n" * 3_000_000 + TETRAHEDRON + FACES,
         "alternating": TETRAHEDRON + "v 1 2 3\nf 1 2 3\n" * 200_000,
         "groups": TETRAHEDRON + FACES + "g a\n" * 1_000_000,
         "a polygon": zigzag + "f " + " ".join(map(str, range(1, 3001))) + "\n",
@@ -207,3 +217,17 @@ def test_hostile_files_take_little_time() -> None:
         with contextlib.suppress(ModelError):
             read(name, text.encode())
         assert time.perf_counter() - start < 5.0, name
+
+
+def test_flat_shells_have_an_inertia() -> None:
+    """A square, however it lies: rounding does not make its moments those of no body."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        turn, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+        corners = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]) * rng.uniform(0.01, 10.0)
+        mesh = inline_mesh("mesh", corners.reshape(-1).tolist(), [0, 1, 2, 0, 2, 3])
+        half = Rotation.from_matrix(turn * np.linalg.det(turn)).as_quat()[[3, 0, 1, 2]]
+        square = compile_mesh("mesh", mesh, inertia="shell", refquat=half)
+        side = corners[1, 0]
+        np.testing.assert_allclose(square.moments, side**2 / 12.0 * np.array([2.0, 1.0, 1.0]), rtol=1e-6)
+        assert square.box.min() == 0.0

@@ -1,9 +1,11 @@
 """Meshes and solids with the meaning that MuJoCo's compiler gives them."""
 
+from kinetree.io.mjcf.meshes.builtins import builtin_mesh
 from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
 from kinetree.io.mjcf.meshes.files import read_mesh
 from kinetree.io.mjcf.meshes.fitting import fitted
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
+from kinetree.io.mjcf.meshes.primitives import primitive
 from kinetree.io.mjcf.meshes.principal import principal_axes
 from kinetree.io.mjcf.meshes.triangles import Triangles, inline_mesh
 
@@ -11,9 +13,11 @@ __all__ = [
     "CompiledMesh",
     "InertiaMode",
     "Triangles",
+    "builtin_mesh",
     "compile_mesh",
     "fitted",
     "inline_mesh",
+    "primitive",
     "principal_axes",
     "read_mesh",
 ]

@@ -19,6 +19,7 @@ __all__ = ["CompiledMesh", "compile_mesh"]
 _Floats = NDArray[np.float64]
 _TRIANGLE = 1e-6, 1e-9
 """How far, relative and absolute, one principal moment may exceed the sum of the others."""
+_ROUNDING = 1e-12
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -119,7 +120,8 @@ def _box(where: object, moments: _Floats, amount: float) -> _Floats:
             f"{where}: the mesh has the principal moments of inertia {', '.join(f'{x:.3g}' for x in moments)} m⁵, "
             'which no solid body can have: its surface has holes, or faces turned over; set inertia="convex"'
         )
-    box: _Floats = 0.5 * np.sqrt(6.0 * sums / amount)
+    # A flat shell has a box without a thickness, up to rounding.
+    box: _Floats = 0.5 * np.sqrt(6.0 * np.where(np.abs(sums) < _ROUNDING * moments[0], 0.0, sums) / amount)
     if np.isnan(box).any():
         raise ModelError(
             f"{where}: the principal moments of inertia of the mesh, {', '.join(f'{x:.3g}' for x in moments)} m⁵, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf.meshes.triangles import Triangles, checked
+from kinetree.io.mjcf.meshes.triangles import Triangles, check_size, checked
 
 __all__ = ["read_msh"]
 
@@ -27,6 +27,7 @@ def read_msh(where: object, data: bytes) -> Triangles:
         raise ModelError(
             f"{where}: by its header, this MSH file has {needed:,} bytes, but it is {len(data):,} long; is it cut off?"
         )
+    check_size(where, vertices, faces)
     points = np.frombuffer(data, "<f4", 3 * vertices, _HEADER).astype(np.float32).reshape(-1, 3)
     at = _HEADER + 12 * (vertices + normals) + 8 * textures
     corners = np.frombuffer(data, "<i4", 3 * faces, at).astype(np.int64).reshape(-1, 3)

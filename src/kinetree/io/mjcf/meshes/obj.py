@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kinetree.errors import ModelError
 from kinetree.io.document import shown
 from kinetree.io.mjcf.meshes.polygons import triangulated
-from kinetree.io.mjcf.meshes.triangles import Triangles, checked
+from kinetree.io.mjcf.meshes.triangles import MAX_FACES, Triangles, check_size, checked
 
 __all__ = ["read_obj"]
 
@@ -28,7 +28,8 @@ _NUMBERS = np.zeros(256, bool)
 _NUMBERS[list(b"0123456789+-.eE \t\n")] = True
 _AFTER_INDEX = np.zeros(256, bool)
 _AFTER_INDEX[list(b"/ \t\n")] = True
-_MOST_DIGITS = 9
+_MOST_DIGITS, _MOST_NUMBERS = 9, 8
+_MOST_LINES, _MOST_CORNERS = 5_000_000, 4 * MAX_FACES
 
 
 def read_obj(where: object, data: bytes) -> Triangles:
@@ -37,7 +38,11 @@ def read_obj(where: object, data: bytes) -> Triangles:
         raise ModelError(f"{where}: the file contains null bytes; an OBJ file is text: is it another format?")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    count = data.count(b"\n")
+    if count > _MOST_LINES:
+        raise ModelError(f"{where}: the file has {count:,} lines; the limit is {_MOST_LINES:,}: simplify the mesh")
     lines = _Lines(where, data)
+    check_size(where, len(lines.of(b"v")), len(lines.of(b"f")))
     points = np.zeros((0, 3), np.float32)
     if len(lines.of(b"v")):
         vertices, sizes = lines.numbers(lines.of(b"v"))
@@ -83,6 +88,9 @@ class _Lines:
             line = lines[text.count(b"\n", 0, int(np.argmin(known)))]
             self._fail(line, "plain numbers with blanks between them are expected")
         starts, sizes = _words(buffer)
+        if sizes.max() > _MOST_NUMBERS:
+            line = lines[int(sizes.argmax())]
+            self._fail(line, f"a vertex has {sizes.max():,} numbers; three to {_MOST_NUMBERS} are expected")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # for text that is not a number; counted below
             try:
@@ -101,6 +109,10 @@ class _Lines:
         """
         buffer = np.frombuffer(self._joined(lines, b"f") + b"\n", np.uint8)
         starts, sizes = _words(buffer[:-1])
+        if len(starts) > _MOST_CORNERS:
+            raise ModelError(
+                f"{self.where}: its faces have {len(starts):,} corners; the limit is {_MOST_CORNERS:,}: simplify it"
+            )
         negative = buffer[starts] == ord("-")
         at = starts + (negative | (buffer[starts] == ord("+")))
         values = np.zeros(len(starts), np.int64)

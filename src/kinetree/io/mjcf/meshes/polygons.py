@@ -22,7 +22,7 @@ _Floats = NDArray[np.float32]
 _MOST_CORNERS = 100
 _TOGETHER = 500_000
 """Maximum number of corners of polygons that are cut at the same time."""
-_WORK, _WORK_OF_ROUND = 30_000_000, 5000
+_WORK, _WORK_OF_ROUND = 10_000_000, 5000
 """Limit on the comparisons made for a file, and what a round costs besides."""
 _EPSILON = np.float32(np.finfo(np.float32).eps)
 

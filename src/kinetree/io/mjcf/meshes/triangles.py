@@ -11,11 +11,12 @@ from kinetree.errors import ModelError
 from kinetree.io.document import shown
 from kinetree.records import record
 
-__all__ = ["Triangles", "checked", "inline_mesh"]
+__all__ = ["Triangles", "check_size", "checked", "inline_mesh"]
 
 Vertices = NDArray[np.float64]
 Faces = NDArray[np.int64]
 
+MAX_VERTICES, MAX_FACES = 1_000_000, 1_000_000
 _FEWEST = 4
 
 
@@ -29,6 +30,13 @@ class Triangles:
     """(m, 3) indices of vertices, counter-clockwise seen from outside; without any, the convex hull is meant."""
     left_out: int = 0
     """How many triangles of the file's polygons MuJoCo leaves out, and so do we."""
+
+
+def check_size(where: object, vertices: int, faces: int) -> None:
+    """Refuse what would take seconds and gigabytes."""
+    for count, most, what in ((vertices, MAX_VERTICES, "vertices"), (faces, MAX_FACES, "faces")):
+        if count > most:
+            raise ModelError(f"{where}: the mesh has {count:,} {what}; the limit is {most:,}: simplify it")
 
 
 def checked(where: object, vertices: NDArray[np.float32], faces: Faces, left_out: int = 0) -> Triangles:
