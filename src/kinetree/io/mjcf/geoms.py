@@ -12,8 +12,7 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import Part
 from kinetree.io.mjcf.mesh_assets import MeshAssets
-from kinetree.io.mjcf.meshes import CompiledMesh, fitted
-from kinetree.io.mjcf.meshes.shapes import shape_moments
+from kinetree.io.mjcf.meshes import CompiledMesh, fitted, primitive
 from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation, placed
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
@@ -55,7 +54,7 @@ class Geom:
                 a.fail('the inertia of a mesh is chosen in its asset: <mesh inertia="shell">')
             amount, moments = self.mesh.amount, tuple(map(float, self.mesh.moments))
         else:
-            amount, moments = shape_moments(self.type, self.size, shell=shell)
+            amount, moments = primitive(a.element, self.type, self.size, shell=shell)
         mass = a.number("mass") if "mass" in a else a.number("density", 1000.0) * amount
         if "mass" in a and amount <= _TINY:
             mass = 0.0

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinetree.io.document import Element
-from kinetree.io.mjcf.meshes import CompiledMesh, InertiaMode, Triangles, compile_mesh, inline_mesh, read_mesh
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.meshes import (
+    CompiledMesh,
+    InertiaMode,
+    Triangles,
+    builtin_mesh,
+    compile_mesh,
+    inline_mesh,
+    read_mesh,
+)
 from kinetree.io.mjcf.scopes import Scope
 
 __all__ = ["MeshAssets"]
@@ -31,10 +40,11 @@ class MeshAssets:
         if key not in self._compiled:
             self._kept.append(asset)
             a = scope.attributes(asset, "mesh")
+            mesh, is_shell = self._triangles(scope, asset, a)
             self._compiled[key] = compile_mesh(
                 asset,
-                self._triangles(scope, asset),
-                inertia=a.word("inertia", _MODES, "legacy"),
+                mesh,
+                inertia="shell" if is_shell else a.word("inertia", _MODES, "legacy"),
                 scale=a.numbers("scale", (1.0, 1.0, 1.0)),
                 refpos=a.numbers("refpos", (0.0, 0.0, 0.0)),
                 refquat=a.numbers("refquat", (1.0, 0.0, 0.0, 0.0)),
@@ -43,25 +53,25 @@ class MeshAssets:
             )
         return self._compiled[key]
 
-    def _triangles(self, scope: Scope, asset: Element) -> Triangles:
-        if "builtin" in asset.attributes and asset.attributes["builtin"] != "none":
-            asset.fail(
-                "MuJoCo makes the shape of a builtin mesh itself, which is not read yet: save the model with MuJoCo, "
-                "with the mesh's vertices"
-            )
+    def _triangles(self, scope: Scope, asset: Element, a: Attributes) -> tuple[Triangles, bool]:
+        """The mesh, and whether it is a shell whatever its settings are."""
+        kind = a.text("builtin", "none")
+        if kind != "none":
+            return builtin_mesh(asset, kind, _listed(asset, "params"))
         if "file" not in asset.attributes:
             if "vertex" not in asset.attributes:
-                asset.fail('has neither a "file" nor vertices in "vertex"; add one of them')
-            return inline_mesh(asset, _listed(asset, "vertex"), _listed(asset, "face"))
+                asset.fail('has neither a "file" nor vertices in "vertex"; add one of them', "missing-attribute")
+            return inline_mesh(asset, _listed(asset, "vertex"), _listed(asset, "face")), False
         path = self.located(scope, asset)
         if path is None:
             asset.fail(
                 f"the file {asset.text('file')!r}, which gives a body its inertia, "
-                f"{scope.finder.why_not(scope.address(asset))}"
+                f"{scope.finder.why_not(scope.address(asset))}",
+                "missing-mesh",
             )
         if path not in self._read:
             self._read[path] = read_mesh(path, asset.attributes.get("content_type", ""))
-        return self._read[path]
+        return self._read[path], False
 
 
 def _listed(asset: Element, attribute: str) -> list[float]:
