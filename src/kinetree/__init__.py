@@ -127,7 +127,7 @@ from kinetree.identification import (
     log_cholesky,
     with_inertial_parameters,
 )
-from kinetree.io import Repaired, from_text, load, save, to_text
+from kinetree.io import Repaired, from_text, load, robots, save, to_text
 from kinetree.joints import (
     Composite,
     Continuous,
@@ -345,6 +345,7 @@ __all__ = [
     "relative_velocity",
     "rnea",
     "rnea_derivatives",
+    "robots",
     "rollout",
     "rotation_exp",
     "rotation_exp_jacobian",

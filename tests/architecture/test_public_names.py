@@ -185,6 +185,7 @@ NAMES = [
     "relative_velocity",
     "rnea",
     "rnea_derivatives",
+    "robots",
     "rollout",
     "rotation_exp",
     "rotation_exp_jacobian",

@@ -215,13 +215,11 @@ def test_every_truncation_of_a_file_is_refused(tmp_path: Path) -> None:
             kt.load(write(tmp_path, text[:end]))
 
 
-def test_a_missing_file_a_folder_and_a_xacro_file_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(kt.ModelError, match=r"nowhere.urdf: cannot be read: No such file"):
         kt.load(tmp_path / "nowhere.urdf")
     with pytest.raises(kt.ModelError, match="this is a folder; give the path of a robot file"):
         kt.load(tmp_path)
-    with pytest.raises(kt.ModelError, match=r"expand it first \(xacro arm.urdf.xacro > arm.urdf\)"):
-        kt.load(write(tmp_path, spoil("", ""), "arm.urdf.xacro"))
     with pytest.raises(kt.ModelError, match="cannot be read: embedded null byte"):
         kt.load("a\0b.urdf")
 

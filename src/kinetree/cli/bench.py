@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, PackageRoots, RosPackages, load_robot, robot_file
+from kinetree.cli.robots import FloatingBase, PackageRoots, RosPackages, Source, load_robot, robot_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,6 +25,7 @@ def bench(
     floating_base: FloatingBase = None,
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
+    source: Source = None,
 ) -> None:
     """Measure this machine: each algorithm, for one sample and for a batch, beside pinocchio and mujoco if installed.
 
@@ -35,8 +36,8 @@ def bench(
     """
     from kinetree.cli.peers import FUNCTIONS, peers
 
-    file, _ = robot_file(model)
-    robot = load_robot(model, floating_base, package_root, mimic=False, ros_packages=ros_packages)
+    file, _ = robot_file(model, source)
+    robot = load_robot(model, floating_base, package_root, mimic=False, ros_packages=ros_packages, source=source)
     if robot.nv == 0:
         raise typer.BadParameter(
             f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console, warnings_as_lines
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, robot_file
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, robot_file
 from kinetree.errors import MissingPackageError, OptionError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def compare(
     mimic: FollowLeaders = True,
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
+    source: Source = None,
 ) -> None:
     """Compare a robot file with what other libraries make of it, or with a second file.
 
@@ -53,7 +54,7 @@ def compare(
     """
     from kinetree.comparison import compare as compared
 
-    files = [robot_file(name)[0] for name in (first, second) if name is not None]
+    files = [robot_file(name, source)[0] for name in (first, second) if name is not None]
     names = None if peers is None else [name.strip() for name in peers.split(",") if name.strip()]
     try:
         with warnings_as_lines():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, load_robot
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, load_robot
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +35,7 @@ def convert(
     mimic: FollowLeaders = True,
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
+    source: Source = None,
 ) -> None:
     """Write a robot in another format: URDF (.urdf), SDF (.sdf) or kinetree's own text form (.json).
 
@@ -44,7 +45,7 @@ def convert(
     from kinetree.io.texts import FORMATS, written
 
     chosen = _format(target, format)
-    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages)
+    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source)
     text, losses = written(robot, chosen)
     if losses.impossible or not lossy:
         losses.settle(robot.name, lossy=False)

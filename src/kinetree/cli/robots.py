@@ -1,4 +1,4 @@
-"""The robot that a command was given: a file, or a name of the zoo."""
+"""The robot that a command was given: a file, a name of the zoo, or a name in an installed package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinetree.errors import ModelError, nearest_names
 if TYPE_CHECKING:
     from kinetree.model import Model
 
-__all__ = ["FloatingBase", "FollowLeaders", "PackageRoots", "RosPackages", "load_robot", "robot_file"]
+__all__ = ["FloatingBase", "FollowLeaders", "PackageRoots", "RosPackages", "Source", "load_robot", "robot_file"]
 
 FloatingBase = Annotated[
     bool | None,
@@ -39,17 +39,33 @@ RosPackages = Annotated[
         "--ros-packages", help="Look meshes up in the packages of ROS_PACKAGE_PATH and AMENT_PREFIX_PATH, too."
     ),
 ]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        help="Take MODEL as the name of a robot in an installed package, such as example-robot-data, gymnasium, "
+        "robosuite or robot_descriptions.",
+        show_default=False,
+    ),
+]
 FollowLeaders = Annotated[
     bool, typer.Option("--mimic/--no-mimic", help="Joints that mimic others follow them, or move independently.")
 ]
 
 
-def robot_file(model: str) -> tuple[Path, str | None]:
-    """(the file, its name in the zoo if it is from there). A file on disk takes precedence over a name of the zoo."""
+def robot_file(model: str, source: str | None = None) -> tuple[Path, str | None]:
+    """(the file, its name in the zoo if it is from there). A file on disk takes precedence over a name of the zoo.
+
+    With a source, the name is of a robot in it.
+    """
     from kinetree import zoo
+    from kinetree.io.sources import find, is_name, known_beside
 
     if not model:
         raise ModelError("the name of the robot is empty; name a file or a robot of the zoo, or leave it out")
+    if source is not None:
+        found = find(model, source).path
+        return found, model if source == "zoo" else None
     path = Path(model)
     if path.is_file():
         return path, None
@@ -57,6 +73,12 @@ def robot_file(model: str) -> tuple[Path, str | None]:
         return zoo.path(model), model
     if path.is_dir():
         raise ModelError(f"{model}: this is a folder; name the robot file in it")
+    if is_name(model) and model.endswith("_description"):
+        return find(model, "robot_descriptions").path, None
+    known = known_beside(model) if is_name(model) else []
+    if known:
+        told = " or ".join(f"--source {one}" for one in known)
+        raise ModelError(f"{model}: there is no such file; a robot of this name is loaded with {told}")
     raise ModelError(
         f"{model}: there is no such file, and the zoo has no robot of that name: {nearest_names(model, zoo.names())}"
     )
@@ -69,17 +91,19 @@ def load_robot(
     *,
     mimic: bool = True,
     ros_packages: bool = False,
+    source: str | None = None,
 ) -> Model:
     """Load the robot, printing anything suspicious in the file as warnings."""
     from kinetree import io, zoo
 
-    path, name = robot_file(model)
+    path, name = robot_file(model, source)
     with warnings_as_lines():
         if name is not None:
             return zoo.load(name, floating_base=floating_base)
         roots = tuple(package_roots or ())
         return io.load(
-            path,
+            model if source is not None or not Path(model).exists() else path,
+            source=source,
             floating_base=floating_base,
             mimic=mimic,
             package_roots=roots,

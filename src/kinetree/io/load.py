@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, overload
 
@@ -13,7 +13,9 @@ import numpy as np
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import Element, read_bytes, root_of
+from kinetree.io.macros import expanded, is_xacro, xacro_arguments
 from kinetree.io.native.from_file import is_native, read_native
+from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
 from kinetree.model import Model
 from kinetree.model.problems import STRICT, Collected, Problems
@@ -41,6 +43,8 @@ def load(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
+    source: str | None = None,
+    xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: Literal[False] = False,
 ) -> Model: ...
 @overload
@@ -54,6 +58,8 @@ def load(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
+    source: str | None = None,
+    xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: Literal[True],
 ) -> Repaired: ...
 def load(
@@ -66,6 +72,8 @@ def load(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
+    source: str | None = None,
+    xacro_args: Mapping[str, str | float | bool] | None = None,
     repair: bool = False,
 ) -> Model | Repaired:
     """Read a robot file: URDF, MJCF, SDF, or the text form that `kt.save` writes. The contents tell which.
@@ -81,26 +89,36 @@ def load(
     kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision pairs go
     into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
 
-    Raises `ModelError`, which names file, line and element, if the file is not a robot; warns with `ModelWarning`
-    about anything suspicious but possible.
+    With `source`, the first argument is the name of a robot in it, as `kt.robots(source)` lists them: an installed
+    package that holds robots, such as "example-robot-data". Without one, a name such as "panda_description", which is
+    no file, is looked for in the cache of robot_descriptions. Nothing is downloaded.
+
+    A file whose name ends with .xacro is expanded by the package xacro, with the arguments `xacro_args`; other files
+    are if `xacro_args` is given, which may be empty. Expand only files that you trust: they are programs.
+
+    Raises `ModelError`, which names file, line and element, if the file is not a robot; `MissingPackageError` if the
+    source or xacro is not installed, and `NameNotFoundError` if the source has no robot of this name. Warns with
+    `ModelWarning` about anything suspicious but possible.
     """
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
     if srdf is not None and not isinstance(srdf, str | os.PathLike):
         raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
-    path = Path(path)
-    if path.suffix.lower() == ".xacro":
-        raise ModelError(
-            f"{path}: this is a xacro file, a macro that makes a URDF file; expand it first "
-            f"(xacro {path.name} > {path.stem.removesuffix('.urdf')}.urdf) and load the result"
-        )
     for name, value in (("mimic", mimic), ("ros_packages", ros_packages)):
         if not isinstance(value, bool | np.bool_):
             raise OptionError(f"{name} must be True or False, not {value!r:.60}")
     if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
         raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
-    settings = {
+    meant = _found(path, source)
+    path = meant.path
+    arguments = xacro_arguments(xacro_args)
+    if meant.xacro_args is not None:
+        arguments = {**meant.xacro_args, **(arguments or {})}
+    if floating_base is None:
+        floating_base = meant.floating_base
+    settings: dict[str, Any] = {
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
+        "xacro_args": arguments,
     }  # fmt: skip
     if not isinstance(repair, bool | np.bool_):
         raise OptionError(f"repair must be True or False, not {repair!r:.60}")
@@ -119,6 +137,20 @@ def load(
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None
         return _finished(robot, gravity, srdf)
+
+
+def _found(path: str | os.PathLike[str], source: str | None) -> Found:
+    """The file that is meant by a path, or by a name."""
+    name = os.fspath(path)
+    if source is not None:
+        return find(str(name), source)
+    if isinstance(path, str) and is_name(path) and not os.path.lexists(path):
+        if path.endswith("_description"):
+            return find(path, "robot_descriptions")
+        if known := known_beside(path):
+            told = " or ".join(f"source={one!r}" for one in known)
+            raise ModelError(f"{path}: there is no such file; a robot of this name is loaded with {told}")
+    return Found(Path(path))
 
 
 def _finished(robot: Model, gravity: Sequence[float] | None, srdf: str | os.PathLike[str] | None) -> Model:
@@ -149,8 +181,27 @@ def collect(
     return robot
 
 
-def _read(path: Path, kinds: Sequence[type[JointKind]], problems: Problems, **settings: Any) -> Model:
-    data = read_bytes(path)
+def _read(
+    path: Path,
+    kinds: Sequence[type[JointKind]],
+    problems: Problems,
+    xacro_args: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Model:
+    if xacro_args is not None or is_xacro(path):
+        try:
+            return _of_contents(expanded(path, xacro_args or {}), path, kinds, problems, settings)
+        except ModelError as error:
+            if "xacro: " in str(error):
+                raise
+            told = f"{error} (lines are those of the expanded file: xacro {path})"
+            raise ModelError(told, problems=error.problems) from None
+    return _of_contents(read_bytes(path), path, kinds, problems, settings)
+
+
+def _of_contents(
+    data: bytes, path: Path, kinds: Sequence[type[JointKind]], problems: Problems, settings: Mapping[str, Any]
+) -> Model:
     if is_native(data):
         return read_native(data, path, kinds=kinds, problems=problems, **settings)
     reader = _reader(root_of(path, data))

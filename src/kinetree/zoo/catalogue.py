@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kinetree.errors import NameNotFoundError, nearest_names, quoted
 from kinetree.io.load import load as load_file
+from kinetree.io.sources import Found
 from kinetree.model import Model
 
 __all__ = ["load", "names", "path"]
@@ -43,9 +44,14 @@ def load(name: str, *, floating_base: bool | None = None, gravity: Sequence[floa
     >>> kt.zoo.load("double_pendulum").nq
     2
     """
-    file = path(name)
-    floats = name in _FLOATING if floating_base is None else floating_base
-    return load_file(file, floating_base=floats, gravity=gravity)
+    file = found(name)
+    floats = file.floating_base if floating_base is None else floating_base
+    return load_file(file.path, floating_base=floats, gravity=gravity)
+
+
+def found(name: str) -> Found:
+    """The file of a robot of the zoo, and whether its base floats."""
+    return Found(path(name), floating_base=name in _FLOATING)
 
 
 def _files() -> dict[str, Path]:

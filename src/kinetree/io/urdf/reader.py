@@ -179,7 +179,7 @@ def _refuse_macros(document: Document) -> None:
     if macros:
         document.root.fail(
             f"<{macros[0].rpartition('/')[2]}> is a macro of xacro, which has not been expanded; "
-            "run xacro on this file and load the result",
+            "give xacro_args={} if it is to be expanded, or run xacro on it and load the result",
             "unexpanded-macro",
         )
 

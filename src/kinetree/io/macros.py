@@ -1,0 +1,78 @@
+"""xacro files, macros that make URDF or SRDF, expanded by the package xacro.
+
+xacro is a language: its expressions are evaluated by Python, without its built-in functions but not in a sandbox, and a
+file may include others from anywhere on this disk and read environment variables. So a file is only expanded if its
+name ends with .xacro, or if arguments for it are given, and only files that are trusted should be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from kinetree.errors import MissingPackageError, ModelError, OptionError
+from kinetree.io.document import MAX_BYTES, read_bytes, shown
+
+__all__ = ["expanded", "is_xacro", "xacro_arguments"]
+
+_one_at_a_time = threading.Lock()
+"""The package keeps what it works on in its module."""
+
+
+def is_xacro(path: Path) -> bool:
+    """Whether the name of a file says that it is one."""
+    return path.suffix.lower() == ".xacro"
+
+
+def xacro_arguments(given: object) -> dict[str, str] | None:
+    """The arguments as text. Raises `OptionError` unless they are values by name."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise OptionError(f'xacro_args must be values by name, such as {{"prefix": "left_"}}, not {given!r:.60}')
+    for name, value in given.items():
+        if not isinstance(value, str | bool | int | float):
+            raise OptionError(f"xacro_args: {name!r} must be a string, a number, True or False, not {value!r:.60}")
+    # xacro knows the words true and false.
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+
+
+def expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
+    """The contents of the file that a xacro file makes.
+
+    Raises `ModelError`, with xacro's own message, for anything that goes wrong in it.
+    """
+    try:
+        import xacro
+    except ImportError:
+        raise MissingPackageError(
+            f"{path}: this is a xacro file, which the package xacro expands: pip install 'kinetree[xacro]'"
+        ) from None
+    read_bytes(path)  # says what is wrong if it is no file
+    said = io.StringIO()
+    try:
+        with _one_at_a_time, contextlib.redirect_stderr(said):
+            document = xacro.process_file(str(path), mappings=dict(arguments))
+        text: bytes = document.toprettyxml(indent="  ", encoding="utf-8")
+    except RecursionError:
+        raise ModelError(f"{path}: xacro: macros are nested too deep; does one use itself?") from None
+    except Exception as error:  # whatever an expression raises
+        raise ModelError(f"{path}: xacro: {_told(error)}{_place(said.getvalue())}") from None
+    if len(text) > MAX_BYTES:
+        raise ModelError(f"{path}: it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file")
+    return text
+
+
+def _told(error: Exception) -> str:
+    """The error in one line."""
+    message = " ".join(str(error).split())
+    return shown(message, 400) if message else type(error).__name__
+
+
+def _place(said: str) -> str:
+    """What xacro printed about the place, in one line."""
+    told = " ".join(said.split())
+    return f" ({shown(told, 300)})" if told else ""

@@ -1,0 +1,98 @@
+"""xacro files, which the package xacro expands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import kinetree as kt
+from tests.io.arm import ARM, write
+
+MACRO = """<?xml version="1.0"?>
+<robot name="pair" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:arg name="prefix" default=""/>
+  <xacro:arg name="heavy" default="false"/>
+  <xacro:property name="mass" value="${2 if 'true' == str(xacro.arg('heavy')).lower() else 1}"/>
+  <xacro:macro name="part" params="side">
+    <link name="$(arg prefix)${side}"><inertial><mass value="${mass}"/>
+      <inertia ixx="${mass / 2}" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="$(arg prefix)${side}_joint" type="continuous"><parent link="base"/>
+      <child link="$(arg prefix)${side}"/></joint>
+  </xacro:macro>
+  <link name="base"/>
+  <xacro:part side="left"/>
+  <xacro:part side="right"/>
+</robot>
+"""
+
+
+def test_a_xacro_file_is_expanded(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    path = write(tmp_path, MACRO, "pair.urdf.xacro")
+    robot = kt.load(path)
+    assert list(robot.bodies) == ["base", "left", "right"]
+    assert robot.source == str(path)
+    other = kt.load(path, xacro_args={"prefix": "a_", "heavy": True})
+    assert list(other.bodies) == ["base", "a_left", "a_right"]
+    assert other.mass == 4.0
+    assert kt.load(path) == robot  # arguments do not outlive a call
+
+
+def test_other_files_are_expanded_only_if_arguments_are_given(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    path = write(tmp_path, MACRO, "pair.urdf")
+    with pytest.raises(kt.ModelError, match="is a macro of xacro, which has not been expanded; give xacro_args"):
+        kt.load(path)
+    assert kt.load(path, xacro_args={}).nq == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MACRO.replace("${mass}", "${weight}"), r"xacro: name 'weight' is not defined"),
+        (MACRO.replace('side="left"', 'hand="left"'), r"xacro: .*hand"),
+        (MACRO.replace("</robot>", ""), r"xacro: no element found"),
+        (MACRO.replace("${mass / 2}", "${mass / 0}"), r"xacro: .*division by zero"),
+        (MACRO.replace('<link name="base"/>', '<xacro:include filename="none.xacro"/>'), r"xacro: .*none.xacro"),
+        (
+            MACRO.replace('<xacro:part side="left"/>', '<xacro:macro name="a"><xacro:a/></xacro:macro><xacro:a/>'),
+            "deep",
+        ),
+        (MACRO.replace("${mass}", "heavy"), r"lines are those of the expanded file"),
+    ],
+)
+def test_errors_of_xacro_name_the_file_and_what_xacro_said(tmp_path: Path, text: str, message: str) -> None:
+    pytest.importorskip("xacro")
+    with pytest.raises(kt.ModelError, match=rf"pair.xacro:.*{message}"):
+        kt.load(write(tmp_path, text, "pair.xacro"))
+
+
+def test_arguments_that_are_none_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, ARM)
+    wrong: object
+    for wrong, message in (
+        (["a"], "values by name"),
+        ({1: "a"}, "values by name"),
+        ({"a": None}, "'a' must be a string"),
+    ):
+        with pytest.raises(kt.OptionError, match=message):
+            kt.load(path, xacro_args=wrong)  # type: ignore[arg-type]
+
+
+def test_without_the_package_the_command_that_installs_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    with pytest.raises(kt.MissingPackageError, match=r"pair.xacro: .*pip install 'kinetree\[xacro\]'"):
+        kt.load(write(tmp_path, MACRO, "pair.xacro"))
+
+
+def test_a_xacro_file_that_is_none_or_missing(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    with pytest.raises(kt.ModelError, match=r"none.xacro: cannot be read"):
+        kt.load(tmp_path / "none.xacro")
+    (tmp_path / "folder.xacro").mkdir()
+    with pytest.raises(kt.ModelError, match=r"folder.xacro: this is a folder"):
+        kt.load(tmp_path / "folder.xacro")
