@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, load_robot
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +36,7 @@ def convert(
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
     source: Source = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Write a robot in another format: URDF (.urdf), SDF (.sdf) or kinetree's own text form (.json).
 
@@ -45,7 +46,9 @@ def convert(
     from kinetree.io.texts import FORMATS, written
 
     chosen = _format(target, format)
-    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source)
+    robot = load_robot(
+        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
+    )
     text, losses = written(robot, chosen)
     if losses.impossible or not lossy:
         losses.settle(robot.name, lossy=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, load_robot
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,9 +33,12 @@ def info(
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
     source: Source = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Show a robot: the tree, masses, the layout of q and v, limits, what was merged or assumed."""
-    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source)
+    robot = load_robot(
+        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
+    )
     console = output_console()
     console.print(repr(robot), markup=False, soft_wrap=True)
     if robot.joints:

@@ -13,7 +13,16 @@ from kinetree.errors import ModelError, nearest_names
 if TYPE_CHECKING:
     from kinetree.model import Model
 
-__all__ = ["FloatingBase", "FollowLeaders", "PackageRoots", "RosPackages", "Source", "load_robot", "robot_file"]
+__all__ = [
+    "FloatingBase",
+    "FollowLeaders",
+    "PackageRoots",
+    "RosPackages",
+    "Source",
+    "XacroArgs",
+    "load_robot",
+    "robot_file",
+]
 
 FloatingBase = Annotated[
     bool | None,
@@ -46,6 +55,12 @@ Source = Annotated[
         help="Take MODEL as the name of a robot in an installed package, such as example-robot-data, gymnasium, "
         "robosuite or robot_descriptions.",
         show_default=False,
+    ),
+]
+XacroArgs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--xacro-arg", metavar="NAME=VALUE", help="An argument of a xacro file; may be repeated.", show_default=False
     ),
 ]
 FollowLeaders = Annotated[
@@ -92,11 +107,13 @@ def load_robot(
     mimic: bool = True,
     ros_packages: bool = False,
     source: str | None = None,
+    xacro_args: list[str] | None = None,
 ) -> Model:
     """Load the robot, printing anything suspicious in the file as warnings."""
     from kinetree import io, zoo
 
     path, name = robot_file(model, source)
+    arguments = _arguments(xacro_args or [])
     with warnings_as_lines():
         if name is not None:
             return zoo.load(name, floating_base=floating_base)
@@ -104,8 +121,20 @@ def load_robot(
         return io.load(
             model if source is not None or not Path(model).exists() else path,
             source=source,
+            xacro_args=arguments or None,
             floating_base=floating_base,
             mimic=mimic,
             package_roots=roots,
             ros_packages=ros_packages,
         )
+
+
+def _arguments(given: list[str]) -> dict[str, str]:
+    """The arguments of a xacro file. Raises a usage error for one that is not of the form name=value."""
+    found = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise typer.BadParameter(f"{text!r} is not an argument of the form name=value", param_hint="--xacro-arg")
+        found[name.strip()] = value
+    return found

@@ -15,7 +15,7 @@ import typer
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, load_robot
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.errors import SaveError
@@ -134,6 +134,7 @@ def simulate(
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
     source: Source = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
@@ -152,7 +153,9 @@ def simulate(
     taken = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
-    robot = load_robot(model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source)
+    robot = load_robot(
+        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
+    )
 
     is_random = random or seed is not None
     is_chosen = not is_random and all(given is None for given in (q, v, tau, tau_file))
