@@ -49,6 +49,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"{ASSETS}/robots/right/robot.urdf": ARM.replace('name="arm"', 'name="right"'),
         f"{ASSETS}/grippers/hand.urdf": ARM.replace('name="arm"', 'name="hand"'),
         f"{ASSETS}/grippers/part.xml": "<mujocoinclude/>",
+        f"{ASSETS}/parts/hand.xml": "<mujocoinclude/>",
         "robosuite/other.urdf": ARM,
     }
     return install(tmp_path, monkeypatch, "robosuite", files)
@@ -75,6 +76,7 @@ def test_a_robot_is_named_by_its_path_the_end_of_it_or_its_folder(suite: Path) -
 
 def test_a_file_that_lies_elsewhere_is_not_opened(suite: Path, tmp_path: Path) -> None:
     outside = write(tmp_path, ARM, "outside.urdf")
+    (suite / ASSETS / "parts/hand.xml").unlink()
     inside = suite / ASSETS / "grippers/hand.urdf"
     inside.unlink()
     inside.symlink_to(outside)

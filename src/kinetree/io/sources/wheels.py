@@ -34,6 +34,7 @@ def wheel_file(source: str, folder: str, name: str) -> Path:
     found = {own: path for own, path in files.items() if own.endswith(f"/{stem}")}
     if not found:  # a folder that holds one robot
         found = {own: path for own, path in files.items() if f"/{stem}/" in f"/{own}"}
+    if len(found) > 1:
         found = {own: path for own, path in found.items() if _is_robot(path)}
     if len(found) == 1:
         return next(iter(found.values()))
@@ -66,10 +67,10 @@ def _files(source: str, folder: str) -> dict[str, Path]:
 
 
 def _inside(holder: Distribution, entry: Path) -> Path | None:
-    """The path of a file of a distribution, unless a link leads out of where it is installed."""
+    """The path of a file of a distribution, if it is there and no link leads out of where it is installed."""
     root = Path(str(holder.locate_file(""))).resolve()
     path = Path(str(holder.locate_file(entry)))
-    return path if path.resolve().is_relative_to(root) else None
+    return path if path.is_file() and path.resolve().is_relative_to(root) else None
 
 
 def _is_robot(path: Path) -> bool:
