@@ -387,7 +387,7 @@ EXTRAS = """\
   <transmission name="t">
     <type>simple</type>
     <joint name="j"><hardwareInterface>effort</hardwareInterface><offset>0.5</offset></joint>
-    <actuator name="m"><mechanicalReduction>50</mechanicalReduction><made_by year="1999">us &amp; them</made_by></actuator>
+    <actuator name="m"><mechanicalReduction>50</mechanicalReduction><by year="1999">us &amp; them</by></actuator>
     <mechanicalReduction>2</mechanicalReduction>
     <other/>
   </transmission>
