@@ -17,7 +17,7 @@ from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
-from kinetree.model.extras import ContactParameters
+from kinetree.model.extras import ContactParameters, Extras, Unused
 from kinetree.spatial import Inertia, Sym3, Vec3
 from kinetree.spatial.rotations import from_rpy
 from tests.io.round_trips import came_back, differences, quietly, urdf_robots
@@ -366,3 +366,51 @@ def test_mimics_keep_their_numbers() -> None:
     builder.add_joint("right", kt.Continuous([0, 0, 1]), "base", "b", mimic=Mimic("left", -1.5, 0.1))
     robot = builder.build()
     assert came_back(robot, ".urdf") == robot
+
+
+EXTRAS = """\
+<robot name="r">
+  <link name="a"/>
+  <link name="b">
+    <visual>
+      <geometry><sphere radius="1"/></geometry>
+      <material name="m"><color rgba="1 0 0 1"/><texture filename="a.png"/></material>
+    </visual>
+  </link>
+  <joint name="j" type="revolute">
+    <parent link="a"/>
+    <child link="b"/>
+    <limit lower="-1" upper="1" effort="2" velocity="3" acceleration="4" jerk="5"/>
+    <safety_controller k_velocity="1" k_position="2" soft_lower_limit="-0.5"/>
+    <calibration rising="0.25"/>
+  </joint>
+  <transmission name="t">
+    <type>simple</type>
+    <joint name="j"><hardwareInterface>effort</hardwareInterface><offset>0.5</offset></joint>
+    <actuator name="m"><mechanicalReduction>50</mechanicalReduction><by year="1999">us &amp; them</by></actuator>
+    <mechanicalReduction>2</mechanicalReduction>
+    <other/>
+  </transmission>
+  <gazebo reference="b"><kp>1e6</kp><plugin name="p" filename="f">some text<deep/></plugin></gazebo>
+</robot>
+"""
+
+
+def test_extras_of_urdf_files_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(EXTRAS, encoding="utf-8")
+    robot = quietly(lambda: kt.load(path))
+    again = came_back(robot, ".urdf")
+    assert len(robot.extras.unused) == len(robot.extras.transmissions) == len(robot.extras.textures) == 1
+    assert again.extras == robot.extras
+    assert again == robot
+    with pytest.raises(kt.ModelError, match=r"robot.extras.transmissions \(1 of them\) has no place in SDF"):
+        kt.to_text(robot, "sdf")
+
+
+def test_raw_parts_of_other_formats_are_lost() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("a")
+    builder.extras = Extras(unused=(Unused("option", (("timestep", "1"),)),))
+    with pytest.raises(kt.ModelError, match="has parts of another format, <option>, which have no place in URDF"):
+        kt.to_text(builder.build(), "urdf")

@@ -8,6 +8,7 @@ no file can be written at all.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from dataclasses import field, fields
 
 from kinetree.errors import ModelError, ModelWarning
@@ -28,9 +29,11 @@ class Losses:
     changed: list[str] = field(default_factory=list)
     impossible: list[str] = field(default_factory=list)
 
-    def lose_extras(self, extras: Extras) -> None:
-        """Lose everything that a robot's file says beyond kinematics and inertia."""
+    def lose_extras(self, extras: Extras, held: Collection[str] = ()) -> None:
+        """Lose everything that a robot's file says beyond kinematics and inertia, except what is held."""
         for entry in fields(extras):
+            if entry.name in held:
+                continue
             held = getattr(extras, entry.name)
             if held:
                 count = f"{len(held)} of them" if isinstance(held, tuple) else "one record"

@@ -45,12 +45,13 @@ class Tag:
                 lines.append(f"{indent}</{element}>")
                 continue
             attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in element.attributes.items())
-            if element.text is not None:
-                lines.append(f"{indent}<{element.tag}{attributes}>{_escaped(element.text)}</{element.tag}>")
+            text = "" if element.text is None else _within(element.text)
+            if not element.children and element.text is not None:
+                lines.append(f"{indent}<{element.tag}{attributes}>{text}</{element.tag}>")
             elif not element.children:
                 lines.append(f"{indent}<{element.tag}{attributes}/>")
             else:
-                lines.append(f"{indent}<{element.tag}{attributes}>")
+                lines.append(f"{indent}<{element.tag}{attributes}>{text}")
                 waiting.append((indent, element.tag))
                 waiting += [(indent + "  ", child) for child in reversed(element.children)]
         return "\n".join(lines) + "\n"
@@ -74,6 +75,11 @@ def shown_numbers(numbers: Sequence[float]) -> str:
 def flag(value: bool) -> str:
     """`true` or `false`."""
     return "true" if value else "false"
+
+
+def _within(text: str) -> str:
+    """Text between tags, where only these characters have another meaning."""
+    return _escaped(text).replace("&#10;", "\n").replace("&#9;", "\t").replace("&quot;", '"')
 
 
 def _escaped(text: str) -> str:

@@ -7,6 +7,7 @@ the robot. A root that is fixed is held by a fixed joint on the world; one that 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
@@ -112,12 +113,10 @@ class _Writer:
 
     def _check_inertias(self) -> None:
         """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""
-        links = [link for link in self._parts.links if link is not self._root or not self._on_world]
+        links = [replace(link, where="") for link in self._parts.links if link is not self._root or not self._on_world]
         suspicions, indefinite = check_inertias(links)
-        self._losses.lost += [
-            f"{told.partition(': ')[2] or told}, which SDF calls invalid" for told in map(str, suspicions)
-        ]
-        self._losses.lost += [f"{told}; SDF calls that invalid" for told in indefinite.values()]
+        told = [*suspicions, *indefinite.values()]
+        self._losses.lost += [f"{sentence}; SDF calls that invalid" for sentence in told]
 
     def _link(self, model: Tag, link: LinkSpec) -> None:
         element = model.add("link", name=link.name)

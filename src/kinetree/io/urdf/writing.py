@@ -13,6 +13,7 @@ from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.losses import Losses
 from kinetree.io.substitutes import with_substitutes
+from kinetree.io.urdf.writing_extras import write_controllers, write_extras
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
 from kinetree.model.elements import Geometry
@@ -46,6 +47,7 @@ class _Writer:
         self._losses = losses
         self._root = Tag("robot", name=parts.name)
         self._colors: dict[tuple[float, ...], str] = {}
+        self._textures = {(texture.body, texture.shape): texture for texture in parts.extras.textures}
         self._joints = {joint.name for joint in parts.joints}
 
     def document(self) -> str:
@@ -69,7 +71,7 @@ class _Writer:
         for frame in parts.frames:
             lose(f"frame {frame.name!r} has no place in URDF: it would be a link without mass on a fixed joint")
             self._fixed_link(frame.name, frame.body, frame.placement)
-        self._losses.lose_extras(parts.extras)
+        write_extras(self._root, parts.extras, self._losses)
         return self._root.document()
 
     def _check_names(self) -> None:
@@ -85,10 +87,11 @@ class _Writer:
                     )
 
     def _materials(self) -> None:
+        images = {texture.material for texture in self._parts.extras.textures}
         for link in self._parts.links:
             for shape in link.geometry:
                 if shape.color is not None and shape.color not in self._colors:
-                    name = f"material_{len(self._colors) + 1}"
+                    name = free_name(f"material_{len(self._colors) + 1}", images)
                     self._colors[shape.color] = name
                     self._root.add("material", name=name).add("color", rgba=shown_numbers(shape.color))
 
@@ -96,11 +99,11 @@ class _Writer:
         element = self._root.add("link", name=link.name)
         if link.inertia != _NOTHING:
             _write_inertia(element, link.inertia)
-        for shape in link.geometry:
-            self._geometry(element, shape, link.name)
+        for place, shape in enumerate(link.geometry):
+            self._geometry(element, shape, link.name, place)
         self._losses.lose_contacts(link)
 
-    def _geometry(self, link: Tag, shape: Geometry, body: str) -> None:
+    def _geometry(self, link: Tag, shape: Geometry, body: str, place: int) -> None:
         what = f"the {shape.role} shape {shape.name!r}" if shape.name else f"a {shape.role} shape"
         if shape.shape not in _SHAPES:
             self._losses.lost.append(f"body {body!r}: {what} is of kind {shape.shape!r}, which URDF does not have")
@@ -116,7 +119,13 @@ class _Writer:
         else:
             sizes = map(shown_number, shape.size)
             geometry.add(shape.shape, **dict(zip(_SHAPES[shape.shape], sizes, strict=True)))
-        if shape.color is not None:
+        texture = self._textures.get((body, place))
+        if texture is not None:
+            material = element.add("material", name=texture.material or None)
+            if shape.color is not None:
+                material.add("color", rgba=shown_numbers(shape.color))
+            material.add("texture", filename=texture.file)
+        elif shape.color is not None:
             element.add("material", name=self._colors[shape.color])
 
     def _fixed_link(self, name: str, body: str, placement: Transform) -> None:
@@ -148,6 +157,7 @@ class _Writer:
                 multiplier=shown_number(mimic.multiplier) if mimic.multiplier != 1.0 else None,
                 offset=shown_number(mimic.offset) if mimic.offset else None,
             )
+        write_controllers(element, joint.name, self._parts.extras)
         self._lost_numbers(joint)
 
     def _dynamics(self, element: Tag, joint: JointSpec) -> None:
