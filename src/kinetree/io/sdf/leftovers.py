@@ -10,6 +10,7 @@ from kinetree.io.document import Document, Element, shown
 from kinetree.io.sdf.shapes import LISTED, SHAPES
 from kinetree.io.urdf.raw import as_written
 from kinetree.model import ModelBuilder
+from kinetree.model.building import NOTED
 from kinetree.model.extras import Extras, Unused
 
 __all__ = ["keep_leftovers"]
@@ -49,7 +50,7 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
             continue
         if part.tag in _USED:
             continue
-        if part.tag not in listed and ":" not in part.tag:
+        if part.tag not in listed and ":" not in part.tag and len(builder.suspicions) < NOTED:
             builder.suspect(
                 part,
                 f"SDF has no element <{shown(part.tag)}> in <{element.tag}>, so it is not used: "
@@ -69,7 +70,7 @@ def _tell_attributes(element: Element, known: frozenset[str], counts: Counter[st
         if name in known or name == "xmlns" or name.startswith("xmlns:"):
             continue
         _count(counts, f"{element.tag} {shown(name)}")
-        if ":" not in name:
+        if ":" not in name and len(builder.suspicions) < NOTED:
             builder.suspect(
                 element,
                 f'SDF has no attribute "{shown(name)}" of <{element.tag}>, so it is not used: '

@@ -15,7 +15,7 @@ from kinetree.io.sdf.values import child, flag, flag_of, word
 __all__ = ["Scoping"]
 
 _MAX_DEPTH = 100
-MAX_PARTS = 220_000
+_MAX_PARTS = 60_000
 
 
 class Scoping:
@@ -72,8 +72,8 @@ class Scoping:
         for scope in scopes:
             scope.add(node)
         self.nodes.append(node)
-        if len(self.nodes) > MAX_PARTS:
-            node.element.fail(f"there are more than {MAX_PARTS:,} links, joints, frames and models")
+        if len(self.nodes) > _MAX_PARTS:
+            node.element.fail(f"there are more than {_MAX_PARTS:,} links, joints, frames and models")
 
     def _model(
         self,
