@@ -483,3 +483,24 @@ def test_shapes_for_viewers(tmp_path: Path) -> None:
     assert all(shape.color == (0.1, 0.2, 0.3, 0.4) for shape in found.values())
     np.testing.assert_allclose(found["plane"].placement.rotation[:, 2], [1.0, 0.0, 0.0], atol=1e-15)
     assert found["mesh"].mesh == "model://arms/x.dae"
+
+
+def test_the_text_form_holds_everything(tmp_path: Path) -> None:
+    shapes = '<collision name="p"><geometry><plane/></geometry></collision>'
+    shapes += f'<visual name="b"><geometry>{BOX}</geometry></visual>'
+    text = sdf(model(BASE + GEARS.replace(BASE, "") + gearbox("0 0 1", "0 0 1") + "<plugin><a>1</a></plugin>"))
+    text = text.replace("</inertial></link>", f"</inertial>{shapes}</link>", 1)
+    robot = read(tmp_path, text)
+    kt.save(robot, tmp_path / "robot.kt")
+    again = kt.load(tmp_path / "robot.kt")
+    assert again == robot
+    assert again.extras == robot.extras
+    assert again.bodies["a"].geometry == robot.bodies["a"].geometry
+    assert robot.bodies["a"].geometry[0].size == (math.inf, math.inf)
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    text = one("revolute", axis("0 0 0")).replace("<mass>0.7</mass>", "<mass>-1</mass>")
+    with pytest.raises(kt.ModelError, match=r"there are \d problems that cannot be mended") as caught:
+        read(tmp_path, text, repair=True)
+    assert {found.code for found in caught.value.problems} >= {"bad-axis", "negative-mass"}

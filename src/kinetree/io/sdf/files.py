@@ -51,17 +51,19 @@ class Files:
         address = word(uri)
         self._count += 1
         if self._count > _MAX_INCLUDES:
-            element.fail(f"there are more than {_MAX_INCLUDES:,} inclusions; write some of the models out")
+            element.fail(f"there are more than {_MAX_INCLUDES:,} inclusions; write some of the models out", "too-large")
         path = self._path(uri, address, folder)
         real = os.path.realpath(path)
         if real in self._open:
             circle = [os.path.basename(name) for name in (*self._open[self._open.index(real) :], real)]
-            uri.fail(f"the files include each other in a circle: {' → '.join(circle)}; remove this <include>")
+            uri.fail(f"the files include each other in a circle: {' → '.join(circle)}; remove this <include>", "circle")
         if real not in self.documents:
             data = read_bytes(path)
             root = root_of(path, data)
             if root.tag != "sdf":
-                root.fail("is included here, but only SDF files can be; an SDF file begins with <sdf>")
+                root.fail(
+                    "is included here, but only SDF files can be; an SDF file begins with <sdf>", "unknown-format"
+                )
             self.documents[real] = _read(path, data)
         self._open.append(real)
         return self.documents[real].root, str(path.parent)
@@ -89,7 +91,8 @@ class Files:
         if config is None:
             uri.fail(
                 f"there is no file {shown(word(uri))!r}, and no folder of that name with a model.config, inside the "
-                f"folder of the file or package_roots; name the folder that holds it in package_roots"
+                f"folder of the file or package_roots; name the folder that holds it in package_roots",
+                "unreadable-file",
             )
         name = _newest(read_document(config, _CONFIG))
         found = finder.find(f"{address.rstrip('/')}/{name}")
@@ -117,7 +120,7 @@ def _read(path: Path, data: bytes) -> Document:
                 raw += count(part)
     for number, limit, what in ((shapes, _MAX_SHAPES, "shapes"), (raw, MAX_RAW, "elements that are not used")):
         if number > limit:
-            document.root.fail(f"there are {number:,} {what}; the limit is {limit:,}")
+            document.root.fail(f"there are {number:,} {what}; the limit is {limit:,}", "too-large")
     return document
 
 

@@ -55,6 +55,7 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
                 part,
                 f"SDF has no element <{shown(part.tag)}> in <{element.tag}>, so it is not used: "
                 f"{nearest_names(shown(part.tag), sorted({*shape.children, *listed}))}",
+                "unknown-element",
             )
         _count(counts, f"{element.tag}/{shown(part.tag)}")
         if part.tag not in _LOOKS and element.tag != "material":
@@ -75,6 +76,7 @@ def _tell_attributes(element: Element, known: frozenset[str], counts: Counter[st
                 element,
                 f'SDF has no attribute "{shown(name)}" of <{element.tag}>, so it is not used: '
                 f"{nearest_names(shown(name), sorted(known))}",
+                "unknown-attribute",
             )
 
 
