@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -18,6 +19,8 @@ __all__ = ["keep_leftovers"]
 _LOOKS = frozenset({"material", "light", "actor", "gui", "scene", "audio", "road", "meta", "cast_shadows"})
 """Elements that only concern how things look or sound, which are not kept."""
 _USED = frozenset({"drake:rotor_inertia", "drake:gear_ratio"})
+_ACTS = re.compile("drake:.*(joint|mimic|constraint|bushing|spring|deformable)")
+"""Drake's own elements that act on the motion there."""
 _TOLD = 12
 _MOST_KINDS = 1000
 
@@ -56,6 +59,10 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
                 f"SDF has no element <{shown(part.tag)}> in <{element.tag}>, so it is not used: "
                 f"{nearest_names(shown(part.tag), sorted({*shape.children, *listed}))}",
                 "unknown-element",
+            )
+        if _ACTS.fullmatch(part.tag):
+            builder.suspect(
+                part, f"<{shown(part.tag)}> acts on the motion in Drake, but has no effect in kinetree", "kept-as-data"
             )
         _count(counts, f"{element.tag}/{shown(part.tag)}")
         if part.tag not in _LOOKS and element.tag != "material":

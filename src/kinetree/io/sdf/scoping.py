@@ -50,6 +50,8 @@ class Scoping:
             self._model(self.top, self.scope, version, self.scope.folder, prefix="", depth=0)
         else:
             self._name(self.world, self.scope)
+            for part in self.world.all("population"):
+                part.fail("makes copies of a model, which kinetree does not make; write the models out")
             self._inside(self.world, self.scope, 0)
 
     def _inside(self, element: Element, scope: Scope, depth: int) -> None:
