@@ -93,10 +93,10 @@ class Named(Mapping[str, T], Generic[T]):
 class Geometry:
     """A shape attached to a body, kept as a reference for viewers; nothing is loaded.
 
-    `shape` is "box", "cylinder", "sphere", "capsule", "ellipsoid", "plane", "heightfield" or "mesh"; `size` holds its
-    lengths in metres (box: x, y, z; cylinder and capsule: radius, length along z; sphere: radius; ellipsoid: half axes
-    along x, y, z; plane, whose normal is z: lengths along x and y, infinite where they are not bounded; heightfield:
-    lengths along x and y, greatest height, depth of the ground below; mesh: scale x, y, z).
+    `shape` is "box", "cylinder", "sphere", "capsule", "cone", "ellipsoid", "plane", "heightfield" or "mesh".
+    `size` holds its lengths in metres (box: x, y, z; cylinder, capsule and cone: radius, length along z; sphere:
+    radius; ellipsoid: half axes along x, y, z; plane, whose normal is z: lengths along x and y, infinite where they are
+    not bounded; heightfield: lengths along x and y, greatest height, depth of the ground below; mesh: scale x, y, z).
     """
 
     role: str

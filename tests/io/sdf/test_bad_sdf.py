@@ -359,6 +359,10 @@ BAD: dict[str, tuple[str, str]] = {
         sdf('<world name="w"><include merge="true"><uri>arms/inner.sdf</uri></include></world>'),
         "merge has no meaning in a",
     ),
+    "a population": (
+        sdf('<world name="w"><population name="many"/></world>'),
+        "makes copies of a model, which kinetree does not make; write the models out",
+    ),
     "names that meet in a merger": (
         sdf(model(A + '<include merge="true"><uri>arms/inner.sdf</uri></include>')),
         "the name 'a' is that of a link, too",

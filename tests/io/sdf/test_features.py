@@ -227,6 +227,18 @@ def test_damping_of_a_ball(tmp_path: Path) -> None:
     assert robot.joints["j"].damping == (2.0, 2.0, 2.0)
 
 
+def test_an_inertia_may_be_placed_in_another_frame(tmp_path: Path) -> None:
+    """Before SDF 1.8."""
+    text = one("revolute", PLACED + SKEW, "1.7")
+    start = text.index('<link name="b">')
+    moved = text[:start] + text[start:].replace("<inertial><pose>", '<inertial><pose relative_to="a">', 1)
+    alone, other = (read(tmp_path, t).bodies["b"].inertia for t in (text, moved))
+    back = kt.Transform.from_matrix(np.linalg.inv(POSE_B.matrix)).back(alone)
+    assert other.mass == alone.mass
+    np.testing.assert_allclose(other.h.components(), back.h.components(), atol=1e-15)
+    np.testing.assert_allclose(other.I.components(), back.I.components(), atol=1e-15)
+
+
 def test_a_frame_on_a_joint_is_in_its_axes(tmp_path: Path) -> None:
     text = one("revolute", PLACED + SKEW).replace(
         "</model>", '<frame name="f" attached_to="j"><pose>0.1 0 0 0 0 1</pose></frame></model>'
@@ -416,18 +428,24 @@ def test_everything_that_is_not_used_is_kept_and_listed(tmp_path: Path) -> None:
     text = sdf(
         model(
             plugin + link("a", more=shape + '<sensor name="eye" type="camera"/><velocity_decay/>')
-            + '<drake:joint name="x"/><self_collide>true</self_collide>'
+            + '<drake:collision_filter_group name="x"/><self_collide>true</self_collide>'
         ).replace("<model", '<model xmlns:drake="d"')
     )  # fmt: skip
     robot = kt.load(written(tmp_path, text))
     ((kept,),) = (part.children for part in robot.extras.unused)
     tags = [part.tag for part in kept.children]
-    assert tags == ["plugin", "link", "drake:joint", "self_collide"]
+    assert tags == ["plugin", "link", "drake:collision_filter_group", "self_collide"]
     (gain,) = kept.children[0].children
     assert (gain.tag, gain.attributes, gain.text) == ("gain", (("kind", "x"),), "3 4")
     assert [part.tag for part in kept.children[1].children] == ["collision", "sensor", "velocity_decay"]
     note = next(note for note in robot.notes if "was not used" in note)
-    for what in ("model/plugin", "collision/surface", "link/sensor", "model/drake:joint", "model/self_collide"):
+    for what in (
+        "model/plugin",
+        "collision/surface",
+        "link/sensor",
+        "model/drake:collision_filter_group",
+        "model/self_collide",
+    ):
         assert f"{what} (1)" in note
 
 
@@ -440,6 +458,10 @@ def test_everything_that_is_not_used_is_kept_and_listed(tmp_path: Path) -> None:
         (sdf(model('<link name="a"><inertial/></link>')), "has no <mass>, which in SDF means 1 kg"),
         (sdf(model(A.replace("inertial", "intertial"))), "SDF has no element <intertial> in <link>"),
         (sdf(model(A.replace("<mass>", '<mass unit="g">'))), 'SDF has no attribute "unit" of <mass>'),
+        (
+            sdf(model(A + '<drake:joint name="j" type="planar"/>').replace("<model", '<model xmlns:drake="d"')),
+            "<drake:joint> acts on the motion in Drake, but has no effect in kinetree",
+        ),
         (
             sdf(model(A.replace("</inertial>", "<fluid_added_mass><xx>1</xx></fluid_added_mass></inertial>")), "1.10"),
             "has <fluid_added_mass>, which is kept in robot.extras.unused",
@@ -483,3 +505,24 @@ def test_shapes_for_viewers(tmp_path: Path) -> None:
     assert all(shape.color == (0.1, 0.2, 0.3, 0.4) for shape in found.values())
     np.testing.assert_allclose(found["plane"].placement.rotation[:, 2], [1.0, 0.0, 0.0], atol=1e-15)
     assert found["mesh"].mesh == "model://arms/x.dae"
+
+
+def test_the_text_form_holds_everything(tmp_path: Path) -> None:
+    shapes = '<collision name="p"><geometry><plane/></geometry></collision>'
+    shapes += f'<visual name="b"><geometry>{BOX}</geometry></visual>'
+    text = sdf(model(BASE + GEARS.replace(BASE, "") + gearbox("0 0 1", "0 0 1") + "<plugin><a>1</a></plugin>"))
+    text = text.replace("</inertial></link>", f"</inertial>{shapes}</link>", 1)
+    robot = read(tmp_path, text)
+    kt.save(robot, tmp_path / "robot.kt")
+    again = kt.load(tmp_path / "robot.kt")
+    assert again == robot
+    assert again.extras == robot.extras
+    assert again.bodies["a"].geometry == robot.bodies["a"].geometry
+    assert robot.bodies["a"].geometry[0].size == (math.inf, math.inf)
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    text = one("revolute", axis("0 0 0")).replace("<mass>0.7</mass>", "<mass>-1</mass>")
+    with pytest.raises(kt.ModelError, match=r"there are \d problems that cannot be mended") as caught:
+        read(tmp_path, text, repair=True)
+    assert {found.code for found in caught.value.problems} >= {"bad-axis", "negative-mass"}

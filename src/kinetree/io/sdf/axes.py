@@ -49,9 +49,13 @@ def read_axis(element: Element, joint: Node, notes: Notes, *, bounded: bool) -> 
             notes.add("lower and upper limits on continuous joints have no meaning and were not kept", joint.full)
         lower, upper = -math.inf, math.inf
     if lower > upper:
-        (limit or element).fail(f"the lower limit {lower:g} is above the upper limit {upper:g}; exchange them")
+        (limit or element).fail(
+            f"the lower limit {lower:g} is above the upper limit {upper:g}; exchange them", "bad-limits"
+        )
     if math.isinf(lower) and lower == upper:
-        (limit or element).fail(f"lower and upper are both {lower:g}; leave them out where there is no limit")
+        (limit or element).fail(
+            f"lower and upper are both {lower:g}; leave them out where there is no limit", "bad-limits"
+        )
     return Axis(
         element, _direction(element, joint, notes), lower, upper, velocity, effort, damping, friction, stiffness, rest
     )
@@ -78,9 +82,9 @@ def _direction(element: Element, joint: Node, notes: Notes) -> Vec3:
         x, y, z = numbers(xyz, 3)
         length = math.hypot(x, y, z)
         if length == 0.0:
-            xyz.fail("has length zero, which is no direction; give a unit vector")
+            xyz.fail("has length zero, which is no direction; give a unit vector", "bad-axis")
         if not 1e-100 < length < 1e100:
-            xyz.fail(f"has the length {length:g}; give a unit vector")
+            xyz.fail(f"has the length {length:g}; give a unit vector", "bad-axis")
         if abs(length - 1.0) > 1e-6:
             notes.add("joint axes that were not of length one were normalised", joint.full)
         vector = Vec3(x, y, z)

@@ -6,10 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from kinetree.errors import ModelError
 from kinetree.io.document import Document, Element, Shape, read_bytes, read_document, root_of, shown
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.sdf.shapes import NEWEST, OLDEST, SHAPES
-from kinetree.io.sdf.values import word
+from kinetree.io.sdf.values import required, word
+from kinetree.io.urdf.raw import MAX_RAW, count
 
 __all__ = ["Files", "version_of"]
 
@@ -18,6 +20,8 @@ _CONFIG = {
     "sdf": Shape.of("", "version", raw=True),
 }
 _MAX_INCLUDES = 2000
+_MAX_SHAPES = 60_000
+_MAX_TAGS = 700_000
 
 
 class Files:
@@ -29,7 +33,7 @@ class Files:
         self._ros_packages = ros_packages
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
-        self.first = read_document(path, SHAPES, data)
+        self.first = _read(path, data)
         self.documents = {self._open[0]: self.first}
         self._count = 0
 
@@ -43,24 +47,24 @@ class Files:
 
     def include(self, element: Element, folder: str) -> tuple[Element, str]:
         """The root of the file that an <include> names, and its folder; `close` ends the inclusion."""
-        from kinetree.io.sdf.values import required
-
         uri = required(element, "uri")
         address = word(uri)
         self._count += 1
         if self._count > _MAX_INCLUDES:
-            element.fail(f"there are more than {_MAX_INCLUDES:,} inclusions; write some of the models out")
+            element.fail(f"there are more than {_MAX_INCLUDES:,} inclusions; write some of the models out", "too-large")
         path = self._path(uri, address, folder)
         real = os.path.realpath(path)
         if real in self._open:
             circle = [os.path.basename(name) for name in (*self._open[self._open.index(real) :], real)]
-            uri.fail(f"the files include each other in a circle: {' → '.join(circle)}; remove this <include>")
+            uri.fail(f"the files include each other in a circle: {' → '.join(circle)}; remove this <include>", "circle")
         if real not in self.documents:
             data = read_bytes(path)
             root = root_of(path, data)
             if root.tag != "sdf":
-                root.fail("is included here, but only SDF files can be; an SDF file begins with <sdf>")
-            self.documents[real] = read_document(path, SHAPES, data)
+                root.fail(
+                    "is included here, but only SDF files can be; an SDF file begins with <sdf>", "unknown-format"
+                )
+            self.documents[real] = _read(path, data)
         self._open.append(real)
         return self.documents[real].root, str(path.parent)
 
@@ -87,13 +91,37 @@ class Files:
         if config is None:
             uri.fail(
                 f"there is no file {shown(word(uri))!r}, and no folder of that name with a model.config, inside the "
-                f"folder of the file or package_roots; name the folder that holds it in package_roots"
+                f"folder of the file or package_roots; name the folder that holds it in package_roots",
+                "unreadable-file",
             )
         name = _newest(read_document(config, _CONFIG))
         found = finder.find(f"{address.rstrip('/')}/{name}")
         if found is None:
             uri.fail(f"{config} names the file {shown(name)!r}, which is not in its folder")
         return found
+
+
+def _read(path: Path, data: bytes) -> Document:
+    """A file, unless it holds so much that reading it would take long."""
+    tags = data.count(b"<")
+    if tags > _MAX_TAGS:
+        raise ModelError(f"{path}: the file has {tags:,} tags; the limit is {_MAX_TAGS:,}")
+    document = read_document(path, SHAPES, data)
+    shapes = raw = 0
+    waiting = [document.root] if document.root.tag == "sdf" else []
+    while waiting:
+        element = waiting.pop()
+        known = SHAPES[element.tag].children
+        for part in element.children:
+            if part.tag in known:
+                shapes += part.tag in ("visual", "collision")
+                waiting.append(part)
+            else:
+                raw += count(part)
+    for number, limit, what in ((shapes, _MAX_SHAPES, "shapes"), (raw, MAX_RAW, "elements that are not used")):
+        if number > limit:
+            document.root.fail(f"there are {number:,} {what}; the limit is {limit:,}", "too-large")
+    return document
 
 
 def _as_package(address: str) -> str:

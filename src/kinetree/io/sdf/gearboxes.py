@@ -21,6 +21,8 @@ from kinetree.spatial import Vec3
 __all__ = ["Edge", "read_gearbox"]
 
 _PARALLEL = 1e-6
+_LONGEST = 1000
+"""The number of joints after which a body is taken to be on no path to another."""
 
 
 class Edge(NamedTuple):
@@ -82,11 +84,11 @@ def _hinge(
 
 
 def _path(link: Node, top: Node, above: Mapping[Node, Edge]) -> list[Edge] | None:
-    """The joints from a link up to another; None if that does not carry it."""
+    """The joints from a link up to another; None if that does not carry it, or only over very many joints."""
     path: list[Edge] = []
     while link is not top:
         edge = above.get(link)
-        if edge is None or len(path) > len(above):
+        if edge is None or len(path) >= _LONGEST:
             return None
         path.append(edge)
         link = edge.parent

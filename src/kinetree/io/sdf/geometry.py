@@ -32,6 +32,8 @@ def read_geometry(element: Element, link: Node, files: Files, notes: Notes) -> G
     size = sizes(shape)
     if kind == "plane":
         placement = _facing(shape) @ placement
+        if element.tag == "collision":  # its size is that of its picture
+            size = (math.inf, math.inf)
     name = element.attributes.get("name", "").strip()
     color = _color(child(element, "material"))
     if kind not in ("mesh", "heightmap"):
@@ -88,7 +90,7 @@ def sizes(shape: Element) -> tuple[float, ...]:
     else:
         return _three(shape, "scale", 1.0)
     if min(size) < 0.0:
-        shape.fail(f"a length is negative: {min(size):g}; give it as a positive number of metres")
+        shape.fail(f"a length is negative: {min(size):g}; give it as a positive number of metres", "bad-shape")
     return size
 
 

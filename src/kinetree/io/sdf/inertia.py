@@ -30,6 +30,7 @@ def read_inertia(link: Node, builder: ModelBuilder, files: Files, notes: Notes, 
             builder.suspect(
                 link.element,
                 f"link {link.full!r} has no <inertial>, which in SDF means 1 kg and 1 kg·m² about each axis",
+                "assumption",
             )
         return Inertia(1.0, _ORIGIN, Sym3.scalar(1.0))
     if any(part.tag == "fluid_added_mass" for part in inertial.children):
@@ -37,6 +38,7 @@ def read_inertia(link: Node, builder: ModelBuilder, files: Files, notes: Notes, 
             inertial,
             f"link {link.full!r} has <fluid_added_mass>, which is kept in robot.extras.unused and not part of its "
             "inertia",
+            "kept-as-data",
         )
     if flag_of(inertial, "auto"):
         given = [tag for tag in ("pose", "inertia") if child(inertial, tag) is not None]
@@ -57,6 +59,7 @@ def _given(inertial: Element, link: Node, builder: ModelBuilder, *, moves: bool)
             inertial,
             f"link {link.full!r} has no <{missing}>, which in SDF means 1 {'kg' if mass_element is None else 'kg·m²'}"
             + ("" if mass_element is None else " about each axis"),
+            "assumption",
         )
     I = Sym3(*entries)
     _check(inertial if matrix is None else matrix, mass, I)
@@ -69,7 +72,7 @@ def _given(inertial: Element, link: Node, builder: ModelBuilder, *, moves: bool)
 def _check(element: Element, mass: float, I: Sym3) -> None:
     """Refuse what SDF calls an invalid inertia."""
     if mass < 0.0:
-        element.fail(f"belongs to the negative mass {mass:g} kg; a mass is positive or zero")
+        element.fail(f"belongs to the negative mass {mass:g} kg; a mass is positive or zero", "negative-mass")
     xx, yy, zz, xy, xz, yz = map(float, I.components())
     scale = max(map(abs, (xx, yy, zz, xy, xz, yz)))
     if scale == 0.0:
@@ -79,5 +82,6 @@ def _check(element: Element, mass: float, I: Sym3) -> None:
         wrong = "one is negative" if a < -_TOLERANCE * scale else "one is larger than the other two together"
         element.fail(
             f"is the inertia of no body: its principal moments are {a:.4g}, {b:.4g} and {c:.4g} kg·m², and {wrong}; "
-            "SDF calls that invalid; check the signs and the order of its entries"
+            "SDF calls that invalid; check the signs and the order of its entries",
+            "inconsistent-inertia",
         )

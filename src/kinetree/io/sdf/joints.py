@@ -78,7 +78,7 @@ def read_joint(joint: Node, parent: Node, link: Node, builder: ModelBuilder, not
     except ModelError as error:
         if str(error).startswith(element.file):
             raise
-        element.fail(str(error))
+        element.fail(str(error), "bad-joint")
     drive: dict[str, tuple[float, ...]] = {}
     if word_ == "ball":
         drive = _ball_dynamics(element, joint, notes)

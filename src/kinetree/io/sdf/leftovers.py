@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -10,6 +11,7 @@ from kinetree.io.document import Document, Element, shown
 from kinetree.io.sdf.shapes import LISTED, SHAPES
 from kinetree.io.urdf.raw import as_written
 from kinetree.model import ModelBuilder
+from kinetree.model.building import NOTED
 from kinetree.model.extras import Extras, Unused
 
 __all__ = ["keep_leftovers"]
@@ -17,6 +19,8 @@ __all__ = ["keep_leftovers"]
 _LOOKS = frozenset({"material", "light", "actor", "gui", "scene", "audio", "road", "meta", "cast_shadows"})
 """Elements that only concern how things look or sound, which are not kept."""
 _USED = frozenset({"drake:rotor_inertia", "drake:gear_ratio"})
+_ACTS = re.compile("drake:.*(joint|mimic|constraint|bushing|spring|deformable)")
+"""Drake's own elements that act on the motion there."""
 _TOLD = 12
 _MOST_KINDS = 1000
 
@@ -49,11 +53,16 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
             continue
         if part.tag in _USED:
             continue
-        if part.tag not in listed and ":" not in part.tag:
+        if part.tag not in listed and ":" not in part.tag and len(builder.suspicions) < NOTED:
             builder.suspect(
                 part,
                 f"SDF has no element <{shown(part.tag)}> in <{element.tag}>, so it is not used: "
                 f"{nearest_names(shown(part.tag), sorted({*shape.children, *listed}))}",
+                "unknown-element",
+            )
+        if _ACTS.fullmatch(part.tag):
+            builder.suspect(
+                part, f"<{shown(part.tag)}> acts on the motion in Drake, but has no effect in kinetree", "kept-as-data"
             )
         _count(counts, f"{element.tag}/{shown(part.tag)}")
         if part.tag not in _LOOKS and element.tag != "material":
@@ -69,11 +78,12 @@ def _tell_attributes(element: Element, known: frozenset[str], counts: Counter[st
         if name in known or name == "xmlns" or name.startswith("xmlns:"):
             continue
         _count(counts, f"{element.tag} {shown(name)}")
-        if ":" not in name:
+        if ":" not in name and len(builder.suspicions) < NOTED:
             builder.suspect(
                 element,
                 f'SDF has no attribute "{shown(name)}" of <{element.tag}>, so it is not used: '
                 f"{nearest_names(shown(name), sorted(known))}",
+                "unknown-attribute",
             )
 
 

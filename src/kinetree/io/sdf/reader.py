@@ -45,7 +45,7 @@ def read_file(
     builder = ModelBuilder(scoping.top.text("name").strip(), source=str(path), problems=problems)
     if scoping.world is not None:
         builder.gravity = _gravity(scoping.world, scoping.scope.version, builder)
-    edges, gearboxes = _edges(scoping, notes, mimic=mimic)
+    edges, gearboxes = _edges(scoping, notes, problems, mimic=mimic)
     above: dict[Node, Edge] = {}
     for edge in edges:
         above.setdefault(edge.child, edge)
@@ -60,39 +60,45 @@ def read_file(
         with problems.of(edge.joint.full):
             read_joint(edge.joint, edge.parent, edge.child, builder, notes, mimic=mimic)
     for gearbox in gearboxes:
-        read_gearbox(gearbox, above, builder, notes)
+        with problems.of(gearbox.full):
+            read_gearbox(gearbox, above, builder, notes)
     for frame in scoping.frames:
-        body = body_of(frame)
-        builder.add_frame(frame.full, body.full, between(body, frame), where=frame.element)
+        with problems.of(frame.full):
+            body = body_of(frame)
+            builder.add_frame(frame.full, body.full, between(body, frame), where=frame.element)
     for sentence in (*notes.sentences(), *files.notes()):
         builder.note(sentence)
     keep_leftovers(files.documents.values(), builder)
     return builder.build(floating_base=not base.has_world)
 
 
-def _edges(scoping: Scoping, notes: Notes, *, mimic: bool) -> tuple[list[Edge], list[Node]]:
+def _edges(scoping: Scoping, notes: Notes, problems: Problems, *, mimic: bool) -> tuple[list[Edge], list[Node]]:
     """The joints that connect links, and the gearboxes that couple some of them."""
     edges: list[Edge] = []
     gearboxes: list[Node] = []
     for joint in scoping.joints:
-        type_ = joint_type(joint)
-        assert joint.scope is not None
-        if joint.scope.static:
-            if type_ != "fixed":
-                notes.add("joints in static models do not move and were left out", joint.full)
-            continue
-        if type_ == "gearbox":
-            if mimic:
+        with problems.of(joint.full):
+            type_ = joint_type(joint)
+            assert joint.scope is not None
+            if joint.scope.static:
+                if type_ != "fixed":
+                    notes.add("joints in static models do not move and were left out", joint.full)
+            elif type_ != "gearbox":
+                edges.append(Edge(joint, type_, *_ends(joint)))
+            elif mimic:
                 gearboxes.append(joint)
             else:
                 notes.add("gearboxes were left out, as asked: their joints move on their own", joint.full)
-            continue
-        parent, link = ends(joint)
-        assert link.scope is not None
-        if link.scope.static:
-            joint.element.fail(f"its child {link.full!r} is in a static model, which nothing moves")
-        edges.append(Edge(joint, type_, parent, link))
     return edges, gearboxes
+
+
+def _ends(joint: Node) -> tuple[Node, Node]:
+    """The links between which a joint is, of which the second moves."""
+    parent, link = ends(joint)
+    assert link.scope is not None
+    if link.scope.static:
+        joint.element.fail(f"its child {link.full!r} is in a static model, which nothing moves", "bad-joint")
+    return parent, link
 
 
 def _standing(links: Sequence[Node], above: Mapping[Node, Edge]) -> set[Node]:
@@ -124,7 +130,9 @@ def _add_link(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, 
         ):
             if flag(element, tag, default=default) != default:
                 word = "false" if default else "true"
-                builder.suspect(child(element, tag), f"link {link.full!r} has <{tag}>{word}</{tag}>, but {meaning}")
+                builder.suspect(
+                    child(element, tag), f"link {link.full!r} has <{tag}>{word}</{tag}>, but {meaning}", "kept-as-data"
+                )
     _refuse_twins(element)
     shapes = [
         read_geometry(part, link, files, notes) for part in element.children if part.tag in ("visual", "collision")
@@ -145,7 +153,10 @@ def _refuse_twins(link: Element) -> None:
         for part in link.all(tag):
             name = part.text("name").strip()
             if name in seen:
-                part.fail(f"the link has another <{tag}> of this name (line {seen[name].line}); rename one of them")
+                part.fail(
+                    f"the link has another <{tag}> of this name (line {seen[name].line}); rename one of them",
+                    "repeated-shape-name",
+                )
             seen[name] = part
 
 

@@ -37,7 +37,8 @@ class Scope:
             if self.version >= 7 or first.kind == node.kind:
                 node.element.fail(
                     f"the name {shown(name)!r} is that of a {first.kind}, too (line {first.element.line}); names of "
-                    "links, joints, frames and models are unique in a model; rename one of them"
+                    "links, joints, frames and models are unique in a model; rename one of them",
+                    "duplicate-name",
                 )
             # Before 1.7, joints could have the names of links; poses that name them mean the first.
             return
@@ -62,10 +63,13 @@ class Scope:
         if node is None:
             around = "the world" if self.frame.kind == "world" else f"the model {shown(self.frame.name)!r}"
             if name == "world":
-                element.fail(f"{what} is world, which only the <parent> of a joint can name inside a model")
+                element.fail(
+                    f"{what} is world, which only the <parent> of a joint can name inside a model", "unknown-body"
+                )
             element.fail(
                 f"{what} is {shown(name)!r}, but {around} has no such frame: "
-                f"{nearest_names(shown(name), list(self.names)[:500])}"
+                f"{nearest_names(shown(name), list(self.names)[:500])}",
+                "unknown-body",
             )
         return node
 
@@ -151,7 +155,7 @@ class Node:
             for node in inner.names.values():
                 if node.kind in kinds:
                     return node
-        return self.element.fail("has no links; a model needs at least one")
+        return self.element.fail("has no links; a model needs at least one", "no-bodies")
 
     def _placer(self) -> Node | None:
         """The frame inside a model that its pose places, if it is not the model's own."""
@@ -271,7 +275,7 @@ def _world(node: Node) -> Node:
 def _fail_circle(sentence: str, circle: list[Node]) -> None:
     names = [shown(node.name) for node in circle]
     listed = names if len(names) <= 8 else [*names[:5], "…", *names[-2:]]
-    circle[0].element.fail(f"{sentence}: {' → '.join([*listed, names[0]])}; place one of them in its model")
+    circle[0].element.fail(f"{sentence}: {' → '.join([*listed, names[0]])}; place one of them in its model", "circle")
 
 
 def _up(node: Node, top: Node, reader: Node) -> Iterator[Node]:

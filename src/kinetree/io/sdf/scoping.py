@@ -15,7 +15,7 @@ from kinetree.io.sdf.values import child, flag, flag_of, word
 __all__ = ["Scoping"]
 
 _MAX_DEPTH = 100
-MAX_PARTS = 220_000
+_MAX_PARTS = 60_000
 
 
 class Scoping:
@@ -32,7 +32,7 @@ class Scoping:
         version = version_of(root)
         worlds, models = root.all("world"), root.all("model")
         if not worlds and not models:
-            root.fail("has neither a <model> nor a <world>; add one")
+            root.fail("has neither a <model> nor a <world>; add one", "no-bodies")
         if worlds and models:
             models[0].fail(f"is beside a <world> (line {worlds[0].line}); move it into the world")
         if len(worlds) + len(models) > 1:
@@ -50,6 +50,8 @@ class Scoping:
             self._model(self.top, self.scope, version, self.scope.folder, prefix="", depth=0)
         else:
             self._name(self.world, self.scope)
+            for part in self.world.all("population"):
+                part.fail("makes copies of a model, which kinetree does not make; write the models out")
             self._inside(self.world, self.scope, 0)
 
     def _inside(self, element: Element, scope: Scope, depth: int) -> None:
@@ -72,8 +74,8 @@ class Scoping:
         for scope in scopes:
             scope.add(node)
         self.nodes.append(node)
-        if len(self.nodes) > MAX_PARTS:
-            node.element.fail(f"there are more than {MAX_PARTS:,} links, joints, frames and models")
+        if len(self.nodes) > _MAX_PARTS:
+            node.element.fail(f"there are more than {_MAX_PARTS:,} links, joints, frames and models", "too-large")
 
     def _model(
         self,
@@ -88,7 +90,7 @@ class Scoping:
     ) -> None:
         """A model, in a scope around it; an <include> may give it another name, pose and so on."""
         if depth > _MAX_DEPTH:
-            element.fail(f"models are nested more than {_MAX_DEPTH} deep")
+            element.fail(f"models are nested more than {_MAX_DEPTH} deep", "too-large")
         named = None if include is None else child(include, "name")
         name = self._name(element, outer) if named is None else self._allowed(named, word(named), outer)
         posed = None if include is None else child(include, "pose")
@@ -126,7 +128,7 @@ class Scoping:
                 if part.scope is inner:
                     outer.add(part)
         if not inner.static and not any(part.kind in ("link", "model", "merged") for part in inner.names.values()):
-            element.fail("has no links; a model needs at least one")
+            element.fail("has no links; a model needs at least one", "no-bodies")
 
     def _include(self, include: Element, scope: Scope, depth: int) -> None:
         root, folder = self._files.include(include, scope.folder)
@@ -149,7 +151,8 @@ class Scoping:
             except ModelError as error:
                 if include.file == root.file or f"{include.file}:{include.line}" in str(error):
                     raise
-                raise ModelError(f"{error} (included in {include.file}:{include.line})") from None
+                told = f"{error} (included in {include.file}:{include.line})"
+                raise ModelError(told, problems=error.problems) from None
         finally:
             self._files.close()
 
@@ -158,11 +161,16 @@ class Scoping:
 
     def _allowed(self, element: Element, name: str, scope: Scope) -> str:
         if name == "world" and element.tag != "world":
-            element.fail("the name world is that of the world in SDF; choose another")
+            element.fail("the name world is that of the world in SDF; choose another", "bad-name")
         if len(name) >= 4 and name.startswith("__") and name.endswith("__"):
-            element.fail(f"names that begin and end with __, as {shown(name)!r}, are reserved in SDF; choose another")
+            element.fail(
+                f"names that begin and end with __, as {shown(name)!r}, are reserved in SDF; choose another", "bad-name"
+            )
         if "::" in name and scope.version >= 8:
-            element.fail(f"{shown(name)!r} contains ::, which separates the names of models and their parts; remove it")
+            element.fail(
+                f"{shown(name)!r} contains ::, which separates the names of models and their parts; remove it",
+                "bad-name",
+            )
         return name
 
 

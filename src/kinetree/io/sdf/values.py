@@ -24,7 +24,9 @@ def child(element: Element, tag: str) -> Element | None:
     """The only child with this tag, if there is one."""
     found = element.all(tag)
     if len(found) > 1:
-        found[1].fail(f"{element!r} has a second <{tag}> (the first is in line {found[0].line}); remove one")
+        found[1].fail(
+            f"{element!r} has a second <{tag}> (the first is in line {found[0].line}); remove one", "repeated-element"
+        )
     return found[0] if found else None
 
 
@@ -103,7 +105,7 @@ def read_pose(pose: Element | None) -> Transform:
         length = math.hypot(*quaternion)
         if not (math.isfinite(length) and length > 1e-100):
             pose.fail("has a quaternion of length zero, which is no orientation; the identity is 0 0 0 1")
-        if abs(length - 1.0) > 1e-3:
+        if abs(length - 1.0) > 1e-4:
             pose.fail(f"has a quaternion of length {length:g}; give one of length one: x y z qx qy qz qw")
         return Transform(from_quaternion(*(e / length for e in quaternion)).T, Vec3(x, y, z))
     if form != "euler_rpy":
