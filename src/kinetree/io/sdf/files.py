@@ -10,6 +10,7 @@ from kinetree.io.document import Document, Element, Shape, read_bytes, read_docu
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.sdf.shapes import NEWEST, OLDEST, SHAPES
 from kinetree.io.sdf.values import word
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["Files", "version_of"]
 
@@ -23,13 +24,21 @@ _MAX_INCLUDES = 2000
 class Files:
     """Reads each file once."""
 
-    def __init__(self, path: Path, data: bytes, roots: Sequence[str | os.PathLike[str]], *, ros_packages: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        data: bytes,
+        roots: Sequence[str | os.PathLike[str]],
+        *,
+        ros_packages: bool,
+        problems: Problems = STRICT,
+    ) -> None:
         given = (roots,) if isinstance(roots, str | os.PathLike) else tuple(roots)
         self._roots = (os.path.dirname(os.path.abspath(path)), *given)
         self._ros_packages = ros_packages
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
-        self.first = read_document(path, SHAPES, data)
+        self.first = read_document(path, SHAPES, data, problems)
         self.documents = {self._open[0]: self.first}
         self._count = 0
 

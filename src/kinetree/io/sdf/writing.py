@@ -114,9 +114,7 @@ class _Writer:
         """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""
         links = [link for link in self._parts.links if link is not self._root or not self._on_world]
         suspicions, indefinite = check_inertias(links)
-        self._losses.lost += [
-            f"{told.partition(': ')[2] or told}, which SDF calls invalid" for told in map(str, suspicions)
-        ]
+        self._losses.lost += [f"{told.problems[0].what}, which SDF calls invalid" for told in suspicions]
         self._losses.lost += [f"{told}; SDF calls that invalid" for told in indefinite.values()]
 
     def _link(self, model: Tag, link: LinkSpec) -> None:
