@@ -149,7 +149,8 @@ class Scoping:
             except ModelError as error:
                 if include.file == root.file or f"{include.file}:{include.line}" in str(error):
                     raise
-                raise ModelError(f"{error} (included in {include.file}:{include.line})") from None
+                message = f"{error} (included in {include.file}:{include.line})"
+                raise ModelError(message, problems=error.problems) from None
         finally:
             self._files.close()
 
