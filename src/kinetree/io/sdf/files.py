@@ -38,7 +38,7 @@ class Files:
         self._ros_packages = ros_packages
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
-        self.first = read_document(path, SHAPES, data, problems)
+        self.first = read_document(path, SHAPES, data, problems=problems)
         self.documents = {self._open[0]: self.first}
         self._count = 0
 
