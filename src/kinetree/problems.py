@@ -81,6 +81,7 @@ CODES = {
 }
 """Every kind of problem: its code, which is stable, and what it means."""
 
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?:: (?P<element><.*>.*))?", re.DOTALL)
 _PARTS = re.compile(
     r"""(?<![\w'])'[^'\n]*'(?!\w)|"[^"\n]*"|\([^()]*\)|(?P<sign>; |: (?=did you mean |known are: |there are none))"""
 )
@@ -133,10 +134,16 @@ def problem(
     >>> problem("", "has no mass; add one", "missing-element").advice
     'add one'
     """
-    file, line, element = where.place_in_file if isinstance(where, Placed) else (str(where or ""), None, "")
+    file, line, element = where.place_in_file if isinstance(where, Placed) else _place(str(where or ""))
     sentence, advice = message, ""
     for found in _PARTS.finditer(message):
         if found["sign"]:
             sentence, advice = message[: found.start()], message[found.end() :]
             break
     return Problem(severity, code, file, line, element, sentence, advice, repair)
+
+
+def _place(text: str) -> tuple[str, int | None, str]:
+    """File, line and element of a place in words, as `str` of an element gives it."""
+    found = _PLACE.fullmatch(text)
+    return (found["file"], int(found["line"]), found["element"] or "") if found else (text, None, "")

@@ -13,7 +13,7 @@ from kinetree.errors import ModelError, listed
 from kinetree.model.specs import Parts
 from kinetree.problems import Problem, problem
 
-__all__ = ["STRICT", "Collected", "Problems"]
+__all__ = ["STRICT", "Collected", "Problems", "placed"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -175,11 +175,12 @@ class Collected(Problems):
         lines: Mapping[str, int] = {}
         if self._lines is not None and any(found.element and found.line is None for found in self.found):
             lines = self._lines()
-        self.found = dict.fromkeys(_placed(found, file, lines) for found in self.found)
+        self.found = dict.fromkeys(placed(found, file, lines) for found in self.found)
 
 
-def _placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:
-    element = found.element.removeprefix(f"{file}: ").removeprefix(f"{file}:")
+def placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:
+    """The problem with this file if it knows none, and the line of its element."""
+    element = found.element.removeprefix(f"{file}: ").removeprefix(file)
     line = found.line or lines.get(element)
     return found._replace(file=found.file or file, line=line, element=element)
 

@@ -64,7 +64,7 @@ def test_problems_are_blocks_with_line_element_reason_and_advice(kinetree: Comma
 @pytest.mark.usefixtures("files")
 def test_notes_can_be_left_out(kinetree: Command) -> None:
     Path("noted.urdf").write_text(SOUND.replace("</robot>", "<gazebo/></robot>"), encoding="utf-8")
-    assert "note [skipped]" in kinetree("check", "noted.urdf").out
+    assert "noted.urdf:50: note [kept-as-data]" in kinetree("check", "noted.urdf").out
     assert kinetree("check", "noted.urdf", "--no-notes").out == "noted.urdf: 1 note\n"
 
 

@@ -13,7 +13,7 @@ from kinetree.io.native.lines import lines_of
 from kinetree.io.native.reading import read_text
 from kinetree.joints import JointKind
 from kinetree.model import Model
-from kinetree.model.problems import STRICT, Problems
+from kinetree.model.problems import STRICT, Problems, placed
 from kinetree.problems import problem
 
 __all__ = ["is_native", "read_native"]
@@ -50,12 +50,18 @@ def read_native(
         raise ModelError(f"{path}:{line}: {sentence}", problems=(found,)) from None
     meshes = MeshFinder(path, package_roots, ros_packages=ros_packages)
     problems.find_lines(partial(lines_of, text))
-    return read_text(
-        text,
-        kinds=kinds,
-        file=str(path),
-        floating_base=floating_base,
-        mimic=mimic,
-        find_mesh=meshes.find,
-        problems=problems,
-    )
+    try:
+        return read_text(
+            text,
+            kinds=kinds,
+            file=str(path),
+            floating_base=floating_base,
+            mimic=mimic,
+            find_mesh=meshes.find,
+            problems=problems,
+        )
+    except ModelError as error:
+        has_lines = all(found.line for found in error.problems)
+        lines = {} if has_lines else lines_of(text)
+        error.problems = tuple(placed(found, str(path), lines) for found in error.problems)
+        raise

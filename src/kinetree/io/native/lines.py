@@ -7,12 +7,16 @@ import re
 
 __all__ = ["lines_of"]
 
+_LARGEST = 4 * 2**20
+_DEEPEST = 100
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """The line in which each value begins; the text has been parsed before."""
+    """The line in which each value begins; none of a text that is too large or nested too deep for a robot."""
     found: dict[str, int] = {}
+    if len(text) > _LARGEST:
+        return found
     line, last = 1, 0
     stack: list[int | None] = []  # the index in an array, None in an object
     names: list[str] = [""]  # places of the values around
@@ -33,7 +37,10 @@ def lines_of(text: str) -> dict[str, int]:
                 stack.pop()
                 names.pop()
         elif expects_key:
-            key = json.loads(word)
+            try:
+                key = json.loads(word)
+            except ValueError:  # this is not JSON, which has been said already
+                return found
         else:
             around = names[-1]
             place = around
@@ -42,6 +49,8 @@ def lines_of(text: str) -> dict[str, int]:
                 place = f"{around}[{index}]" if index is not None else f"{around}.{key}" if around else key
             found.setdefault(place, line)
             if word in "{[":
+                if len(stack) > _DEEPEST:
+                    return {}
                 stack.append(0 if word == "[" else None)
                 names.append(place)
                 expects_key = word == "{"

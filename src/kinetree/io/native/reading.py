@@ -217,4 +217,4 @@ class _Reader:
 def _name_of(node: Node) -> str:
     """The name of a part, if it has one."""
     name = node.value.get("name") if type(node.value) is dict else None
-    return name if type(name) is str else ""
+    return name.strip() if type(name) is str else ""

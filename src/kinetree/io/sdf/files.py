@@ -12,6 +12,7 @@ from kinetree.io.meshes import MeshFinder
 from kinetree.io.sdf.shapes import NEWEST, OLDEST, SHAPES
 from kinetree.io.sdf.values import required, word
 from kinetree.io.urdf.raw import MAX_RAW, count
+from kinetree.model.problems import STRICT, Problems
 
 __all__ = ["Files", "version_of"]
 
@@ -27,13 +28,22 @@ _MAX_TAGS = 700_000
 class Files:
     """Reads each file once."""
 
-    def __init__(self, path: Path, data: bytes, roots: Sequence[str | os.PathLike[str]], *, ros_packages: bool) -> None:
+    def __init__(
+        self,
+        path: Path,
+        data: bytes,
+        roots: Sequence[str | os.PathLike[str]],
+        *,
+        ros_packages: bool,
+        problems: Problems = STRICT,
+    ) -> None:
         given = (roots,) if isinstance(roots, str | os.PathLike) else tuple(roots)
         self._roots = (os.path.dirname(os.path.abspath(path)), *given)
         self._ros_packages = ros_packages
         self._finders: dict[str, MeshFinder] = {}
         self._open: list[str] = [os.path.realpath(path)]
-        self.first = _read(path, data)
+        self._problems = problems
+        self.first = _read(path, data, problems)
         self.documents = {self._open[0]: self.first}
         self._count = 0
 
@@ -64,7 +74,7 @@ class Files:
                 root.fail(
                     "is included here, but only SDF files can be; an SDF file begins with <sdf>", "unknown-format"
                 )
-            self.documents[real] = _read(path, data)
+            self.documents[real] = _read(path, data, self._problems)
         self._open.append(real)
         return self.documents[real].root, str(path.parent)
 
@@ -101,12 +111,12 @@ class Files:
         return found
 
 
-def _read(path: Path, data: bytes) -> Document:
+def _read(path: Path, data: bytes, problems: Problems) -> Document:
     """A file, unless it holds so much that reading it would take long."""
     tags = data.count(b"<")
     if tags > _MAX_TAGS:
         raise ModelError(f"{path}: the file has {tags:,} tags; the limit is {_MAX_TAGS:,}")
-    document = read_document(path, SHAPES, data)
+    document = read_document(path, SHAPES, data, problems=problems)
     shapes = raw = 0
     waiting = [document.root] if document.root.tag == "sdf" else []
     while waiting:

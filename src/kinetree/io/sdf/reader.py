@@ -38,7 +38,7 @@ def read_file(
     problems: Problems = STRICT,
 ) -> Model:
     """The model of a file's contents; see docs/sdf.md."""
-    files = Files(path, data, package_roots, ros_packages=ros_packages)
+    files = Files(path, data, package_roots, ros_packages=ros_packages, problems=problems)
     notes = Notes()
     scoping = Scoping(files, path, notes)
     resolve(scoping.nodes)
@@ -134,13 +134,17 @@ def _add_link(link: Node, builder: ModelBuilder, files: Files, notes: Notes, *, 
                     child(element, tag), f"link {link.full!r} has <{tag}>{word}</{tag}>, but {meaning}", "kept-as-data"
                 )
     _refuse_twins(element)
-    shapes = [
-        read_geometry(part, link, files, notes) for part in element.children if part.tag in ("visual", "collision")
-    ]
+    problems = builder.problems
+    described = [part for part in element.children if part.tag in ("visual", "collision")]
+    shapes = [problems.attempt(None, read_geometry, part, link, files, notes) for part in described]
     inertial = child(element, "inertial")
+    before = problems.fatal
+    inertia = problems.attempt(None, read_inertia, link, builder, files, notes, moves=moves)
+    if problems.fatal > before:
+        problems.doubt(link.full)
     builder.add_body(
         link.full,
-        read_inertia(link, builder, files, notes, moves=moves),
+        inertia,
         geometry=[shape for shape in shapes if shape is not None],
         where=element if inertial is None else inertial,
     )
