@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError
+from kinetree.comparison.engine import Engine, Places, Raw, UnreadableError, first_line
 from kinetree.comparison.seen import FIXED, Array, SeenBody, SeenJoint, Solid, inverse
-from kinetree.comparison.source import Source, without_shapes
+from kinetree.comparison.source import MOVING_WORLD, Source, without_shapes
 
 __all__ = ["DrakeSide"]
 
+_MOST_WARNINGS = 5
 _WORDS: dict[str, tuple[str, ...]] = {
     "revolute": ("revolute", "continuous"),
     "quaternion_floating": ("free", "floatingbase"),
@@ -38,12 +42,19 @@ class DrakeSide(Engine):
         plant = self.plant = plants.MultibodyPlant(0.0)
         parser = parsing.Parser(plant)
         if source.format == "URDF":
-            parser.AddModelsFromString(without_shapes(source.file, {}, floating_base=False), "urdf")
+            text = without_shapes(source.file, {}, source.robot.floating_base, root_joint=None)
+            with _log_kept() as lines:
+                try:
+                    parser.AddModelsFromString(text, "urdf")
+                except RuntimeError as error:
+                    raise UnreadableError(_without_place(str(error))) from error
             self.notes.append("drake was given the file without its shapes")
         elif source.format in ("MJCF", "SDF"):
-            parser.AddModels(str(source.file))
+            with _log_kept() as lines:
+                parser.AddModels(str(source.file))
         else:
             raise UnreadableError("it reads URDF, SDF and MJCF")
+        self.notes += [f"drake warns: {line}" for line in [*dict.fromkeys(lines)][:_MOST_WARNINGS]]
         robot = source.robot
         if source.format == "URDF":
             if not robot.floating_base and robot.root != "world":
@@ -66,7 +77,7 @@ class DrakeSide(Engine):
                     instances.add(int(body.index()))
         joints = [plant.get_joint(k) for k in plant.GetJointIndices()]
         above = {int(joint.child_body().index()): joint for joint in joints}
-        self._bodies = {body.name(): body for body in bodies if body.index() != plant.world_body().index()}
+        self._bodies = {_name(body): body for body in bodies if body.index() != plant.world_body().index()}
 
         def carrier(body: Any) -> tuple[str, Array]:
             """What moves a body, and the body's place in it."""
@@ -75,7 +86,7 @@ class DrakeSide(Engine):
                 before, after = joint.frame_on_parent(), joint.frame_on_child()
                 T = _fixed_pose(before) @ inverse(_fixed_pose(after)) @ T
                 body = joint.parent_body()
-            return (FIXED if joint is None else body.name()), T
+            return (FIXED if joint is None else _name(body)), T
 
         self.bodies = {}
         for name, body in self._bodies.items():
@@ -89,14 +100,31 @@ class DrakeSide(Engine):
             if not nv:
                 continue
             child = joint.child_body()
-            name = joint.name() if joint.name() in ours else by_child.get(child.name(), joint.name())
+            name = joint.name() if joint.name() in ours else by_child.get(_name(child), joint.name())
             q, v = joint.position_start(), joint.velocity_start()
             self.places[name] = Places([*range(q, q + nq)], [*range(v, v + nv)])
             self._children[name] = child
             kind = str(joint.type_name())
             self.joints[name] = SeenJoint(
-                name, _WORDS.get(kind, (kind,)), carrier(joint.parent_body())[0], child.name(), nv, "", _numbers(joint)
+                name, _WORDS.get(kind, (kind,)), carrier(joint.parent_body())[0], _name(child), nv, "", _numbers(joint)
             )
+
+    def reason(self, what: str, parts: Mapping[str, Solid], ours: Solid, theirs: Solid) -> str:  # noqa: ARG002
+        """It puts a solid sphere in the place of a body that cannot be."""
+        radius = np.cbrt(3.0 * theirs.mass / (4000.0 * math.pi))
+        moment = 0.4 * theirs.mass * radius**2
+        if theirs.mass and np.allclose(theirs.inertia, moment * np.eye(3), rtol=1e-6, atol=1e-6 * moment):
+            kept = "of 1 kg " if not ours.mass else ""
+            return f"drake puts a sphere of water {kept}in the place of an inertia that no body could have"
+        return ""
+
+    def reason_for_limit(self, word: str, ours: Sequence[float], theirs: float) -> str:
+        lower, upper, _ = ours
+        if word in ("lower limit", "upper limit") and math.isinf(upper - lower) and not math.isinf(theirs):
+            return "drake takes the limits of a continuous joint, which URDF ignores"
+        if word in ("lower limit", "upper limit") and lower == upper and math.isinf(theirs):
+            return "drake takes equal limits for none"
+        return ""
 
     def neutral(self) -> Array:
         return np.array(self.plant.GetPositions(self.plant.CreateDefaultContext()))
@@ -120,6 +148,35 @@ class DrakeSide(Engine):
             twists[name] = np.concatenate([J[3:, at.v], J[:3, at.v]])
         M = np.array(plant.CalcMassMatrix(context))
         return Raw(placements, twists, M, np.array(plant.CalcBiasTerm(context)) + gravity, np.array(gravity))
+
+
+@contextmanager
+def _log_kept() -> Iterator[list[str]]:
+    """Collect what Drake logs, which would otherwise go to standard error."""
+    lines: list[str] = []
+
+    class Keeper(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(_without_place(record.getMessage()))
+
+    log, keeper = logging.getLogger("drake"), Keeper()
+    was, log.propagate = log.propagate, False
+    log.addHandler(keeper)
+    try:
+        yield lines
+    finally:
+        log.removeHandler(keeper)
+        log.propagate = was
+
+
+def _without_place(message: str) -> str:
+    """What Drake says first, without the line in a text that differs from the file."""
+    return re.sub(r"^<literal-string>\.urdf:\d+: (?:error|warning): ", "", first_line(message))
+
+
+def _name(body: Any) -> str:
+    """A body's name in the file."""
+    return "world" if body.name() == MOVING_WORLD else str(body.name())
 
 
 def _version() -> str:
