@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import pytest
 
 import kinetree as kt
+from tests.io.sdf.robots import ROBOTS
+from tests.io.sdf.written import written
 from tests.robots import robot_path
 
 pytest.importorskip("pydrake")
@@ -40,6 +43,16 @@ def test_where_it_parts(file: str, body: str, words: str) -> None:
     assert first is not None
     assert first.body == body
     assert words in first.text
+
+
+@pytest.mark.parametrize(
+    "name", ["a nested model", "a world", "a static model", "poses in nested models", "an included file"]
+)
+def test_sdf_files(name: str, tmp_path: Path) -> None:
+    """Models in models, whose names come first, and packages in the folders that kinetree was given."""
+    path = written(tmp_path, ROBOTS[name])
+    found = kt.compare(path, peers=["drake"], package_roots=(tmp_path,), samples=2)
+    assert found.is_equal, found.text
 
 
 def test_its_refusals_and_warnings_are_told(capfd: pytest.CaptureFixture[str]) -> None:

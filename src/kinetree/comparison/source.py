@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as etree
+from xml.parsers import expat
 
+from kinetree.io.document import root_of
 from kinetree.io.native.from_file import is_native
 from kinetree.model import Model
 from kinetree.records import record
@@ -25,6 +27,7 @@ class Source:
     format: str
     """"URDF", "MJCF" or "SDF"; "" if it is none of these."""
     robot: Model
+    package_roots: tuple[Path, ...] = ()
 
     @property
     def root_joint(self) -> str:
@@ -35,10 +38,7 @@ class Source:
 def format_of(file: Path) -> str:
     """The format of a robot file that kinetree has accepted; "" for kinetree's own text."""
     data = file.read_bytes()
-    if is_native(data):
-        return ""
-    tag = etree.fromstring(data.strip()).tag  # kinetree's reader has accepted it, so it has no entities
-    return _FORMATS.get(tag, "")
+    return "" if is_native(data) else _FORMATS.get(root_of(file, data).tag, "")
 
 
 def without_shapes(
@@ -49,7 +49,7 @@ def without_shapes(
     `settings` are attributes of MuJoCo's element `compiler`; they come after those of the file's own. Without
     `root_joint` the root only gets another name if it is called "world" and moves.
     """
-    robot = etree.fromstring(file.read_bytes().strip())  # kinetree's reader has accepted it, so it has no entities
+    robot = _parsed(file.read_bytes().strip())
     for link in robot.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)
@@ -60,6 +60,16 @@ def without_shapes(
     if floating_base:
         _set_afloat(robot, root_joint)
     return etree.tostring(robot, encoding="unicode")
+
+
+def _parsed(data: bytes) -> etree.Element:
+    """The document, whose prefixes need no namespaces. kinetree's reader has accepted it, so it has no entities."""
+    builder, parser = etree.TreeBuilder(), expat.ParserCreate()
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.Parse(data, True)
+    return builder.close()
 
 
 def _child(element: etree.Element, tag: str) -> etree.Element:
