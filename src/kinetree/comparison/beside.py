@@ -14,7 +14,7 @@ from kinetree.comparison.mujoco import MujocoSide
 from kinetree.comparison.own import OwnSide
 from kinetree.comparison.pinocchio import PinocchioSide
 from kinetree.comparison.result import Counterpart, Difference, Settings
-from kinetree.comparison.seen import FIXED, Side
+from kinetree.comparison.seen import FIXED, Array, Side, Solid
 from kinetree.comparison.source import Source, format_of
 from kinetree.comparison.structure import MOVING, Pair, neutral_states, structure
 from kinetree.comparison.tally import Tally
@@ -23,6 +23,8 @@ from kinetree.model import Model
 __all__ = ["beside"]
 
 _MOST_DEGREES_OF_FREEDOM = 1000
+_SMALLEST = 1e-9
+"""The size in metres of the smallest robot that lengths are compared with."""
 _READERS: dict[str, Callable[[Source], Side]] = {"mujoco": MujocoSide, "pinocchio": PinocchioSide, "drake": DrakeSide}
 
 
@@ -30,7 +32,7 @@ def beside(
     ours: Model,
     second: Model | None,
     titles: Sequence[str],
-    file: tuple[Path, Model] | None,
+    file: tuple[Path, Model, tuple[Path, ...]] | None,
     libraries: Sequence[str],
     settings: Settings,
 ) -> list[Counterpart]:
@@ -40,7 +42,7 @@ def beside(
     if second is not None:
         found.append(_counterpart(own, OwnSide(second, titles[1], _renamed(ours, second)), settings))
     if file is not None:
-        source = Source(file[0], format_of(file[0]), file[1])
+        source = Source(file[0], format_of(file[0]), *file[1:])
         found += [_with_library(own, name, source, settings) for name in libraries]
     return found
 
@@ -79,13 +81,20 @@ def _unread(name: str, sentence: str) -> Counterpart:
 def _counterpart(ours: OwnSide, theirs: Side, settings: Settings) -> Counterpart:
     here, there = neutral_states(ours, theirs)
     tally = Tally()
-    size = max((float(np.linalg.norm(T[:3, 3])) for T in here.placements.values()), default=0.0) or 1.0
+    size = max((_reach(here.placements[body.name], body.own) for body in ours.bodies.values()), default=0.0)
+    size = size if size > _SMALLEST else 1.0
     pair = Pair(ours, theirs, settings.tolerance, size, tally)
     found: list[Difference] = [*structure(pair, here, there)]
     told = {difference.body for difference in found if difference.what in MOVING}
     found += motion(pair, settings.samples, settings.seed, told)
     notes = [*theirs.notes, *_order(ours, theirs), *_mimics(ours, theirs), *_dropped(ours, theirs)]
     return Counterpart(theirs.name, theirs.title, "", tuple(notes), tally.quantities(), tuple(found))
+
+
+def _reach(T: Array, own: Solid | None) -> float:
+    """How far a body's frame or its centre of mass is from the origin."""
+    center = T[:3, :3] @ (own.center if own else np.zeros(3)) + T[:3, 3]
+    return max(float(np.linalg.norm(T[:3, 3])), float(np.linalg.norm(center)))
 
 
 def _order(ours: OwnSide, theirs: Side) -> list[str]:

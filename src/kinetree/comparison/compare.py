@@ -80,7 +80,8 @@ def compare(
     present, absent = _present(wanted, named=peers is not None)
     if second is None and not present:
         raise MissingPackageError(f"there is nothing to compare with: {'; '.join(absent) or 'no peers were named'}")
-    file = None if not present else _file(*((a, ours) if second is None or b is None else (b, second)))
+    roots = tuple(map(Path, package_roots))
+    file = None if not present else (*_file(*((a, ours) if second is None or b is None else (b, second))), roots)
     titles = [_title(robot, given) for robot, given in ((ours, a), (second, b)) if robot is not None]
     if len(titles) == 2 and titles[0] == titles[1]:
         titles[1] = "the second robot"

@@ -113,8 +113,8 @@ def _compared(pair: Pair, states: list[_Both], told: Collection[str]) -> Iterato
         _tally(pair, "mass matrix", np.abs(M - N) / np.outer(unit, unit), state.names)
         for k, quantity in ((1, "bias forces"), (2, "gravity forces")):
             a, b = state.ours[k] / unit, state.theirs[k] / unit
-            scale = max(float(np.abs(a).max()), float(np.abs(b).max()))
-            _tally(pair, quantity, np.abs(a - b) / scale if scale else np.abs(a - b), state.names)
+            scale = max(float(np.abs(a).max()), float(np.abs(b).max()), float(unit.max()))
+            _tally(pair, quantity, np.abs(a - b) / scale, state.names)
     yield from _first_moved(pair, states, told)
     for quantity in _MATRICES:
         error, where = pair.tally.worst(quantity)

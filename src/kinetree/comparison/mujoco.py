@@ -20,6 +20,8 @@ __all__ = ["MujocoSide"]
 _BOUNDS = {"boundmass": "1e-6", "boundinertia": "1e-9"}
 _REPAIRS = ({"balanceinertia": "true"}, _BOUNDS, {"balanceinertia": "true", **_BOUNDS})
 """Settings with which a URDF file is tried that MuJoCo refuses as it is."""
+_AXES, _PRODUCTS = 3e-6, 3e-12
+"""What its search for principal axes leaves: it stops at rotations by 1.4e-6 rad, and at products of 1e-12 kg·m²."""
 _OFF = ("CONTACT", "CONSTRAINT", "LIMIT", "FRICTIONLOSS", "DAMPER", "SPRING", "ACTUATION", "EQUALITY")
 _KINDS: tuple[tuple[str, ...], ...] = (
     ("free", "floatingbase"), ("spherical",), ("prismatic",), ("revolute", "continuous"),
@@ -47,7 +49,8 @@ class MujocoSide(Engine):
         if source.format == "URDF":
             self.model.opt.gravity[:] = source.robot.gravity
             self.drops_fixed = True
-        x, y, z = self.model.opt.gravity.tolist()
+        is_off = self.model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+        x, y, z = (0.0, 0.0, 0.0) if is_off else self.model.opt.gravity.tolist()
         self.gravity = (x, y, z)
         self.data = mujoco.MjData(self.model)
         self._describe(source)
@@ -87,14 +90,19 @@ class MujocoSide(Engine):
         local = [_placement(m.body_pos[k], m.body_quat[k]) for k in range(m.nbody)]
         held = [int(k) for k in m.body_weldid]
 
+        moved_from_outside = {k for k in range(m.nbody) if m.body_mocapid[k] >= 0}
+        if moved_from_outside:
+            told = listed((repr(names[k]) for k in sorted(moved_from_outside)), most=3)
+            self.notes.append(f"mujoco lets users move {told} (mocap); the place in the file is taken")
+
         def carrier(k: int) -> str:
-            return names[held[k]] if held[k] else FIXED
+            return names[held[k]] if held[k] and held[k] not in moved_from_outside else FIXED
 
         self._ids = {name: k for k, name in enumerate(names)}
         self.bodies = {}
         for k, name in enumerate(names):
             T, up = np.eye(4), k
-            while up and up != held[k]:
+            while up and (up != held[k] or up in moved_from_outside):
                 T, up = local[up] @ T, int(m.body_parentid[up])
             R = _rotation(m.body_iquat[k])
             own = Solid.from_center(m.body_mass[k], m.body_ipos[k].copy(), R @ np.diag(m.body_inertia[k]) @ R.T)
@@ -162,6 +170,9 @@ class MujocoSide(Engine):
                 return f"mujoco changed it or that of a body merged into it: {', '.join(self.repairs)}"
         if what == "inertia" and ghosts:
             return f"mujoco drops that of {_links(ghosts)}, as there is no mass"
+        off = float(np.abs(ours.inertia - theirs.inertia).max())
+        if what == "inertia" and off < max(_AXES * float(np.abs(ours.inertia).max()), _PRODUCTS):
+            return "no more than mujoco's search for principal axes leaves: 1.5e-6 rad, or products of 1e-12 kg·m²"
         return ""
 
     def reason_for_limit(self, word: str, ours: Sequence[float], theirs: float) -> str:

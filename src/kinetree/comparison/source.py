@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree as etree
+from xml.parsers import expat
 
+from kinetree.io.document import root_of
 from kinetree.io.native.from_file import is_native
 from kinetree.model import Model
 from kinetree.records import record
@@ -25,6 +27,7 @@ class Source:
     format: str
     """"URDF", "MJCF" or "SDF"; "" if it is none of these."""
     robot: Model
+    package_roots: tuple[Path, ...] = ()
 
     @property
     def root_joint(self) -> str:
@@ -35,41 +38,56 @@ class Source:
 def format_of(file: Path) -> str:
     """The format of a robot file that kinetree has accepted; "" for kinetree's own text."""
     data = file.read_bytes()
-    if is_native(data):
-        return ""
-    tag = etree.fromstring(data.strip()).tag  # kinetree's reader has accepted it, so it has no entities
-    return _FORMATS.get(tag, "")
+    return "" if is_native(data) else _FORMATS.get(root_of(file, data).tag, "")
 
 
 def without_shapes(
-    file: Path, settings: Mapping[str, str], floating_base: bool, root_joint: str = "root_of_the_benchmark"
+    file: Path, settings: Mapping[str, str], floating_base: bool, root_joint: str | None = "root_of_the_benchmark"
 ) -> str:
     """A URDF file in a form that MuJoCo can read: without meshes, and with a floating root as a joint of the file.
 
-    `settings` are attributes of MuJoCo's element `compiler`; they come after those of the file's own.
+    `settings` are attributes of MuJoCo's element `compiler`; they come after those of the file's own. Without
+    `root_joint` the root only gets another name if it is called "world" and moves.
     """
-    robot = etree.fromstring(file.read_bytes().strip())  # kinetree's reader has accepted it, so it has no entities
+    robot = _parsed(file.read_bytes().strip())
     for link in robot.iter("link"):
         for shape in [*link.findall("visual"), *link.findall("collision")]:
             link.remove(shape)
     if settings:
-        own = robot.find("mujoco")
-        own = etree.SubElement(robot, "mujoco") if own is None else own
-        compiler = own.find("compiler")
-        compiler = etree.SubElement(own, "compiler") if compiler is None else compiler
+        compiler = _child(_child(robot, "mujoco"), "compiler")
         for name, value in settings.items():
             compiler.set(name, value)
     if floating_base:
-        children = {child.get("link") for child in robot.iter("child")}
-        root = next(str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children)
-        if root == "world":
-            root = MOVING_WORLD
-            for element in robot.iter():
-                for attribute in ("name", "link"):
-                    if element.tag in ("link", "parent") and element.get(attribute) == "world":
-                        element.set(attribute, root)
+        _set_afloat(robot, root_joint)
+    return etree.tostring(robot, encoding="unicode")
+
+
+def _parsed(data: bytes) -> etree.Element:
+    """The document, whose prefixes need no namespaces. kinetree's reader has accepted it, so it has no entities."""
+    builder, parser = etree.TreeBuilder(), expat.ParserCreate()
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.Parse(data, True)
+    return builder.close()
+
+
+def _child(element: etree.Element, tag: str) -> etree.Element:
+    found = element.find(tag)
+    return etree.SubElement(element, tag) if found is None else found
+
+
+def _set_afloat(robot: etree.Element, root_joint: str | None) -> None:
+    children = {child.get("link") for child in robot.iter("child")}
+    root = next(str(link.get("name")) for link in robot.findall("link") if link.get("name") not in children)
+    if root == "world":
+        root = MOVING_WORLD
+        for element in robot.iter():
+            for attribute in ("name", "link"):
+                if element.tag in ("link", "parent") and element.get(attribute) == "world":
+                    element.set(attribute, root)
+    if root_joint is not None:
         etree.SubElement(robot, "link", name="world_around_the_robot")
         joint = etree.SubElement(robot, "joint", name=root_joint, type="floating")
         etree.SubElement(joint, "parent", link="world_around_the_robot")
         etree.SubElement(joint, "child", link=root)
-    return etree.tostring(robot, encoding="unicode")

@@ -150,19 +150,34 @@ def _joint(pair: Pair, ours: SeenJoint, theirs: SeenJoint, here: State, there: S
         yield difference("mimic", a, b)
     if pair.is_between_files and ours.name != theirs.name:
         yield difference("name", repr(ours.name), repr(theirs.name), f"renamed: it moves the same body {ours.child!r}")
-    if ours.child != theirs.child:
+    if ours.child != theirs.child and not _is_link_between(pair, ours):
         renamed = theirs.child not in pair.ours.bodies and ours.child not in pair.theirs.bodies
         reason = "renamed: the same joint moves it" if renamed else ""
         yield Difference(
             ours.child, f"what joint {ours.name!r} moves", "name", repr(ours.child), repr(theirs.child), reason
         )
-    on, their_on = (_base(side, x) for side, x in ((pair.ours, ours.parent), (pair.theirs, theirs.parent)))
-    if ours.parent != theirs.parent and on != their_on and not _same_carrier(pair, ours, theirs):
+    parent = _real_parent(pair, ours)
+    on, their_on = (_base(side, x) for side, x in ((pair.ours, parent), (pair.theirs, theirs.parent)))
+    if parent != theirs.parent and on != their_on and not _same_carrier(pair, ours, theirs):
         yield difference("parent", *(f"body {x!r}" if x else "the world" for x in (on, their_on)))
         return
     if ours.nv != theirs.nv:
         return
     yield from _placed(pair, ours, theirs, here, there)
+
+
+def _is_link_between(pair: Pair, joint: SeenJoint) -> bool:
+    """Whether a joint moves a massless link between several joints of one body, which others have otherwise."""
+    own = pair.ours.bodies[joint.child].own
+    return not pair.is_between_files and joint.child not in pair.theirs.bodies and own is not None and own.is_nothing
+
+
+def _real_parent(pair: Pair, joint: SeenJoint) -> str:
+    """The carrier that a joint is attached to, below massless links between several joints of one body."""
+    movers = {other.child: other for other in pair.ours.joints.values()}
+    while joint.parent in movers and _is_link_between(pair, movers[joint.parent]):
+        joint = movers[joint.parent]
+    return joint.parent
 
 
 def _base(side: Side, carrier: str) -> str:
@@ -172,24 +187,23 @@ def _base(side: Side, carrier: str) -> str:
 
 
 def _same_carrier(pair: Pair, ours: SeenJoint, theirs: SeenJoint) -> bool:
-    """Whether the parents are the same body under two names, or ours is a massless link within one of their bodies."""
-    if ours.parent not in pair.theirs.bodies and theirs.parent not in pair.ours.bodies:
-        return True
-    link = pair.ours.bodies.get(ours.parent)
-    return link is not None and ours.parent not in pair.theirs.bodies and not (link.own and link.own.mass)
+    """Whether the parents are the same body under two names, as far as names tell."""
+    return ours.parent not in pair.theirs.bodies and theirs.parent not in pair.ours.bodies
 
 
 def _placed(pair: Pair, ours: SeenJoint, theirs: SeenJoint, here: State, there: State) -> Iterator[Difference]:
     """The place of a joint and of its body against what carries them, and the joint's axis."""
     subject = f"joint {ours.name!r}"
-    on, their_on = _base(pair.ours, ours.parent), _base(pair.theirs, theirs.parent)
-    if ours.parent == theirs.parent or on == their_on:
+    parent = _real_parent(pair, ours)
+    on, their_on = _base(pair.ours, parent), _base(pair.theirs, theirs.parent)
+    if parent == theirs.parent or on == their_on:
         T_a, T_b = here.placements.get(on, _UNMOVED), there.placements.get(their_on, _UNMOVED)
     elif on in pair.theirs.bodies or their_on in pair.ours.bodies:
         return
-    else:  # the body under another name, or a link within theirs: seen from the world
+    else:  # the body under another name: seen from the world
         T_a, T_b = _UNMOVED, _UNMOVED
-    if ours.child in here.placements and theirs.child in there.placements:
+    is_link = _is_link_between(pair, ours)
+    if ours.child in here.placements and theirs.child in there.placements and not is_link:
         A, B = inverse(T_a) @ here.placements[ours.child], inverse(T_b) @ there.placements[theirs.child]
         apart, turn = A[:3, 3] - B[:3, 3], A[:3, :3].T @ B[:3, :3]
         distance, angle = float(np.linalg.norm(apart)), float(np.abs(turn - np.eye(3)).max())
@@ -207,7 +221,7 @@ def _placed(pair: Pair, ours: SeenJoint, theirs: SeenJoint, here: State, there: 
                 ours.child, f"{subject} on {ours.parent or 'the world'}", "orientation",
                 about_turn(A[:3, :3]), about_turn(B[:3, :3]), f"{about_turn(turn)} apart",
             )  # fmt: skip
-    if ours.child in here.placements and theirs.child in there.placements:  # as it is written in files
+    if ours.child in here.placements and theirs.child in there.placements and not is_link:  # as it is in files
         T_a, T_b = here.placements[ours.child], there.placements[theirs.child]
     S_a, S_b = _carried(T_a, here.twists[ours.name]), _carried(T_b, there.twists[ours.name])
     yield from _axis(pair, ours, S_a, S_b)

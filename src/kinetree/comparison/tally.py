@@ -17,8 +17,8 @@ SCALES = {
     "limits": "the limit, or 1",
     "drives": "the larger of the two",
     "mass matrix": "√(M_ii M_jj), entry by entry",
-    "bias forces": "the largest, in parts of √M_ii",
-    "gravity forces": "the largest, in parts of √M_ii",
+    "bias forces": "the largest h_i / √M_ii, or the largest √M_ii",
+    "gravity forces": "the largest h_i / √M_ii, or the largest √M_ii",
 }
 """What the errors of each quantity are parts of. "drives" are armature, damping, friction and stiffness."""
 

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.comparison.source import MOVING_WORLD, without_shapes
-from tests.unit.comparison.arm import changed, write
+from tests.unit.comparison.arm import ARM, changed, write
 
 BOTH = ["mujoco", "pinocchio"]
 
@@ -102,6 +102,26 @@ def test_a_root_called_world_that_floats(tmp_path: Path) -> None:
     assert MOVING_WORLD in without_shapes(path, {}, floating_base=True)
     assert kt.compare(path, peers=BOTH, floating_base=True).is_equal
     assert kt.compare(path, peers=BOTH).is_equal
+
+
+def test_prefixes_without_namespaces(tmp_path: Path) -> None:
+    """Old files of Gazebo have such elements; MuJoCo gets the file without its shapes, through another parser."""
+    path = write(tmp_path, "a.urdf", changed(("</robot>", "<gazebo><sensor:camera/></gazebo></robot>")))
+    assert kt.compare(path, peers=BOTH).is_equal
+
+
+def test_forces_that_are_only_rounding_make_no_difference(tmp_path: Path) -> None:
+    """A hinge with gravity along its axis has no bias forces but those of rounding."""
+    _, _, rest = ARM.partition('  <joint name="shoulder"')
+    door = ARM.replace(rest, "").replace('  <joint name="shoulder"', "")
+    door += (
+        '<joint name="hinge" type="continuous"><origin rpy="0.3 0.2 0.1"/><parent link="base"/><child link="upper"/>'
+    )
+    door += '<axis xyz="0.2 0.3 0.7"/></joint>'
+    for link in ("lower", "tool", "left", "right"):
+        door += f'<joint name="weld {link}" type="fixed"><parent link="upper"/><child link="{link}"/></joint>'
+    robot = kt.load(write(tmp_path, "door.urdf", door + "</robot>"), gravity=(0.0, 0.0, 0.0))
+    assert kt.compare(robot, peers=BOTH).is_equal
 
 
 def test_a_changed_robot_beside_its_file(tmp_path: Path) -> None:
