@@ -40,7 +40,20 @@ def differences(path: Path | str, robot: kt.Model | None = None, model: Any = No
     robot = kt.load(path) if robot is None else robot
     m = mujoco.MjModel.from_xml_path(str(path)) if model is None else model
     d = Differences()
-    for compare in (_options, _actuators, _tendons, _joints, _bodies, _shapes, _sites, _cameras):
+    for compare in (
+        _options,
+        _actuators,
+        _tendons,
+        _joints,
+        _bodies,
+        _shapes,
+        _sites,
+        _cameras,
+        _equalities,
+        _sensors,
+        _contacts,
+        _keyframes,
+    ):
         compare(d, robot, m)
     return d
 
@@ -298,3 +311,151 @@ def _cameras(d: Differences, robot: kt.Model, m: Any) -> None:
         if not any(c.sensor_size):
             d.same(f"camera {c.name!r} fovy", c.field_of_view, t.fovy)
         d.same(f"camera {c.name!r} ipd", c.eye_distance, t.ipd)
+
+
+def _name_of(m: Any, kind: int, index: int) -> str:
+    return mujoco.mj_id2name(m, kind, index) or "" if index >= 0 else ""
+
+
+def _equalities(d: Differences, robot: kt.Model, m: Any) -> None:
+    held = robot.extras.equalities
+    d.same("number of equalities", len(held), m.neq)
+    kinds = {v.value: k.removeprefix("mjEQ_").lower() for k, v in mujoco.mjtEq.__members__.items()}
+    for k, e in enumerate(held[: m.neq]):
+        at = f"equality {k} {e.name!r}"
+        d.same(f"{at} name", e.name, m.equality(k).name)
+        d.same(f"{at} kind", e.kind, kinds[int(m.eq_type[k])])
+        kind = int(m.eq_objtype[k])
+        first, second = _name_of(m, kind, m.eq_obj1id[k]), _name_of(m, kind, m.eq_obj2id[k])
+        if first:
+            d.same(f"{at} first", e.first, first)
+        if second or m.eq_obj2id[k] < 0:
+            d.same(f"{at} second", e.second, second)
+        d.same(f"{at} active", e.active, m.eq_active0[k])
+        d.same(f"{at} solref", e.solref, m.eq_solref[k])
+        d.same(f"{at} solimp", e.solimp, m.eq_solimp[k])
+        data = m.eq_data[k]
+        if e.kind in ("joint", "tendon"):
+            d.same(f"{at} coefficients", e.coefficients, data[:5])
+        elif e.between == "body":
+            d.same(f"{at} anchor", e.anchor, data[:3])
+            if e.relative_position is not None and e.relative_rotation is not None:
+                x, y, z, w = e.relative_rotation
+                q = np.array([w, x, y, z]) / np.linalg.norm([w, x, y, z])
+                d.same(f"{at} pose", [*e.relative_position, *q], data[3:10], 1e-9)
+        if e.kind == "weld":
+            d.same(f"{at} torque scale", e.torque_scale, data[10])
+
+
+def _sensors(d: Differences, robot: kt.Model, m: Any) -> None:
+    held = robot.extras.sensors
+    d.same("number of sensors", len(held), m.nsensor)
+    kinds = {v.value: k.removeprefix("mjSENS_").lower() for k, v in mujoco.mjtSensor.__members__.items()}
+    named = {
+        "jointactuatorfrc": "jointactfrc", "tendonactuatorfrc": "tendonactfrc", "distance": "geomdist",
+        "normal": "geomnormal", "fromto": "geomfromto", "camprojection": "camprojection",
+    }  # fmt: skip
+    objects = {v.value: k.removeprefix("mjOBJ_").lower() for k, v in mujoco.mjtObj.__members__.items()}
+    for k, s in enumerate(held[: m.nsensor]):
+        at = f"sensor {k} {s.name!r}"
+        d.same(f"{at} name", s.name, m.sensor(k).name)
+        d.same(f"{at} kind", named.get(s.kind, s.kind), kinds[int(m.sensor_type[k])])
+        for what, type_, name, theirs_type, theirs in (
+            ("object", s.object_type, s.object, m.sensor_objtype, m.sensor_objid),
+            ("reference", s.reference_type, s.reference, m.sensor_reftype, m.sensor_refid),
+        ):
+            kind = objects[int(theirs_type[k])]
+            if s.kind == "contact" and kind == "xbody":
+                kind = "subtree"
+            d.same(f"{at} {what} type", type_, kind if kind != "unknown" else "")
+            known = _name_of(m, int(theirs_type[k]), int(theirs[k]))
+            if known or theirs[k] < 0:
+                d.same(f"{at} {what}", name, known)
+        for name, value in (
+            ("cutoff", m.sensor_cutoff[k]), ("noise", m.sensor_noise[k]), ("samples", m.sensor_history[k][0]),
+            ("delay", m.sensor_delay[k]), ("interval", m.sensor_interval[k]),
+        ):  # fmt: skip
+            d.same(f"{at} {name}", getattr(s, name), value)
+        if s.kind == "contact":
+            words = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
+            d.same(f"{at} data", sum(1 << words.index(w) for w in s.data), m.sensor_intprm[k][0])
+            d.same(
+                f"{at} reduction", ("none", "mindist", "maxforce", "netforce").index(s.reduction), m.sensor_intprm[k][1]
+            )
+            d.same(f"{at} count", s.count, m.sensor_intprm[k][2])
+        if s.kind == "rangefinder":
+            words = ("dist", "dir", "origin", "point", "normal", "depth")
+            d.same(f"{at} data", sum(1 << words.index(w) for w in s.data), m.sensor_intprm[k][0])
+        if s.kind == "user":
+            d.same(f"{at} size", s.size, m.sensor_dim[k])
+            d.same(f"{at} stage", ("none", "pos", "vel", "acc").index(s.stage), m.sensor_needstage[k])
+            d.same(
+                f"{at} data type", ("real", "positive", "axis", "quaternion").index(s.data_type), m.sensor_datatype[k]
+            )
+        if m.nuser_sensor:
+            d.same(f"{at} user", (*s.user, *(0.0,) * (m.nuser_sensor - len(s.user))), m.sensor_user[k])
+
+
+def _contacts(d: Differences, robot: kt.Model, m: Any) -> None:
+    pairs, exclusions = robot.extras.contact_pairs, robot.extras.contact_exclusions
+    d.same("number of pairs", len(pairs), m.npair)
+    d.same("number of exclusions", len(exclusions), m.nexclude)
+    signatures = {int(s): k for k, s in enumerate(m.pair_signature)}
+    order = sorted(range(m.npair), key=lambda k: int(m.pair_signature[k]))
+    theirs = {frozenset((m.geom(int(m.pair_geom1[k])).name, m.geom(int(m.pair_geom2[k])).name)): k for k in order}
+    assert len(signatures) <= max(1, m.npair)
+    for p in pairs:
+        at = f"pair {p.shape1!r} {p.shape2!r}"
+        k = theirs.get(frozenset((p.shape1, p.shape2)), -1)
+        if k < 0:
+            d.found.append(f"{at}: not there")
+            continue
+        if len(theirs) < m.npair:
+            continue
+        for name, value in (
+            ("condim", m.pair_dim[k]), ("friction", m.pair_friction[k]), ("solref", m.pair_solref[k]),
+            ("solref_friction", m.pair_solreffriction[k]), ("solimp", m.pair_solimp[k]), ("margin", m.pair_margin[k]),
+            ("gap", m.pair_gap[k]), ("adhesion", m.pair_adhesion[k]),
+        ):  # fmt: skip
+            d.same(f"{at} {name}", getattr(p, name), value)
+    ours = sorted(sorted((e.body1, e.body2)) for e in exclusions)
+    names = [m.body(k).name or "world" for k in range(m.nbody)]
+    want = sorted(sorted((names[int(s) >> 16], names[int(s) & 65535])) for s in m.exclude_signature)
+    d.same("exclusions", str(ours), str(want))
+
+
+def _keyframes(d: Differences, robot: kt.Model, m: Any) -> None:
+    held = robot.extras.keyframes
+    d.same("number of keyframes", len(held), m.nkey)
+    layout = kt.Layout(robot, "mujoco") if robot.nv else None
+    if layout is not None:
+        assert robot.extras.reference_configuration is not None
+        qpos = layout.q_to(robot.extras.reference_configuration.q(robot))
+        d.same("reference configuration", _unsigned(qpos, m), _unsigned(m.qpos0, m), 1e-9)
+    for k, key in enumerate(held[: m.nkey]):
+        at = f"key {k} {key.name!r}"
+        d.same(f"{at} name", key.name, m.key(k).name)
+        d.same(f"{at} time", key.time, m.key_time[k])
+        if layout is not None:
+            q = key.q(robot)
+            d.same(f"{at} q", _unsigned(layout.q_to(q), m), _unsigned(m.key_qpos[k], m), 1e-9)
+            d.same(f"{at} v", layout.v_to(q, key.v(robot)), m.key_qvel[k], 1e-9)
+        d.same(f"{at} activations", key.activations, m.key_act[k])
+        d.same(f"{at} controls", key.controls, m.key_ctrl[k])
+        d.same(f"{at} mocap positions", np.ravel(key.mocap_positions), m.key_mpos[k], 1e-9)
+        turns = np.array([(w, x, y, z) for x, y, z, w in key.mocap_rotations]).ravel()
+        given = np.array(m.key_mquat[k]).reshape(-1, 4)
+        given = given / np.linalg.norm(given, axis=-1, keepdims=True)
+        d.same(f"{at} mocap rotations", turns, given.ravel(), 1e-9)
+
+
+def _unsigned(qpos: Any, m: Any) -> Any:
+    """Coordinates whose quaternions have length one and no sign."""
+    q = np.array(qpos, float)
+    for k in range(m.njnt):
+        start = {0: 3, 1: 0}.get(int(m.jnt_type[k]))
+        if start is not None:
+            place = slice(int(m.jnt_qposadr[k]) + start, int(m.jnt_qposadr[k]) + start + 4)
+            turn = q[place] / np.linalg.norm(q[place])
+            q[place] = turn * np.sign(turn[np.argmax(np.abs(turn))])
+    return q

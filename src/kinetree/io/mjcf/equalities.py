@@ -25,7 +25,8 @@ def read_equalities(scope: Scope, names: Names, notes: Notes, problems: Problems
 def _equality(element: Element, reference: Reference) -> Equality:
     a = reference.scope.attributes(element, "equality")
     kind = element.tag
-    anchor, position, rotation, cell = _ORIGIN, None, None, ()
+    anchor, position, rotation = _ORIGIN, None, None
+    cell: tuple[float, ...] = ()
     if kind in ("connect", "weld"):
         between, first, second = _ends(a, reference, kind)
         anchor = _three(a, "anchor")

@@ -77,7 +77,9 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
     activations = sum(one.activation_size for one in actuators)
     controls = sum(_controls(one) for one in actuators)
     mocap = [body for body in bodies if body.part.attributes.flag("mocap")]
-    positions = _sized(element, "mpos", 3 * len(mocap)) or [x for body in mocap for x in body.placement.r.components()]
+    positions = _sized(element, "mpos", 3 * len(mocap)) or [
+        float(x) for body in mocap for x in body.placement.r.components()
+    ]
     turns = _sized(element, "mquat", 4 * len(mocap)) or [x for body in mocap for x in quaternion_of(body.placement.E.T)]
     has_plugins = any(one.plugin is not None for one in actuators)
     return Keyframe(
