@@ -25,6 +25,7 @@ import numpy as np
 from kinetree.joints import JointKind
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.elements import Body, Named
+from kinetree.model.extras import Records
 from kinetree.model.robot import Robot
 
 __all__ = ["digest", "fingerprint"]
@@ -105,7 +106,7 @@ class _Writer:
             self.numbers.fromlist([*values])
         elif kind in _PLAIN:
             self.words.append(f"{kind.__name__} {list(values)}")
-        elif kind is tuple or kind is Named:
+        elif kind in (tuple, Records, Named):
             self.words.append(f"{kind.__name__} {_sizes(values)}")
             self.put([*chain.from_iterable(values)])
             if kind is Named:

@@ -37,6 +37,7 @@ from kinetree.model.extras import (
     Unused,
     VirtualJoint,
 )
+from tests.unit.model.simulated import SIMULATED
 
 FULL = Extras(
     unused=(Unused("gazebo", (("reference", "upper"),), (Unused("mu1", text="0.2"),)),),
@@ -77,7 +78,31 @@ def robot(extras: Extras = FULL) -> kt.Model:
 
 
 def test_every_field_of_the_extras_is_in_these_tests() -> None:
-    assert all(getattr(FULL, entry.name) for entry in fields(Extras))
+    assert all(getattr(FULL, entry.name) or getattr(SIMULATED, entry.name) for entry in fields(Extras))
+
+
+def test_a_text_and_pickles_hold_what_simulations_use() -> None:
+    text = kt.to_text(robot(SIMULATED))
+    again = kt.from_text(text)
+    assert again.extras == SIMULATED
+    assert again == robot(SIMULATED)
+    assert kt.to_text(again) == text
+    assert pickle.loads(pickle.dumps(again)) == again
+    assert again.extras.actuators["motor"].gear[0] == 3.0
+    assert again.extras.keyframes["home"].q(again).tolist() == [0.5, -1.0]
+    assert again.extras.keyframes["home"].v(again).tolist() == [0.0, 2.0]
+
+
+def test_records_are_had_by_name_or_by_place() -> None:
+    actuators = robot(SIMULATED).extras.actuators
+    assert actuators[0] is actuators["motor"]
+    assert actuators[:1] == (actuators["motor"],)
+    assert "motor" in actuators
+    assert "" not in actuators
+    assert actuators == SIMULATED.actuators
+    assert hash(actuators) == hash(tuple(actuators))
+    with pytest.raises(kt.NameNotFoundError, match="no record here has the name 'mottor': did you mean 'motor'"):
+        actuators["mottor"]
 
 
 def test_a_text_holds_the_extras_exactly() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
-from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom
+from kinetree.io.mjcf.geoms import Geom, kind_of, read_geom, shape_placement
 from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
-from kinetree.io.mjcf.orientations import placement
+from kinetree.io.mjcf.motors import NO_MOTORS, Motors
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
@@ -27,16 +27,23 @@ _MINIMUM = 1e-15
 class Assembly:
     """Adds bodies, joints and frames to a builder, and remembers under which names."""
 
-    def __init__(self, builder: ModelBuilder, world: BodyPart, notes: Notes, *, scale_to: float) -> None:
+    def __init__(
+        self, builder: ModelBuilder, world: BodyPart, notes: Notes, *, scale_to: float, motors: Motors = NO_MOTORS
+    ) -> None:
         self._builder = builder
         self._problems = builder.problems
         self._notes = notes
+        self._motors = motors
         self._meshes = MeshAssets()
         self.joints: dict[str, MovingJoint] = {}
         """All joints by name, in the order of q."""
         self.joint_names: dict[int, str] = {}
         """The names of joints by the identity of their parts, those that have none in the file as well."""
+        self.frame_names: dict[int, str] = {}
+        """The names of the frames of sites and cameras, by the identity of their parts."""
         self._bodies = list(_outward(world))
+        self.bodies = [body for body, _ in self._bodies]
+        """All bodies, in the order of the file."""
         self._inertias: dict[int, Inertia] = {}
         self._moved: dict[int, Transform] = {}
         """The placement of the file's frame of a body in the robot's, where they are not the same."""
@@ -137,7 +144,7 @@ class Assembly:
     def _add_joints(self, body: BodyPart, above: BodyPart, chain: Sequence[tuple[str, str]]) -> None:
         """The joints in a chain, with massless bodies between them that have the body's frame."""
         read = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
-        moving = [(part, joint) for part, joint in read if joint is not None]
+        moving = [(part, self._motors.moved(part.name, joint)) for part, joint in read if joint is not None]
         if len(moving) < len(read):
             self._problems.leave_out(body.name)
             return
@@ -166,6 +173,7 @@ class Assembly:
                 stiffness=joint.stiffness,
                 rest=joint.rest,
                 armature=joint.armature,
+                actuated=self._motors.actuated(part.name, joint.kind.nv),
                 where=part.element,
             )
             parent, X = child, IDENTITY
@@ -219,9 +227,15 @@ class Assembly:
                         while name in self._taken_bodies:
                             name += "_"
                     self._taken_bodies.add(name)
-                    X = self._problems.attempt(IDENTITY, placement, part.attributes, part.scope.settings)
+                    self.frame_names[id(part)] = name
+                    X = self._problems.attempt(IDENTITY, shape_placement, part.attributes, part.scope.settings)
                     X = self._placement(body, part.in_body(X))
                     self._builder.add_frame(name, body.name, X, where=part.element)
+
+    def placement_of(self, body: BodyPart) -> Transform:
+        """The placement of a body of the robot in the body around it, where the file places it."""
+        X = body.placement
+        return self._moved[id(body)].inverse @ X if id(body) in self._moved else X
 
     def _placement(self, body: BodyPart, X: Transform) -> Transform:
         """A placement in the file's frame of a body as one in the robot's."""

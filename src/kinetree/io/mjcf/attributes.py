@@ -39,6 +39,16 @@ class Attributes:
         """The element that decides an attribute: this one, or the nearest default; None if none has it."""
         return self._owners.get(name)
 
+    def texts(self) -> dict[str, str]:
+        """The texts of all attributes, each from the element that decides it."""
+        return {name: owner.attributes[name] for name, owner in self._owners.items()}
+
+    def is_nearer(self, name: str, other: str) -> bool:
+        """Whether an attribute is decided nearer to the element than another, if both are given."""
+        nearest = {id(element): k for k, element in enumerate(self._chain)}
+        first, second = self.owner(name), self.owner(other)
+        return first is not None and (second is None or nearest[id(first)] > nearest[id(second)])
+
     def fail(self, message: str) -> NoReturn:
         self.element.fail(message)
 

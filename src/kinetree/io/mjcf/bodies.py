@@ -80,7 +80,8 @@ class _Walk:
     def __init__(self, scope: Scope) -> None:
         root = scope.tree.root
         self._bodies = self._parts = self._entered = 0
-        scope.namespaces.append(OWN)
+        self._instances = scope.instances
+        self._instances.append((scope, OWN))
         self.world = BodyPart(Part(root, Attributes(root), IDENTITY, scope, OWN), "world", IDENTITY)
         self._pending: list[tuple[Iterator[Element], _Place]] = []
         for section in scope.sections("worldbody"):
@@ -99,7 +100,13 @@ class _Walk:
             element.fail(
                 f"bodies, frames and replicas are more than {MAX_PARTS:,}, or nested more than {MAX_NESTED:,} deep"
             )
-        self._pending.append((iter(element.children), place))
+        children = self._replica(element, place) if element.tag == "replicate" else iter(element.children)
+        self._pending.append((children, place))
+
+    def _replica(self, element: Element, place: _Place) -> Iterator[Element]:
+        """The children of a replica, which is noted when its turn comes."""
+        self._instances.append((place.scope, place.names))
+        yield from element.children
 
     def _add(self, element: Element, place: _Place) -> None:
         tag = element.tag
@@ -176,7 +183,6 @@ class _Walk:
         for k in range(count):
             R = from_euler([k * angle for angle in euler], settings)
             names = place.names.inside(suffix=f"{element.attributes.get('sep', '')}{k:0{len(str(count))}d}")
-            place.scope.namespaces.append(names)
             frame = placed(R, position) @ place.frame
             entered.append(_Place(place.body, frame, place.scope, names, default, place.depth + 1, True))
             step = R @ Vec3(*offset)
@@ -202,7 +208,7 @@ class _Walk:
         if place.depth > MAX_NESTED:
             element.fail("models are attached to themselves without an end")
         names = place.names.inside(prefix=prefix)
-        scope.namespaces.append(names)
+        self._instances.append((scope, names))
         inside = _Place(place.body, place.frame, scope, names, None, place.depth + 1)
         if not wanted:
             for section in reversed(scope.sections("worldbody")):

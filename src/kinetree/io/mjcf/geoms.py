@@ -14,12 +14,13 @@ from kinetree.io.mjcf.bodies import Part
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.meshes import CompiledMesh, fitted, primitive
 from kinetree.io.mjcf.orientations import along_z, from_quaternion, orientation, placed
+from kinetree.io.mjcf.settings import Settings
 from kinetree.model import Geometry
 from kinetree.model.extras import ContactParameters
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["Geom", "read_geom"]
+__all__ = ["Geom", "read_geom", "shape_placement"]
 
 _SIZES = {
     "plane": 3, "hfield": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3, "mesh": 0, "sdf": 0,
@@ -125,6 +126,14 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
             mesh = mesh if is_mesh else None
     _check_size(a, type_, size)
     return Geom(part, type_, size, part.in_body(X), a.whole("group"), mesh)
+
+
+def shape_placement(a: Attributes, settings: Settings) -> Transform:
+    """The placement of a site or camera, by its ends if these are given."""
+    position = a.numbers("pos", _ORIGIN)
+    if "fromto" in a:
+        return _between(a, a.text("type", "sphere"), (0.0, 0.0, 0.0), position)[1]
+    return placed(orientation(a, settings), position)
 
 
 def _between(

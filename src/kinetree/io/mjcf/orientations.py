@@ -10,7 +10,9 @@ from kinetree.io.mjcf.settings import Settings
 from kinetree.spatial import Mat3, Transform, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
-__all__ = ["SPELLINGS", "along_z", "from_euler", "from_quaternion", "orientation", "placed", "placement"]
+__all__ = [
+    "SPELLINGS", "along_z", "from_euler", "from_quaternion", "orientation", "placed", "placement", "quaternion_of",
+]  # fmt: skip
 
 SPELLINGS = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
 """The attributes for orientations, and how many numbers each has."""
@@ -103,3 +105,19 @@ def _unit(vector: Sequence[float], a: Attributes, what: str) -> tuple[float, ...
     if length < _SHORT:
         a.fail(f"{what} is too short for a direction: {' '.join(f'{x:g}' for x in vector)}")
     return tuple(x / length for x in vector)
+
+
+def quaternion_of(R: Mat3) -> tuple[float, float, float, float]:
+    """The quaternion w x y z of a rotation, with w not negative."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = map(float, R.components())
+    squares = (1.0 + xx + yy + zz, 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz)
+    largest = max(range(4), key=squares.__getitem__)
+    s = math.sqrt(squares[largest])
+    rows = (
+        (s, (zy - yz) / s, (xz - zx) / s, (yx - xy) / s),
+        ((zy - yz) / s, s, (xy + yx) / s, (xz + zx) / s),
+        ((xz - zx) / s, (xy + yx) / s, s, (yz + zy) / s),
+        ((yx - xy) / s, (xz + zx) / s, (yz + zy) / s, s),
+    )
+    w, x, y, z = (0.5 * c for c in rows[largest])
+    return (w, x, y, z) if w >= 0.0 else (-w, -x, -y, -z)

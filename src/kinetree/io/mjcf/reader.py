@@ -12,6 +12,7 @@ from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.assembly import Assembly
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import body_tree
+from kinetree.io.mjcf.extras import ExtrasReader
 from kinetree.io.mjcf.scopes import read_scope
 from kinetree.io.notes import Notes
 from kinetree.model import Model, ModelBuilder
@@ -49,7 +50,9 @@ def read_file(
     notes = Notes()
     name = scope.tree.root.attributes.get("model", "").strip() or path.stem
     builder = ModelBuilder(name, gravity=_gravity(scope.sections("option"), notes), source=str(path), problems=problems)
-    Assembly(builder, world, notes, scale_to=scope.settings.total_mass)
+    reader = ExtrasReader(scope, world, notes, problems)
+    assembly = Assembly(builder, world, notes, scale_to=scope.settings.total_mass, motors=reader.motors)
+    builder.extras = reader.extras(assembly)
     for sentence in (*notes.sentences(), *filter(None, [finder.note()])):
         builder.note(sentence)
     return builder.build(floating_base=False)

@@ -54,8 +54,8 @@ class Scope:
     """Meshes, materials, height fields and textures by tag and name."""
     models: dict[str, Scope] = field(default_factory=dict)
     """The models that may be attached."""
-    namespaces: list[Namespace] = field(default_factory=list)
-    """One for each time that parts of this file are in the robot, in their order."""
+    instances: list[tuple[Scope, Namespace]] = field(default_factory=list)
+    """Of the main file: one for each time that parts of a file are in the robot, with that file, in their order."""
 
     def attributes(self, element: Element, tag: str, around: str | None = None) -> Attributes:
         """An element's attributes over its defaults; `around` is the class of the bodies around it."""

@@ -43,7 +43,7 @@ def written_value(value: Any, hint: Any) -> Any:
     """A value as JSON. Raises `ModelError` for one that is not what the annotation says."""
     for arm in _arms(hint):
         origin = get_origin(arm)
-        if origin is tuple and type(value) is tuple:
+        if origin is tuple and isinstance(value, tuple):
             items = _items(arm, len(value))
             if len(items) == len(value):
                 return [written_value(x, item) for x, item in zip(value, items, strict=True)]

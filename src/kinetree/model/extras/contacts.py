@@ -1,11 +1,11 @@
-"""Contact parameters of shapes."""
+"""Contacts of shapes: their parameters, pairs that touch whatever these say, and bodies that never touch."""
 
 from __future__ import annotations
 
 from kinetree.record_text import call_text
 from kinetree.records import record
 
-__all__ = ["ContactParameters"]
+__all__ = ["ContactExclusion", "ContactPair", "ContactParameters"]
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -28,6 +28,40 @@ class ContactParameters:
     gap: float = 0.0
     surface_velocity: tuple[float, ...] = ()
     adhesion: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+
+@record(frozen=True, slots=True, repr=False)
+class ContactPair:
+    """Two shapes whose contacts are computed whatever their own parameters say."""
+
+    shape1: str
+    shape2: str
+    name: str = ""
+    condim: int = 3
+    friction: tuple[float, ...] = (1.0, 1.0, 0.005, 0.0001, 0.0001)
+    """Coefficients of sliding in two directions, of torsional (m) and of rolling friction in two directions (m)."""
+    solref: tuple[float, float] = (0.02, 1.0)
+    solref_friction: tuple[float, float] = (0.0, 0.0)
+    """0 0: as `solref`."""
+    solimp: tuple[float, ...] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    margin: float = 0.0
+    gap: float = 0.0
+    adhesion: float = 0.0
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+
+@record(frozen=True, slots=True, repr=False)
+class ContactExclusion:
+    """Two bodies whose shapes never touch each other."""
+
+    body1: str
+    body2: str
+    name: str = ""
 
     def __repr__(self) -> str:
         return call_text(self)

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from kinetree.model.extras.actuators import Actuator
+from kinetree.model.extras.bodies import BodySettings, ShapeSettings, Site
+from kinetree.model.extras.by_name import Records
+from kinetree.model.extras.cameras import Camera
 from kinetree.model.extras.collisions import BodySpheres, CollisionPair, UncheckedBody
+from kinetree.model.extras.contacts import ContactExclusion, ContactPair
+from kinetree.model.extras.equalities import Equality
 from kinetree.model.extras.groups import EndEffector, JointGroup, NamedState, VirtualJoint
 from kinetree.model.extras.joint_limits import Calibration, MotionLimits, SafetyLimits
 from kinetree.model.extras.joint_properties import JointProperty, PassiveJoint
+from kinetree.model.extras.joints import JointSettings
+from kinetree.model.extras.keyframes import Keyframe
+from kinetree.model.extras.options import SimulationOptions
+from kinetree.model.extras.sensors import Sensor
+from kinetree.model.extras.tendons import Tendon
 from kinetree.model.extras.textures import Texture
 from kinetree.model.extras.transmissions import Transmission
 from kinetree.model.extras.unused import Unused
@@ -19,7 +30,11 @@ __all__ = ["NO_EXTRAS", "Extras"]
 
 @record(frozen=True, slots=True, repr=False)
 class Extras:
-    """All that a file says beyond kinematics and inertia. Each field is a tuple of records, or None."""
+    """All that a file says beyond kinematics and inertia.
+
+    Each field is one record, None, or a tuple of records, of which one can be had by its name:
+    `robot.extras.actuators["hip"]`.
+    """
 
     unused: tuple[Unused, ...] = ()
     motion_limits: tuple[MotionLimits, ...] = ()
@@ -36,6 +51,30 @@ class Extras:
     collision_pairs: tuple[CollisionPair, ...] = ()
     unchecked_bodies: tuple[UncheckedBody, ...] = ()
     body_spheres: tuple[BodySpheres, ...] = ()
+    options: SimulationOptions | None = None
+    actuators: tuple[Actuator, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
+    equalities: tuple[Equality, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
+    contact_pairs: tuple[ContactPair, ...] = ()
+    contact_exclusions: tuple[ContactExclusion, ...] = ()
+    keyframes: tuple[Keyframe, ...] = ()
+    reference_configuration: Keyframe | None = None
+    """The state in which the file places the bodies."""
+    joints: tuple[JointSettings, ...] = ()
+    """Of joints that have any such settings."""
+    bodies: tuple[BodySettings, ...] = ()
+    """Of bodies that have any such settings."""
+    shapes: tuple[ShapeSettings, ...] = ()
+    """Of shapes that have any such settings."""
+    sites: tuple[Site, ...] = ()
+    cameras: tuple[Camera, ...] = ()
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            held = getattr(self, entry.name)
+            if isinstance(held, tuple) and not isinstance(held, Records):
+                object.__setattr__(self, entry.name, Records(held))
 
     def __repr__(self) -> str:
         return call_text(self)

@@ -1,0 +1,144 @@
+"""What bodies, geoms, sites and cameras say beyond inertia, shapes and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kinetree.io.document import Element
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.unused import as_it_is
+from kinetree.io.mjcf.values import same, user_data, words
+from kinetree.io.notes import Notes
+from kinetree.model.extras import BodySettings, Camera, ShapeSettings, Site, Unused
+
+__all__ = ["read_body_settings", "read_cameras", "read_shape_settings", "read_sites"]
+
+_FLUID = (0.5, 0.25, 1.5, 1.0, 1.0)
+_GRAY = (0.5, 0.5, 0.5, 1.0)
+_SHAPES = same("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
+_MODES = same("fixed", "track", "trackcom", "targetbody", "targetbodycom")
+_OUTPUTS = ("rgb", "depth", "distance", "normal", "segmentation")
+
+
+def read_body_settings(bodies: Sequence[BodyPart], notes: Notes) -> list[BodySettings]:
+    """The settings of those bodies that have any."""
+    made = []
+    for body in bodies[1:]:
+        a = body.part.attributes
+        plugin = _plugin([part.element for part in body.parts.get("plugin", [])])
+        settings = BodySettings(
+            body.name,
+            a.number("gravcomp"),
+            a.flag("mocap"),
+            a.word("sleep", same("auto", "never", "allowed", "init"), "auto"),
+            a.word("simple", same("auto", "false"), "auto"),
+            user_data(a),
+            plugin,
+        )
+        if settings.gravity_compensation:
+            notes.add("the compensation of gravity is kept as data; no function adds its forces", body.name)
+        if settings.mocap:
+            if body.joints:
+                a.fail("a mocap body has no joints, since it is moved from outside; remove them, or mocap")
+            notes.add("mocap bodies, which are moved from outside in MuJoCo, are fixed to the world", body.name)
+        if settings != BodySettings(body.name):
+            made.append(settings)
+    return made
+
+
+def read_shape_settings(bodies: Sequence[BodyPart]) -> list[ShapeSettings]:
+    """The settings of those shapes that have any."""
+    made = []
+    for body in bodies:
+        for k, part in enumerate(body.parts.get("geom", [])):
+            a = part.attributes
+            settings = ShapeSettings(
+                body.name,
+                k,
+                part.name,
+                a.whole("group"),
+                part.names.of(a.text("material")),
+                a.word("fluidshape", same("none", "ellipsoid"), "none"),
+                a.numbers("fluidcoef", _FLUID, least=1),
+                a.flag("castshadow", True),
+                user_data(a),
+                _plugin(part.element.all("plugin")),
+            )
+            if settings != ShapeSettings(body.name, k, part.name):
+                made.append(settings)
+    return made
+
+
+def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Site]:
+    """All sites; `frames` are the names of their frames by the identity of their parts."""
+    made = []
+    for body in bodies:
+        for part in body.parts.get("site", []):
+            if id(part) not in frames:
+                continue
+            a = part.attributes
+            x, y, z = a.numbers("size", (0.005, 0.005, 0.005), least=1)
+            made.append(
+                Site(
+                    part.name,
+                    body.name,
+                    frames[id(part)],
+                    a.word("type", _SHAPES, "sphere"),
+                    (x, y, z),
+                    part.names.of(a.text("mesh")),
+                    a.whole("group"),
+                    part.names.of(a.text("material")),
+                    a.numbers("rgba", _GRAY),
+                    user_data(a),
+                )
+            )
+    return made
+
+
+def read_cameras(bodies: Sequence[BodyPart], frames: Mapping[int, str], known: Mapping[str, BodyPart]) -> list[Camera]:
+    """All cameras; `frames` are the names of their frames by the identity of their parts."""
+    return [
+        _camera(part, body, frames[id(part)], known)
+        for body in bodies
+        for part in body.parts.get("camera", [])
+        if id(part) in frames
+    ]
+
+
+def _camera(part: Part, body: BodyPart, frame: str, known: Mapping[str, BodyPart]) -> Camera:
+    a = part.attributes
+    mode = a.word("mode", _MODES, "fixed")
+    target = part.names.of(a.text("target"))
+    if mode.startswith("target") and target not in known:
+        a.fail(f'mode="{mode}" needs the name of a body in target, and {target!r} is none')
+    if "fovy" in a and "sensorsize" in a:
+        a.fail("it has both fovy and sensorsize, which give its field of view twice; remove one of them")
+    width, height = a.numbers("resolution", (1.0, 1.0))
+    return Camera(
+        part.name,
+        body.name,
+        frame,
+        mode,
+        target,
+        a.word("projection", same("perspective", "orthographic"), "perspective"),
+        a.number("fovy", 45.0),
+        a.number("ipd", 0.068),
+        (int(width), int(height)),
+        words(a, "output", _OUTPUTS, ("rgb",)),
+        focal=_two(a, "focal"),
+        focal_pixel=_two(a, "focalpixel"),
+        principal=_two(a, "principal"),
+        principal_pixel=_two(a, "principalpixel"),
+        sensor_size=_two(a, "sensorsize"),
+        user=user_data(a),
+    )
+
+
+def _two(a: Attributes, attribute: str) -> tuple[float, float]:
+    x, y = a.numbers(attribute, (0.0, 0.0))
+    return x, y
+
+
+def _plugin(found: Sequence[Element]) -> Unused | None:
+    return as_it_is(found[0]) if found else None

@@ -1,0 +1,105 @@
+"""<equality>: constraints, as data."""
+
+from __future__ import annotations
+
+from kinetree.io.document import Element
+from kinetree.io.mjcf.attributes import Attributes
+from kinetree.io.mjcf.names import Names, Reference, read_sections
+from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.mjcf.values import solimp, solref
+from kinetree.io.notes import Notes
+from kinetree.model.extras import Equality
+from kinetree.model.problems import Problems
+
+__all__ = ["read_equalities"]
+
+_ORIGIN = (0.0, 0.0, 0.0)
+_IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
+
+
+def read_equalities(scope: Scope, names: Names, notes: Notes, problems: Problems) -> list[Equality]:
+    """All equality constraints, in their order."""
+    return read_sections(scope, "equality", names, notes, _equality, problems)
+
+
+def _equality(element: Element, reference: Reference) -> Equality:
+    a = reference.scope.attributes(element, "equality")
+    kind = element.tag
+    anchor, position, rotation = _ORIGIN, None, None
+    cell: tuple[float, ...] = ()
+    if kind in ("connect", "weld"):
+        between, first, second = _ends(a, reference, kind)
+        anchor = _three(a, "anchor")
+        if kind == "weld":
+            position, rotation = _relative_pose(a)
+    elif kind in ("joint", "tendon"):
+        between = kind
+        if f"{kind}1" not in a:
+            a.fail(f'it names no {kind}; add {kind}1="…"')
+        first = reference(a, f"{kind}1", kind, alone=True)
+        second = reference(a, f"{kind}2", kind, alone=True) if f"{kind}2" in a else ""
+        for name in (first, second) if kind == "joint" else ():
+            if name and (type_ := _joint_type(reference.names, name)) not in ("hinge", "slide"):
+                a.fail(f"{name!r} is a {type_} joint; this constraint is for hinge and slide joints only")
+    else:
+        between, second = "flex", ""
+        if "flex" not in a:
+            a.fail('it names no deformable body; add flex="…"')
+        first = reference.space.of(a.text("flex"))
+        cell = a.numbers("cell", _ORIGIN) if "cell" in a else ()
+    p = a.numbers("polycoef", _IDENTITY_POLYNOMIAL, least=1)
+    return Equality(
+        reference.space.of(element.attributes.get("name", "")),
+        kind,
+        between,
+        first,
+        second,
+        a.flag("active", True),
+        anchor,
+        position,
+        rotation,
+        a.number("torquescale", 1.0),
+        (p[0], p[1], p[2], p[3], p[4]),
+        cell,
+        solref(a),
+        solimp(a),
+    )
+
+
+def _three(a: Attributes, attribute: str) -> tuple[float, float, float]:
+    x, y, z = a.numbers(attribute, _ORIGIN)
+    return x, y, z
+
+
+def _ends(a: Attributes, reference: Reference, kind: str) -> tuple[str, str, str]:
+    """What is held together: two sites, or two bodies, of which the second may be the world."""
+    sites = [name for name in ("site1", "site2") if name in a]
+    bodies = [name for name in ("body1", "body2", "anchor", "relpose") if name in a]
+    if sites and bodies:
+        a.fail(f"it has {sites[0]} and {bodies[0]}: name two sites, or bodies with an anchor, not both")
+    if sites:
+        if len(sites) < 2:
+            a.fail("it names one site; give both site1 and site2")
+        return "site", reference(a, "site1", "site", alone=True), reference(a, "site2", "site", alone=True)
+    if "body1" not in a:
+        a.fail("it holds nothing together; give site1 and site2, or body1" + (" and anchor" * (kind == "connect")))
+    if kind == "connect" and "anchor" not in a:
+        a.fail('it has body1 but no anchor; add anchor="x y z", the point that the bodies share, in the axes of body1')
+    second = reference(a, "body2", "body", alone=True) if "body2" in a else "world"
+    return "body", reference(a, "body1", "body", alone=True), second
+
+
+def _relative_pose(
+    a: Attributes,
+) -> tuple[tuple[float, float, float] | None, tuple[float, float, float, float] | None]:
+    """Position and quaternion of the second body in the first; None where the reference configuration has them."""
+    x, y, z, *quaternion = a.numbers("relpose", (0.0,) * 7)
+    if not any(quaternion):
+        return None, None
+    w, i, j, k = quaternion
+    return (x, y, z), (i, j, k, w)
+
+
+def _joint_type(names: Names, joint: str) -> str:
+    part = names.joints[joint][0]
+    return "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")

@@ -1,0 +1,97 @@
+"""Everything of a file that bodies, joints and shapes do not hold, as typed records."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kinetree.io.mjcf.actuators import read_actuators
+from kinetree.io.mjcf.assembly import Assembly
+from kinetree.io.mjcf.bodies import BodyPart
+from kinetree.io.mjcf.body_settings import read_body_settings, read_cameras, read_shape_settings, read_sites
+from kinetree.io.mjcf.contacts import read_contacts
+from kinetree.io.mjcf.equalities import read_equalities
+from kinetree.io.mjcf.joint_settings import read_joint_settings
+from kinetree.io.mjcf.keyframes import read_keyframes, reference_state
+from kinetree.io.mjcf.leftovers import read_leftovers
+from kinetree.io.mjcf.motors import Motors, read_motors
+from kinetree.io.mjcf.names import Names
+from kinetree.io.mjcf.options import read_options
+from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.mjcf.sensors import read_sensors
+from kinetree.io.mjcf.tendons import read_tendons
+from kinetree.io.notes import Notes
+from kinetree.model.extras import Extras
+from kinetree.model.problems import Problems
+
+__all__ = ["ExtrasReader"]
+
+
+class ExtrasReader:
+    """Reads tendons and actuators, which joints depend on, and then the rest."""
+
+    def __init__(self, scope: Scope, world: BodyPart, notes: Notes, problems: Problems) -> None:
+        self._scope = scope
+        self._notes = notes
+        self._problems = problems
+        self._names = Names(world, problems)
+        self._tendons = read_tendons(scope, self._names, notes, problems)
+        self._actuators = read_actuators(scope, self._names, self._tendons, notes, problems)
+        self.motors: Motors = read_motors(self._actuators, self._tendons, self._names, notes)
+
+    def extras(self, assembly: Assembly) -> Extras:
+        """All records; `assembly` knows the names of joints and frames in the robot."""
+        scope, names, notes, problems = self._scope, self._names, self._notes, self._problems
+        bodies, frames = assembly.bodies, assembly.frame_names
+        parts = [part for body in bodies for part in body.joints]
+        around = {
+            assembly.joint_names[id(part)]: body
+            for body in bodies
+            for part in body.joints
+            if id(part) in assembly.joint_names
+        }
+        joints = {name: (joint, assembly.placement_of(around[name])) for name, joint in assembly.joints.items()}
+        pairs, exclusions = read_contacts(scope, names, notes, problems)
+        attempt = problems.attempt
+        extras = Extras(
+            options=attempt(None, read_options, scope.sections("option")),
+            actuators=tuple(self._actuators),
+            tendons=tuple(self._tendons),
+            equalities=tuple(read_equalities(scope, names, notes, problems)),
+            sensors=tuple(read_sensors(scope, names, notes, problems)),
+            contact_pairs=tuple(pairs),
+            contact_exclusions=tuple(exclusions),
+            keyframes=tuple(read_keyframes(scope, joints, bodies, self._actuators, notes, problems)),
+            reference_configuration=reference_state(joints),
+            joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, notes)),
+            bodies=tuple(attempt([], read_body_settings, bodies, notes)),
+            shapes=tuple(attempt([], read_shape_settings, bodies)),
+            sites=tuple(attempt([], read_sites, bodies, frames)),
+            cameras=tuple(attempt([], read_cameras, bodies, frames, names.bodies)),
+            unused=tuple(attempt([], read_leftovers, scope, bodies, frames, notes)),
+        )
+        self._note(extras)
+        return extras
+
+    def _note(self, extras: Extras) -> None:
+        """Say what is kept and not used."""
+        counts = {
+            "actuator": len(extras.actuators),
+            "tendon": len(extras.tendons),
+            "equality constraint": len(extras.equalities),
+            "sensor": len(extras.sensors),
+            "contact pair": len(extras.contact_pairs),
+            "contact exclusion": len(extras.contact_exclusions),
+            "keyframe": len(extras.keyframes),
+        }
+        kept = [one for part in extras.unused for one in (part.children if part.tag in _GROUPS else (part,))]
+        told = [_told(what, count) for what, count in counts.items() if count]
+        told += [_told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items()]
+        if told:
+            self._notes.add("kept as data in robot.extras", ", ".join(told))
+
+
+_GROUPS = ("asset", "body", "custom", "deformable", "extension")
+
+
+def _told(what: str, count: int) -> str:
+    return f"{count} {what}{'s' if count > 1 and not what.startswith('<') else ''}"

@@ -1,0 +1,84 @@
+"""What <joint> says beyond the joint's place in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kinetree.io.mjcf.bodies import Part
+from kinetree.io.mjcf.values import chosen, limited, polynomial, solimp, solref, user_data
+from kinetree.io.notes import Notes
+from kinetree.model.extras import JointSettings
+
+__all__ = ["read_joint_settings"]
+
+
+def read_joint_settings(joints: Iterable[Part], names: Mapping[int, str], notes: Notes) -> list[JointSettings]:
+    """The settings of those joints that have any; `names` are the joints' names by the identity of their parts;
+    those left out have none."""
+    made = []
+    for part in joints:
+        if id(part) not in names:
+            continue
+        settings = _settings(part, names[id(part)], notes)
+        if settings != JointSettings(settings.joint):
+            made.append(settings)
+    return made
+
+
+def _settings(part: Part, name: str, notes: Notes) -> JointSettings:
+    a = part.attributes
+    if part.element.tag == "freejoint":
+        return JointSettings(name, group=a.whole("group"))
+    kind = a.text("type", "hinge")
+    is_turning = kind in ("hinge", "ball")
+    stiffness, damping = polynomial(a, "stiffness"), polynomial(a, "damping")
+    constant, ratio = a.numbers("springdamper", (0.0, 0.0))
+    force_limited, force_range = False, (0.0, 0.0)
+    if kind in ("hinge", "slide"):
+        force_limited, force_range = limited(a, part.scope.settings, "actuatorfrclimited", "actuatorfrcrange")
+    is_limited, bounds = _range(part) if kind == "ball" else (False, (0.0, 0.0))
+    spring_yield = a.number("springyield")
+    if constant > 0.0 and ratio > 0.0:
+        notes.add(
+            "springdamper, from which MuJoCo makes stiffness and damping by the inertia in the reference "
+            "configuration, is kept as data; the joint's own numbers are those of stiffness and damping",
+            name,
+        )
+    if any(stiffness[1:]) or any(damping[1:]):
+        notes.add("quadratic and cubic springs and dampers are kept as data", name)
+    if spring_yield:
+        notes.add("springs that yield are elastic here; their thresholds are kept as data", name)
+    if kind == "free" and any(stiffness):
+        notes.add("springs of free joints are kept as data", name)
+    if is_limited:
+        notes.add("the largest angles of ball joints are kept as data", name)
+    if force_limited and force_range[0] != -force_range[1]:
+        notes.add("ranges of forces that are not alike in both directions are kept as data", name)
+    is_plain = not any(stiffness[1:]) and kind in ("hinge", "slide")
+    return JointSettings(
+        name,
+        limited=is_limited,
+        range=bounds,
+        margin=a.number("margin"),
+        solref_limit=solref(a, "solreflimit"),
+        solimp_limit=solimp(a, "solimplimit"),
+        solref_friction=solref(a, "solreffriction"),
+        solimp_friction=solimp(a, "solimpfriction"),
+        spring_damper=(constant, ratio),
+        stiffness=(0.0, 0.0, 0.0) if is_plain else stiffness,
+        spring_yield=part.scope.settings.radians(spring_yield) if is_turning else spring_yield,
+        damping=damping if any(damping[1:]) else (0.0, 0.0, 0.0),
+        actuator_force_limited=force_limited and force_range[0] != -force_range[1],
+        actuator_force_range=force_range if force_range[0] != -force_range[1] else (0.0, 0.0),
+        actuators_carry_gravity=a.flag("actuatorgravcomp"),
+        group=a.whole("group"),
+        user=user_data(a),
+    )
+
+
+def _range(part: Part) -> tuple[bool, tuple[float, float]]:
+    """Zero and the largest angle of a ball joint, rad, and whether it is limited to that."""
+    a, settings = part.attributes, part.scope.settings
+    low, high = a.numbers("range", (0.0, 0.0))
+    is_limited = chosen(a, settings, "limited", "range", (low, high))
+    return is_limited, (settings.radians(low), settings.radians(high))

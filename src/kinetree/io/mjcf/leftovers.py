@@ -1,0 +1,81 @@
+"""What has no meaning for a robot's motion, kept as the file has it: assets, lights, pictures, plugins, user's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kinetree.io.document import Element
+from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
+from kinetree.io.mjcf.scopes import Namespace, Scope
+from kinetree.io.mjcf.unused import as_it_is, with_defaults
+from kinetree.io.notes import Notes
+from kinetree.model.extras import Unused
+from kinetree.spatial import Vec3
+
+__all__ = ["read_leftovers"]
+
+_SECTIONS = ("size", "statistic", "visual", "custom", "extension", "deformable")
+_ASSETS = ("texture", "material", "hfield", "skin")
+_NAMING = ("name", "texture", "material")
+_IN_BODIES = ("light", "flexcomp")
+
+
+def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int, str], notes: Notes) -> list[Unused]:
+    """All of these, those of bodies in an element that names the body; `frames` tells which parts have a frame."""
+    made = [as_it_is(element) for tag in _SECTIONS for element in scope.sections(tag) if _holds(element)]
+    made += [as_it_is(one) for section in scope.sections("compiler") for one in section.children]
+    assets = [one for owner, space in scope.instances if not space.suffix for one in _assets(owner, space)]
+    if assets:
+        made.append(Unused("asset", (), tuple(dict.fromkeys(assets))))
+    for body in bodies:
+        parts = [_placed(part) for tag in _IN_BODIES for part in body.parts.get(tag, [])]
+        parts += [
+            _placed(part) for tag in ("site", "camera") for part in body.parts.get(tag, []) if id(part) not in frames
+        ]
+        if parts:
+            made.append(Unused("body", (("name", body.name),), tuple(parts)))
+        for part in body.parts.get("flexcomp", []):
+            notes.add("deformable bodies move in MuJoCo, but are not in this robot", part.name or body.name)
+    for section in scope.sections("deformable"):
+        for flex in section.all("flex"):
+            notes.add(
+                "deformable bodies move in MuJoCo, but are not in this robot", flex.attributes.get("name", "flex")
+            )
+    for owner, _ in scope.instances:
+        if owner is not scope and (owner.sections("option") or owner.sections("deformable")):
+            notes.add("options and deformable bodies of attached models are left out", str(owner.path.name))
+    return made
+
+
+def _holds(element: Element) -> bool:
+    return bool(element.attributes or element.children)
+
+
+def _assets(scope: Scope, space: Namespace) -> Iterator[Unused]:
+    for section in scope.sections("asset"):
+        for element in section.children:
+            if element.tag not in _ASSETS:
+                continue
+            has_defaults = element.tag in ("texture", "material")
+            one = with_defaults(scope.attributes(element, element.tag)) if has_defaults else as_it_is(element)
+            if space.prefix:
+                named = tuple((key, space.of(text) if key in _NAMING else text) for key, text in one.attributes)
+                one = replace(one, attributes=named)
+            yield one
+
+
+def _placed(part: Part) -> Unused:
+    """An element of a body with its placement in the body, not in a frame around it."""
+    one = with_defaults(part.attributes)
+    attributes = dict(one.attributes)
+    if part.name:
+        attributes["name"] = part.name
+    if part.frame is not IDENTITY and one.tag == "light":
+        a, R = part.attributes, part.frame.E.T
+        position = part.frame.r + R @ Vec3(*a.numbers("pos", (0.0, 0.0, 0.0)))
+        direction = R @ Vec3(*a.numbers("dir", (0.0, 0.0, -1.0)))
+        attributes["pos"], attributes["dir"] = (
+            " ".join(f"{float(x):.17g}" for x in vector.components()) for vector in (position, direction)
+        )
+    return replace(one, attributes=tuple(attributes.items()))

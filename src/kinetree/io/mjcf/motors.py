@@ -1,0 +1,138 @@
+"""What actuators add to joints: motors, inertia and damping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+from itertools import pairwise
+
+from kinetree.io.mjcf.bodies import BodyPart
+from kinetree.io.mjcf.joints import MovingJoint
+from kinetree.io.mjcf.names import Names
+from kinetree.io.notes import Notes
+from kinetree.joints import FloatingBase, Free
+from kinetree.model.extras import Actuator, Tendon, TendonJoint, TendonShape, TendonSite
+from kinetree.records import record
+
+__all__ = ["NO_MOTORS", "Motors", "read_motors"]
+
+_ALL_SIX = (True,) * 6
+
+
+@record(slots=True)
+class Motors:
+    """What actuators do to joints, by the joints' names."""
+
+    are_known: bool = False
+    """Whether actuators say which degrees of freedom have a motor."""
+    flags: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+    """Six flags each, of which a joint with fewer degrees of freedom has the first."""
+    armature: dict[str, float] = field(default_factory=dict)
+    damping: dict[str, float] = field(default_factory=dict)
+
+    def actuated(self, joint: str, count: int) -> tuple[bool, ...] | None:
+        """Whether each of a joint's degrees of freedom has a motor; None if actuators do not say so."""
+        if not self.are_known:
+            return None
+        return self.flags.get(joint, (False,) * 6)[:count]
+
+    def moved(self, name: str, joint: MovingJoint) -> MovingJoint:
+        """A joint with what its actuators add."""
+        inertia, damping = self.armature.get(name, 0.0), self.damping.get(name, 0.0)
+        if inertia or damping:
+            joint.armature = tuple(x + inertia for x in joint.armature)
+            joint.damping = tuple(x + damping for x in joint.damping)
+            if inertia and isinstance(joint.kind, Free):
+                joint.kind = FloatingBase()
+        return joint
+
+    def _set(self, joint: str, flags: Sequence[bool]) -> None:
+        old = self.flags.get(joint, (False,) * 6)
+        given = (*flags, *(False,) * (6 - len(flags)))
+        self.flags[joint] = tuple(a or b for a, b in zip(old, given, strict=True))
+
+
+NO_MOTORS = Motors()
+
+
+def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names: Names, notes: Notes) -> Motors:
+    """What all actuators do to joints.
+
+    A degree of freedom has a motor if an actuator acts on its joint, on a tendon that it moves, or between two bodies
+    on both sides of it. Forces on one body from outside, such as a propeller's, are not those of a joint's motor.
+    """
+    motors = Motors()
+    by_name = {tendon.name: tendon for tendon in tendons}
+    for one in actuators:
+        gear2 = one.gear[0] * one.gear[0]
+        if one.transmission in ("joint", "jointinparent"):
+            motors._set(one.target, _of_joint(one, names))
+            motors.armature[one.target] = motors.armature.get(one.target, 0.0) + one.armature * gear2
+            motors.damping[one.target] = motors.damping.get(one.target, 0.0) + one.damping[0] * gear2
+            if one.armature or one.damping[0]:
+                notes.add("joints have the inertia and damping of their actuators, times gear²", one.target)
+            if any(one.damping[1:]):
+                notes.add("quadratic and cubic damping of actuators is kept as data", one.name)
+        elif one.transmission == "tendon":
+            for joint in _of_tendon(by_name[one.target], names):
+                motors._set(joint, _ALL_SIX)
+        elif one.reference:
+            for joint in _between(one.target, one.reference, names):
+                motors._set(joint, _ALL_SIX)
+        else:
+            notes.add("actuators that push a body from outside are no motors of joints", one.name or one.target)
+        if one.transmission == "tendon" and one.armature:
+            notes.add(
+                "inertia of tendons' velocity is kept as data, though MuJoCo adds it to the mass matrix", one.target
+            )
+    motors.are_known = any(any(flags) for flags in motors.flags.values())
+    return motors
+
+
+def _of_joint(one: Actuator, names: Names) -> tuple[bool, ...]:
+    part = names.joints[one.target][0]
+    kind = "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
+    if kind in ("hinge", "slide"):
+        return (True,)
+    is_parent = one.transmission == "jointinparent"
+    if kind == "ball":
+        return (True,) * 3 if is_parent or one.gain == "so3" else tuple(bool(x) for x in one.gear[:3])
+    linear = (any(one.gear[:3]),) * 3
+    return (*linear, *((any(one.gear[3:]),) * 3 if is_parent else tuple(bool(x) for x in one.gear[3:])))
+
+
+def _of_tendon(tendon: Tendon, names: Names) -> Iterator[str]:
+    bodies = []
+    for step in tendon.path:
+        if isinstance(step, TendonJoint):
+            if step.coefficient:
+                yield step.joint
+        elif isinstance(step, TendonSite):
+            bodies.append(names.parts["site"][step.site][1])
+        elif isinstance(step, TendonShape):
+            bodies.append(names.parts["geom"][step.shape][1])
+    for one, other in pairwise(bodies):
+        yield from _joints_between(one, other, names)
+
+
+def _between(site: str, other: str, names: Names) -> Iterator[str]:
+    sites = names.parts["site"]
+    return _joints_between(sites[site][1], sites[other][1], names)
+
+
+def _joints_between(one: BodyPart, other: BodyPart, names: Names) -> Iterator[str]:
+    """The joints on the way from one body to another."""
+    mine, others = list(_way_out(one, names)), list(_way_out(other, names))
+    common = {body.name for body in mine} & {body.name for body in others}
+    for body in (*mine, *others):
+        if body.name not in common:
+            for joint in body.joints:
+                if joint.name:
+                    yield joint.name
+
+
+def _way_out(body: BodyPart, names: Names) -> Iterator[BodyPart]:
+    at: BodyPart | None = body
+    while at is not None:
+        yield at
+        at = names.above.get(at.name)

@@ -1,0 +1,80 @@
+"""Actuators: what they act on, and how their force follows from controls."""
+
+from __future__ import annotations
+
+from kinetree.model.extras.unused import Unused
+from kinetree.record_text import call_text
+from kinetree.records import record
+
+__all__ = ["Actuator"]
+
+
+@record(frozen=True, slots=True, repr=False)
+class Actuator:
+    """Something that exerts a force through a transmission.
+
+    Its force is gain · input + bias, where the input is the activation if it has dynamics, and the control otherwise;
+    gain and bias are functions of the transmission's length and velocity, which `gain`, `bias` and their parameters
+    give as MuJoCo defines them. Shortcuts of files, such as position servos, are written in these terms.
+    """
+
+    name: str
+    transmission: str
+    """"joint", "jointinparent", "tendon", "site", "slidercrank" or "body": what the force acts on."""
+    target: str
+    """The name of that joint, tendon, site or body; of a slider-crank, the site where crank and rod meet."""
+    reference: str = ""
+    """The site in whose frame a site's motion is measured; of a slider-crank, the site of the slider."""
+    gear: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    """What length and force are multiplied by; for sites, ball and free joints the axes of force, then of torque."""
+    crank_length: float = 0.0
+    """Length of a slider-crank's rod, m."""
+    kind: str = "general"
+    """The word of the file, such as "motor" or "position"."""
+    dynamics: str = "none"
+    """"none", "integrator", "filter", "filterexact", "pid", "dcmotor", "muscle" or "user": of the activation."""
+    dynamics_parameters: tuple[float, ...] = (1.0, *(0.0,) * 9)
+    gain: str = "fixed"
+    """"fixed", "affine", "muscle", "dcmotor", "pid", "so3" or "user"."""
+    gain_parameters: tuple[float, ...] = (1.0, *(0.0,) * 9)
+    bias: str = "none"
+    """"none", "affine", "muscle", "dcmotor", "so3" or "user"."""
+    bias_parameters: tuple[float, ...] = (0.0,) * 10
+    damping_ratio: float | None = None
+    """Of a servo whose damping follows from the inertia that it moves in the reference configuration: the ratio to
+    critical damping; the third bias parameter is then 0 here."""
+    inputs: tuple[str, ...] = ()
+    """What its controls are, such as "pos" and "vel", if it says so."""
+    control_limited: bool = False
+    control_range: tuple[float, float] = (0.0, 0.0)
+    velocity_range: tuple[float, float] = (0.0, 0.0)
+    """Of the velocity among its controls, if both are not 0."""
+    feedforward_range: tuple[float, float] = (0.0, 0.0)
+    """Of the force among its controls, if both are not 0."""
+    force_limited: bool = False
+    force_range: tuple[float, float] = (0.0, 0.0)
+    activation_limited: bool = False
+    activation_range: tuple[float, float] = (0.0, 0.0)
+    activation_size: int = 0
+    """Numbers of its activation."""
+    acts_early: bool = False
+    """Whether the force follows from the activation at the end of a time step."""
+    length_range: tuple[float, float] = (0.0, 0.0)
+    """Range of the transmission's length; 0 0 if it is not given."""
+    damping: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Linear, quadratic and cubic damping that it adds to its joint or tendon, before gear²."""
+    armature: float = 0.0
+    """Inertia that it adds to its joint or tendon, before gear². A joint's `armature` has it already."""
+    group: int = 0
+    samples: int = 0
+    """Controls that are kept for a delay."""
+    interpolation: str = "zoh"
+    """"zoh", "linear" or "cubic": between those controls."""
+    delay: float = 0.0
+    """Delay of the controls, s."""
+    user: tuple[float, ...] = ()
+    plugin: Unused | None = None
+    """The plugin that computes its force, as the file has it."""
+
+    def __repr__(self) -> str:
+        return call_text(self)

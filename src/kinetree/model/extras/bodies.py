@@ -1,0 +1,70 @@
+"""What simulators know of bodies, their shapes and their sites that a rigid-body model does not use."""
+
+from __future__ import annotations
+
+from kinetree.model.extras.unused import Unused
+from kinetree.record_text import call_text
+from kinetree.records import record
+
+__all__ = ["BodySettings", "ShapeSettings", "Site"]
+
+
+@record(frozen=True, slots=True, repr=False)
+class BodySettings:
+    """Settings of a body."""
+
+    body: str
+    gravity_compensation: float = 0.0
+    """How much of its weight is carried by a force at its centre of mass; 1 is all of it."""
+    mocap: bool = False
+    """Whether it is moved from outside; it is fixed to the world here."""
+    sleep: str = "auto"
+    """"auto", "never", "allowed" or "init": whether a simulation may stop computing it."""
+    simple: str = "auto"
+    user: tuple[float, ...] = ()
+    plugin: Unused | None = None
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+
+@record(frozen=True, slots=True, repr=False)
+class ShapeSettings:
+    """Settings of a shape, the geometry of this index of its body."""
+
+    body: str
+    index: int
+    name: str = ""
+    group: int = 0
+    material: str = ""
+    fluid_shape: str = "none"
+    """"none" or "ellipsoid": how forces of a medium on it are computed."""
+    fluid_coefficients: tuple[float, ...] = (0.5, 0.25, 1.5, 1.0, 1.0)
+    """Drag of a blunt and of a slender body, of rotation; lift by Kutta and by Magnus."""
+    casts_shadow: bool = True
+    user: tuple[float, ...] = ()
+    plugin: Unused | None = None
+
+    def __repr__(self) -> str:
+        return call_text(self)
+
+
+@record(frozen=True, slots=True, repr=False)
+class Site:
+    """The shape of a site, whose frame is among the robot's; sensors of touch and tendons use it."""
+
+    name: str
+    body: str
+    frame: str
+    """The name of its frame."""
+    shape: str = "sphere"
+    size: tuple[float, float, float] = (0.005, 0.005, 0.005)
+    """Radius and half lengths, m."""
+    mesh: str = ""
+    group: int = 0
+    material: str = ""
+    color: tuple[float, ...] = (0.5, 0.5, 0.5, 1.0)
+    user: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return call_text(self)
