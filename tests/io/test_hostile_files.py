@@ -86,7 +86,12 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "there are two bodies named 'l'",
     ),
     "blank lines": (lambda: b"\n" * (SIZE - 9) + b"<robot/>", "one tag or text here is 16,"),
-    "deep nesting": (lambda: b"<robot>" + b"<link>" * 1_200_000, "more than 100 deep"),
+    "deep nesting": (lambda: b"<robot>" + b"<link>" * 1_200_000, "more than 500 deep"),
+    "deep data": (lambda: b"<robot><gazebo>" + b"<a>" * 400 + b"</a>" * 400 + b"</gazebo></robot>", "nested more than"),
+    "a million elements of data": (
+        lambda: b"<robot><gazebo>" + b"<a/>" * 1_400_000 + b"</gazebo></robot>", "more than 200,000 elements inside"
+    ),
+    "a million simulators": (lambda: b"<robot>" + b"<gazebo/>" * 1_400_000 + b"</robot>", "for simulators; the limit"),
     "four million tiny elements": (lambda: _filled(lambda _: "<a/>"), "tags; the limit is 1,500,000"),
     "tiny elements that are skipped": (lambda: _filled(lambda i: f"<a{i}/>        ", megabytes=4), "has no bodies"),
     "a million tiny elements that are kept": (

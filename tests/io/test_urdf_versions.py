@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import warnings
 from pathlib import Path
 
@@ -179,6 +180,18 @@ def test_parts_for_simulators_are_kept_as_they_are_written(tmp_path: Path) -> No
     assert robot.extras.unused[0].where.endswith("arm.urdf:58: <gazebo>")
     assert any("without an effect on the motion: <gazebo> (1), <ros2_control> (1)" in note for note in robot.notes)
     assert not any("skipped" in note for note in robot.notes)
+
+
+def test_deep_data_can_be_kept_compared_and_written(tmp_path: Path) -> None:
+    deep = "<gazebo>" + "<a>" * 60 + "</a>" * 60 + "</gazebo></robot>"
+    robot = kt.load(write(tmp_path, ARM.replace("</robot>", deep)))
+    assert kt.from_text(kt.to_text(robot)) == robot
+    assert pickle.loads(pickle.dumps(robot)) == robot
+    assert repr(robot.extras)
+    with pytest.raises(kt.ModelError, match="nested more than 60 deep"):
+        kt.load(
+            write(tmp_path, ARM.replace("</robot>", deep.replace("<a>" * 60 + "</a>" * 60, "<a>" * 61 + "</a>" * 61)))
+        )
 
 
 def test_images_on_shapes(tmp_path: Path) -> None:

@@ -24,13 +24,14 @@ from kinetree.model.problems import STRICT, Problems
 from kinetree.problems import problem
 from kinetree.records import record
 
-__all__ = ["Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
+__all__ = ["MAX_RAW", "Document", "Element", "Shape", "Unknown", "read_bytes", "read_document", "root_of", "shown"]
 
 MAX_BYTES = 32 * 2**20
 MAX_TAGS = 1_500_000
 MAX_TOKEN = 2**20
 MAX_DEPTH = 500
 MAX_TEXT = 4096
+MAX_RAW = 200_000
 MAX_SKIPPED_KINDS = 1000
 
 
@@ -273,6 +274,7 @@ class _Parser:
         self._open: Element | None = None
         self._open_shapes: list[Shape] = []
         self._only_root = False
+        self._raw = 0
         self._reads_text = False
         self._skip_depth = 0
         self._depth = 0
@@ -335,6 +337,10 @@ class _Parser:
             name = children.get(tag)
             if name is None and self._open_shapes[-1].is_raw:
                 shape = _RAW
+                self._raw += 1
+                if self._raw > MAX_RAW:
+                    told = f"more than {MAX_RAW:,} elements inside others are not defined by the format"
+                    raise _error(self._file, self._line, told, "too-large")
             elif name is None:
                 assert self._document is not None
                 _count(self._document.skipped, f"{above.tag}/{shown(tag)}")

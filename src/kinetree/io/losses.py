@@ -34,9 +34,9 @@ class Losses:
         for entry in fields(extras):
             if entry.name in held:
                 continue
-            held = getattr(extras, entry.name)
-            if held:
-                count = f"{len(held)} of them" if isinstance(held, tuple) else "one record"
+            value = getattr(extras, entry.name)
+            if value:
+                count = f"{len(value)} of them" if isinstance(value, tuple) else "one record"
                 self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
 
     def lose_contacts(self, link: LinkSpec) -> None:

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from kinetree.io.document import Document, Element, read_document
+from kinetree.io.document import MAX_RAW, Document, Element, read_document
 from kinetree.io.numbers import number, numbers
 from kinetree.io.srdf.names import Names
 from kinetree.io.srdf.shapes import SHAPES
-from kinetree.io.urdf.raw import MAX_RAW, as_written, count
+from kinetree.io.urdf.raw import as_written
 from kinetree.model import Model
 from kinetree.model.extras import (
     BodySpheres,
@@ -41,6 +41,8 @@ def read_srdf(path: Path, robot: Model) -> Model:
         root.fail("this is no SRDF file: it must begin with <robot> and hold groups, states and pairs, not links")
     if robot.extras.groups or robot.extras.named_states:
         root.fail(f"{robot.name!r} has groups and named states already; load the robot from a file without them")
+    if len(root.children) > MAX_RAW:
+        root.fail(f"there are {len(root.children):,} groups, states, pairs and others; the limit is {MAX_RAW:,}")
     names = Names(robot, root)
     reader = _Reader(names)
     extras = Extras(
@@ -90,10 +92,7 @@ class _Reader:
 
     def unknown(self, root: Element) -> list[Element]:
         """The elements that SRDF does not define."""
-        found = [child for child in root.children if child.tag not in SHAPES["robot"].children]
-        if (size := sum(map(count, found))) > MAX_RAW:
-            root.fail(f"there are {size:,} elements that SRDF does not define; the limit is {MAX_RAW:,}")
-        return found
+        return [child for child in root.children if child.tag not in SHAPES["robot"].children]
 
     def groups(self, root: Element) -> tuple[JointGroup, ...]:
         """All groups, none of which may hold itself."""

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from kinetree.io.document import Element
+from kinetree.io.document import MAX_RAW, Element
 from kinetree.model.extras import Unused
 
 __all__ = ["MAX_RAW", "as_written", "count"]
 
-MAX_RAW = 200_000
 _LONGEST = 100_000
+_DEEPEST = 60
+"""The depth of records that texts, pickles and comparisons can go through."""
 
 
-def as_written(element: Element) -> Unused:
+def as_written(element: Element, depth: int = 0) -> Unused:
     """The element with all that is in it."""
+    if depth > _DEEPEST:
+        element.fail(f"elements that are kept as data are nested more than {_DEEPEST} deep here")
     text = element.content.strip()
     if len(text) > _LONGEST:
         element.fail(f"holds {len(text):,} characters of text; the limit is {_LONGEST:,}")
-    return Unused(
-        element.tag, tuple(element.attributes.items()), tuple(map(as_written, element.children)), text, str(element)
-    )
+    inside = tuple([as_written(child, depth + 1) for child in element.children])
+    return Unused(element.tag, tuple(element.attributes.items()), inside, text, str(element))
 
 
 def count(element: Element) -> int:
     """The number of elements in it, itself included."""
-    return 1 + sum(map(count, element.children))
+    found, pending = 0, [element]
+    while pending:
+        found += 1
+        pending.extend(pending.pop().children)
+    return found

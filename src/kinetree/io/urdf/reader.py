@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kinetree.io.collector import collector_paused
-from kinetree.io.document import Document, Element, read_document
+from kinetree.io.document import MAX_RAW, Document, Element, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.notes import Notes
 from kinetree.io.skipped import skipped_parts
@@ -18,7 +18,7 @@ from kinetree.io.urdf.controllers import ControllerReader
 from kinetree.io.urdf.geometry import GeometryReader
 from kinetree.io.urdf.joints import read_joint
 from kinetree.io.urdf.links import read_link
-from kinetree.io.urdf.raw import MAX_RAW, as_written, count
+from kinetree.io.urdf.raw import as_written
 from kinetree.io.urdf.shapes import SHAPES
 from kinetree.io.urdf.suspicious import suspicious_elements
 from kinetree.io.urdf.transmissions import read_transmission
@@ -133,8 +133,8 @@ def _extras(robot: Element, geometry: GeometryReader, controllers: ControllerRea
     raw = [child for child in robot.children if child.tag in _RAW]
     if not raw and not controllers.found and not geometry.textures:
         return NO_EXTRAS
-    if (size := sum(map(count, raw))) > MAX_RAW:
-        robot.fail(f"there are {size:,} elements of transmissions, sensors and simulators; the limit is {MAX_RAW:,}")
+    if len(raw) > MAX_RAW:
+        robot.fail(f"there are {len(raw):,} elements for simulators; the limit is {MAX_RAW:,}", "too-large")
     joints = {joint.attributes.get("name", "") for joint in robot.all("joint")}
     transmissions: list[Transmission] = []
     unused: list[Unused] = []
