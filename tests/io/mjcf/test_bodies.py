@@ -112,6 +112,9 @@ AGREE = {
         geom=GEOM + '<inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>',
         more='<compiler inertiafromgeom="true"/>',
     ),
+    "an inertia that no geoms override": arm(
+        geom='<inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>', more='<compiler inertiafromgeom="true"/>'
+    ),
     "a full inertia": arm(geom='<inertial pos="0.1 0 0" mass="1" fullinertia="0.3 0.2 0.25 0.01 -0.02 0.03"/>'),
     "bounds of mass and inertia": arm(
         geom='<inertial pos="0.1 0 0" mass="1e-4" diaginertia="1e-6 1e-5 1e-5"/>',

@@ -54,18 +54,22 @@ def body_mass(body: BodyPart, geoms: Sequence[Geom]) -> Mass:
     """The mass of a body, with the corrections that the settings ask for."""
     settings = body.part.scope.settings
     inertial = body.parts.get("inertial", [])
-    if inertial and settings.inertia_from_geoms is not True:
+    found = None
+    if settings.inertia_from_geoms is True or not inertial:
+        found = _of_geoms([geom for geom in geoms if is_weighed(body, geom.group)])
+    if found is None and inertial:
         found = _explicit(inertial[0], settings)
-    else:
-        found = _of_geoms([geom for geom in geoms if is_weighed(body, geom.group)], body)
+    elif found is None:
+        # MuJoCo puts the centre of mass of a massless body where its frame is in the body around it.
+        found = Mass(0.0, _NOTHING, Transform(IDENTITY.E, Vec3(*body.part.attributes.numbers("pos", _NOTHING))))
     return _corrected(found, body, inertial, settings)
 
 
-def _of_geoms(geoms: Sequence[Geom], body: BodyPart) -> Mass:
+def _of_geoms(geoms: Sequence[Geom]) -> Mass | None:
+    """The mass of these geoms together; None if they have none."""
     solids = [(geom, *solid) for geom in geoms if (solid := geom.solid()) is not None]
     if not solids:
-        # MuJoCo puts the centre of mass of a massless body where its frame is in the body around it.
-        return Mass(0.0, _NOTHING, Transform(IDENTITY.E, Vec3(*body.part.attributes.numbers("pos", _NOTHING))))
+        return None
     if len(solids) == 1:
         geom, mass, moments = solids[0]
         return Mass(mass, moments, geom.placement)
