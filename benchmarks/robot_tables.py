@@ -72,7 +72,7 @@ def main() -> None:
         parts.append(section(package, format, rows))
         if format == "URDF":
             parts.append(mujoco_section(package, files, folder))
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+        PAGE.write_text("\n".join(parts), encoding="utf-8")
 
 
 def installed(package: str) -> Path | None:
