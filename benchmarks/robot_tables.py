@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -72,7 +73,7 @@ def main() -> None:
         parts.append(section(package, format, rows))
         if format == "URDF":
             parts.append(mujoco_section(package, files, folder))
-    PAGE.write_text("\n".join(parts), encoding="utf-8")
+        PAGE.write_text("\n".join(parts), encoding="utf-8")
 
 
 def installed(package: str) -> Path | None:
@@ -144,8 +145,9 @@ def reason(beside: Counterpart) -> str:
 
 
 def short(text: str, path: Path) -> str:
-    """A message without the path of the file and what would break a table."""
-    return text.replace(str(path), path.name).replace("|", "\\|").replace("\n", " ")
+    """A message without folders of this machine and what would break a table."""
+    text = re.sub(r"(?<![\w.])/(?:[^\s/:'\"]+/)+", "", text.replace(str(path), path.name))
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
