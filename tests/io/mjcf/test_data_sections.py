@@ -51,7 +51,8 @@ AGREE = {
         <ballquat joint="ball"/><ballangvel joint="ball"/><jointlimitpos joint="j"/>
         <jointactuatorfrc joint="j"/></sensor>""",
     "sensors of tendons and actuators": """<sensor><tendonpos tendon="t"/><tendonlimitfrc tendon="t"/>
-        <actuatorpos actuator="m"/><actuatorfrc actuator="n" nsample="3" delay="0.01" interval="0.1 0.05"/></sensor>""",
+        <actuatorpos actuator="m"/>
+        <actuatorfrc actuator="n" nsample="3" delay="0.01" interval="0.1 -0.1"/></sensor>""",
     "sensors of frames": """<sensor><framepos objtype="body" objname="b"/><framequat objtype="xbody" objname="b"/>
         <framexaxis objtype="site" objname="s" reftype="camera" refname="eye"/><framelinacc objtype="geom" objname="g"/>
         <frameangvel objtype="camera" objname="eye" reftype="body" refname="world"/></sensor>""",
@@ -106,6 +107,10 @@ REFUSED = {
     ),
     "two things": ('<sensor><contact geom1="g" body1="b"/></sensor>', "it has both body1 and geom1; remove one"),
     "a user's sensor without size": ('<sensor><user name="u"/></sensor>', 'add dim="…"'),
+    "a positive phase": (
+        '<sensor><clock interval="0.1 0.2"/></sensor>',
+        "its phase is 0.2 s, but it cannot be positive",
+    ),
     "two sensors of one name": ('<sensor><clock name="c"/><clock name="c"/></sensor>', "two sensors named 'c'"),
     "a short keyframe": (
         '<keyframe><key qpos="1 2"/></keyframe>',

@@ -133,7 +133,7 @@ def _joint_type(names: Names, joint: str) -> str:
 
 
 def _damping_ratio(law: Law) -> tuple[float | None, tuple[float, ...]]:
-    """A servo's ratio of damping, which stands in its bias as a positive number, and the bias without it."""
+    """A servo's ratio of damping, which its bias has as a positive number, and the bias without it."""
     bias, kp = law.bias_parameters, law.gain_parameters[0]
     if bias[2] <= 0.0 or law.gain not in ("fixed", "pid", "so3") or (law.gain != "pid" and kp != -bias[1]):
         return None, bias
