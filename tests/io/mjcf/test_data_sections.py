@@ -52,7 +52,7 @@ AGREE = {
         <jointactuatorfrc joint="j"/></sensor>""",
     "sensors of tendons and actuators": """<sensor><tendonpos tendon="t"/><tendonlimitfrc tendon="t"/>
         <actuatorpos actuator="m"/>
-        <actuatorfrc actuator="n" nsample="3" delay="0.01" interval="0.1 -0.1"/></sensor>""",
+        <actuatorfrc actuator="n" nsample="3" delay="0.01" interval="0.1 -0.05"/></sensor>""",
     "sensors of frames": """<sensor><framepos objtype="body" objname="b"/><framequat objtype="xbody" objname="b"/>
         <framexaxis objtype="site" objname="s" reftype="camera" refname="eye"/><framelinacc objtype="geom" objname="g"/>
         <frameangvel objtype="camera" objname="eye" reftype="body" refname="world"/></sensor>""",
@@ -109,7 +109,7 @@ REFUSED = {
     "a user's sensor without size": ('<sensor><user name="u"/></sensor>', 'add dim="…"'),
     "a positive phase": (
         '<sensor><clock interval="0.1 0.2"/></sensor>',
-        "its phase is 0.2 s, but it cannot be positive",
+        "the phase between -period and zero",
     ),
     "two sensors of one name": ('<sensor><clock name="c"/><clock name="c"/></sensor>', "two sensors named 'c'"),
     "a short keyframe": (
