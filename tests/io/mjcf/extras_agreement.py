@@ -426,7 +426,10 @@ def _contacts(d: Differences, robot: kt.Model, m: Any) -> None:
 
 def _keyframes(d: Differences, robot: kt.Model, m: Any) -> None:
     held = robot.extras.keyframes
-    d.same("number of keyframes", len(held), m.nkey)
+    for k in range(len(held), m.nkey):  # <size nkey> asks for empty ones
+        d.same(f"empty keyframe {k}", m.key(k).name, "")
+        d.same(f"empty keyframe {k} q", m.key_qpos[k], m.qpos0)
+    d.same("enough keyframes", len(held) <= m.nkey, True)
     layout = kt.Layout(robot, "mujoco") if robot.nv else None
     if layout is not None:
         assert robot.extras.reference_configuration is not None
@@ -443,10 +446,10 @@ def _keyframes(d: Differences, robot: kt.Model, m: Any) -> None:
         d.same(f"{at} activations", key.activations, m.key_act[k])
         d.same(f"{at} controls", key.controls, m.key_ctrl[k])
         d.same(f"{at} mocap positions", np.ravel(key.mocap_positions), m.key_mpos[k], 1e-9)
-        turns = np.array([(w, x, y, z) for x, y, z, w in key.mocap_rotations]).ravel()
+        turns = np.array([(w, x, y, z) for x, y, z, w in key.mocap_rotations]).reshape(-1, 4)
         given = np.array(m.key_mquat[k]).reshape(-1, 4)
-        given = given / np.linalg.norm(given, axis=-1, keepdims=True)
-        d.same(f"{at} mocap rotations", turns, given.ravel(), 1e-9)
+        alike = np.abs((turns * given).sum(axis=-1)) / np.linalg.norm(given, axis=-1)
+        d.same(f"{at} mocap rotations", alike, np.ones(m.nmocap), 1e-9)
 
 
 def _unsigned(qpos: Any, m: Any) -> Any:

@@ -39,6 +39,10 @@ class Attributes:
         """The element that decides an attribute: this one, or the nearest default; None if none has it."""
         return self._owners.get(name)
 
+    def has_any(self, names: frozenset[str]) -> bool:
+        """Whether the element or one of its defaults has any of these attributes."""
+        return not names.isdisjoint(self._owners)
+
     def texts(self) -> dict[str, str]:
         """The texts of all attributes, each from the element that decides it."""
         return {name: owner.attributes[name] for name, owner in self._owners.items()}

@@ -14,6 +14,8 @@ from kinetree.model.extras import BodySettings, Camera, ShapeSettings, Site, Unu
 
 __all__ = ["read_body_settings", "read_cameras", "read_shape_settings", "read_sites"]
 
+_OF_BODIES = frozenset({"gravcomp", "mocap", "sleep", "simple", "user"})
+_OF_SHAPES = frozenset({"group", "material", "fluidshape", "fluidcoef", "castshadow", "user"})
 _FLUID = (0.5, 0.25, 1.5, 1.0, 1.0)
 _GRAY = (0.5, 0.5, 0.5, 1.0)
 _SHAPES = same("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
@@ -26,6 +28,8 @@ def read_body_settings(bodies: Sequence[BodyPart], notes: Notes) -> list[BodySet
     made = []
     for body in bodies[1:]:
         a = body.part.attributes
+        if not a.has_any(_OF_BODIES) and "plugin" not in body.parts:
+            continue
         plugin = _plugin([part.element for part in body.parts.get("plugin", [])])
         settings = BodySettings(
             body.name,
@@ -53,6 +57,8 @@ def read_shape_settings(bodies: Sequence[BodyPart]) -> list[ShapeSettings]:
     for body in bodies:
         for k, part in enumerate(body.parts.get("geom", [])):
             a = part.attributes
+            if not a.has_any(_OF_SHAPES) and not part.element.children:
+                continue
             settings = ShapeSettings(
                 body.name,
                 k,

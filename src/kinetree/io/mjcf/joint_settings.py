@@ -11,18 +11,30 @@ from kinetree.model.extras import JointSettings
 
 __all__ = ["read_joint_settings"]
 
+_OWN = frozenset({
+    "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "springdamper", "stiffness",
+    "springyield", "damping", "actuatorfrcrange", "actuatorfrclimited", "actuatorgravcomp", "group", "user",
+})  # fmt: skip
+"""Attributes from which settings come."""
+
 
 def read_joint_settings(joints: Iterable[Part], names: Mapping[int, str], notes: Notes) -> list[JointSettings]:
     """The settings of those joints that have any; `names` are the joints' names by the identity of their parts;
     those left out have none."""
     made = []
     for part in joints:
-        if id(part) not in names:
+        if id(part) not in names or not (part.attributes.has_any(_OWN) or _may_be_limited(part)):
             continue
         settings = _settings(part, names[id(part)], notes)
         if settings != JointSettings(settings.joint):
             made.append(settings)
     return made
+
+
+def _may_be_limited(part: Part) -> bool:
+    """Whether it is a ball joint with a range."""
+    a = part.attributes
+    return a.text("type") == "ball" and ("range" in a or "limited" in a)
 
 
 def _settings(part: Part, name: str, notes: Notes) -> JointSettings:

@@ -64,6 +64,10 @@ def _sensor(element: Element, reference: Reference) -> Sensor:
     if tag == "user" and "dim" not in a:
         a.fail('it does not say how many numbers it has; add dim="…"')
     period, phase = a.numbers("interval", (0.0, 0.0), least=1)
+    if period < 0.0 or phase > 0.0 or (phase and phase <= -period):
+        a.fail(
+            f"its interval is {period:g} {phase:g} s; the period is positive, and the phase between -period and zero"
+        )
     own = reference.space.of(element.attributes.get("name", ""))
     reference.names.add("sensor", own, element)
     return Sensor(

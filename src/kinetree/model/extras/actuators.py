@@ -41,16 +41,16 @@ class Actuator:
     """"none", "affine", "muscle", "dcmotor", "so3" or "user"."""
     bias_parameters: tuple[float, ...] = (0.0,) * 10
     damping_ratio: float | None = None
-    """Of a servo whose damping follows from the inertia that it moves in the reference configuration: the ratio to
-    critical damping; the third bias parameter is then 0 here."""
+    """The ratio to critical damping of a servo whose damping follows from the inertia that it moves in the reference
+    configuration; the third bias parameter is then 0 here."""
     inputs: tuple[str, ...] = ()
     """What its controls are, such as "pos" and "vel", if it says so."""
     control_limited: bool = False
     control_range: tuple[float, float] = (0.0, 0.0)
     velocity_range: tuple[float, float] = (0.0, 0.0)
-    """Of the velocity among its controls, if both are not 0."""
+    """Range of the velocity among its controls; 0 0: no range."""
     feedforward_range: tuple[float, float] = (0.0, 0.0)
-    """Of the force among its controls, if both are not 0."""
+    """Range of the force among its controls; 0 0: no range."""
     force_limited: bool = False
     force_range: tuple[float, float] = (0.0, 0.0)
     activation_limited: bool = False

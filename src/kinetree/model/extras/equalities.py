@@ -20,20 +20,20 @@ class Equality:
     """"body", "site", "joint", "tendon" or "flex": what `first` and `second` name."""
     first: str
     second: str = ""
-    """Of bodies, "world" if none is given; of a joint or tendon, "" if the first is to be constant."""
+    """For bodies, "world" if none is given; for a joint or tendon, "" if the first is to be constant."""
     active: bool = True
     anchor: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Of bodies, the point that they share: of a connection in the first body's frame, of a weld in the second's, m."""
+    """The point that bodies share, m: for a connection in the first body's frame, for a weld in the second's."""
     relative_position: tuple[float, float, float] | None = None
-    """Of a weld, the second body's origin in the first's frame, m; None: as in the reference configuration."""
+    """For a weld, the second body's origin in the first's frame, m; None: as in the reference configuration."""
     relative_rotation: tuple[float, float, float, float] | None = None
-    """Of a weld, the second body's attitude in the first's frame, a quaternion x y z w."""
+    """For a weld, the second body's attitude in the first's frame, a quaternion x y z w."""
     torque_scale: float = 1.0
-    """Of a weld, how much attitudes count beside positions, m."""
+    """For a weld, how much attitudes count beside positions, m."""
     coefficients: tuple[float, float, float, float, float] = (0.0, 1.0, 0.0, 0.0, 0.0)
-    """Of joints and tendons: the first's offset from its reference is a polynomial of the second's; constant first."""
+    """For joints and tendons: the first's offset from its reference is a polynomial of the second's; constant first."""
     cell: tuple[float, ...] = ()
-    """Of "flexstrain", the cell of the deformable body."""
+    """For "flexstrain", the cell of the deformable body."""
     solref: tuple[float, float] = (0.02, 1.0)
     solimp: tuple[float, ...] = (0.9, 0.95, 0.001, 0.5, 2.0)
 

@@ -62,11 +62,11 @@ class Extras:
     reference_configuration: Keyframe | None = None
     """The state in which the file places the bodies."""
     joints: tuple[JointSettings, ...] = ()
-    """Of joints that have any such settings."""
+    """Settings of those joints that have any."""
     bodies: tuple[BodySettings, ...] = ()
-    """Of bodies that have any such settings."""
+    """Settings of those bodies that have any."""
     shapes: tuple[ShapeSettings, ...] = ()
-    """Of shapes that have any such settings."""
+    """Settings of those shapes that have any."""
     sites: tuple[Site, ...] = ()
     cameras: tuple[Camera, ...] = ()
 

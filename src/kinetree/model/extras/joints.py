@@ -15,7 +15,7 @@ class JointSettings:
     joint: str
     limited: bool = False
     range: tuple[float, float] = (0.0, 0.0)
-    """Of a ball joint, 0 and the largest angle of rotation, rad; for others `Joint.limits` has it."""
+    """For a ball joint, 0 and the largest angle of rotation, rad; for others `Joint.limits` has it."""
     margin: float = 0.0
     """How far from a limit the limit begins to act, rad or m."""
     solref_limit: tuple[float, float] = (0.02, 1.0)

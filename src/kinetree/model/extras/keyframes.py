@@ -34,11 +34,11 @@ class Keyframe:
     time: float = 0.0
     """s"""
     activations: tuple[float, ...] = ()
-    """Of the actuators that have them, in their order."""
+    """Activations of the actuators that have them, in their order."""
     controls: tuple[float, ...] = ()
-    """Of the actuators, in their order."""
+    """Controls of the actuators, in their order."""
     mocap_positions: tuple[tuple[float, float, float], ...] = ()
-    """Of the bodies that are moved from outside, in their order, m."""
+    """Positions of the bodies that are moved from outside, in their order, m."""
     mocap_rotations: tuple[tuple[float, float, float, float], ...] = ()
     """Quaternions x y z w."""
     plastic: tuple[float, ...] = ()

@@ -58,9 +58,9 @@ class SimulationOptions:
     magnetic: tuple[float, float, float] = (0.0, -0.5, 0.0)
     """Magnetic flux, for magnetometers."""
     density: float = 0.0
-    """Of the medium, kg/m³."""
+    """Density of the medium, kg/m³."""
     viscosity: float = 0.0
-    """Of the medium, Pa·s."""
+    """Viscosity of the medium, Pa·s."""
     integrator: str = "Euler"
     """"Euler", "RK4", "implicit", "implicitfast" or another of the simulator's."""
     cone: str = "pyramidal"

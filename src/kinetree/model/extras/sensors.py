@@ -26,11 +26,11 @@ class Sensor:
     reference: str = ""
     """The name of that; "" is the world."""
     data: tuple[str, ...] = ()
-    """Of "contact" and "rangefinder": the quantities that are wanted."""
+    """For "contact" and "rangefinder": the quantities that are wanted."""
     reduction: str = "none"
-    """Of "contact": "none", "mindist", "maxforce" or "netforce"."""
+    """For "contact": "none", "mindist", "maxforce" or "netforce"."""
     count: int = 1
-    """Of "contact": the most contacts that are told."""
+    """For "contact": the most contacts that are told."""
     cutoff: float = 0.0
     """Values beyond it are cut off; 0: none are."""
     noise: float = 0.0
@@ -43,11 +43,11 @@ class Sensor:
     interval: tuple[float, float] = (0.0, 0.0)
     """Period and phase of its measurements, s; 0: at each time step."""
     size: int = 0
-    """Of "user": how many numbers it has."""
+    """For "user": how many numbers it has."""
     data_type: str = "real"
-    """Of "user": "real", "positive", "axis" or "quaternion"."""
+    """For "user": "real", "positive", "axis" or "quaternion"."""
     stage: str = "acc"
-    """Of "user": "none", "pos", "vel" or "acc": after which part of a time step it can be computed."""
+    """For "user": "none", "pos", "vel" or "acc": after which part of a time step it can be computed."""
     user: tuple[float, ...] = ()
     plugin: Unused | None = None
 
