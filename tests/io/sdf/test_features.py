@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.io.sdf.random_models import random_model
 from tests.io.sdf.robots import (
     BASE,
     BOX,
@@ -373,6 +374,21 @@ def test_a_world_is_one_robot(tmp_path: Path) -> None:
     assert robot.gravity == (0.0, 0.0, -9.8)
     assert any("-9.8), SDF's default" in note for note in robot.notes)
     assert read(tmp_path, world, floating_base=False).nq == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_model_moves_alike_in_a_world_alone_and_included(seed: int, tmp_path: Path) -> None:
+    text = random_model(seed)
+    alone = read(tmp_path, text)
+    (tmp_path / "alone.sdf").write_text(text, encoding="utf-8")
+    inside = text[text.index("<model") : text.index("</sdf>")]
+    for content in (inside, "<include><uri>alone.sdf</uri></include>"):
+        alike(alone, read(tmp_path, sdf(f'<world name="w"><gravity>0 0 -9.81</gravity>{content}</world>')))
+    nested = read(tmp_path, sdf(model("<include><uri>alone.sdf</uri></include>")))
+    merged = read(tmp_path, sdf(model('<include merge="true"><uri>alone.sdf</uri></include>')))
+    alike(alone, nested)
+    alike(alone, merged)
+    assert [name.removeprefix("top::") for name in nested.bodies] == list(alone.bodies) == list(merged.bodies)
 
 
 def test_gravity_of_worlds(tmp_path: Path) -> None:
