@@ -17,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.io.sdf.random_models import random_model
 from tests.io.sdf.robots import ROBOTS
 from tests.io.sdf.written import read
 from tests.laws.reference import reference
@@ -85,6 +86,14 @@ def test_drake_read_at_least_forty() -> None:
 def test_drake_itself(name: str, tmp_path: Path) -> None:
     pytest.importorskip("pydrake", reason="Drake takes 170 MB; its numbers are in drake.json")
     robot = read(tmp_path, ROBOTS[name], mimic=False)
+    q, v = state(robot)
+    agree(ours(robot, q, v), theirs(tmp_path / "robot.sdf", robot, q, v))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_models_beside_drake(seed: int, tmp_path: Path) -> None:
+    pytest.importorskip("pydrake", reason="Drake takes 170 MB")
+    robot = read(tmp_path, random_model(seed))
     q, v = state(robot)
     agree(ours(robot, q, v), theirs(tmp_path / "robot.sdf", robot, q, v))
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from tests.io.sdf.random_models import random_model
 from tests.io.sdf.robots import (
     BASE,
     BOX,
@@ -249,6 +250,21 @@ def test_a_frame_on_a_joint_is_in_its_axes(tmp_path: Path) -> None:
     np.testing.assert_allclose(placement(robot, [0.8], "f"), expected, atol=1e-14)
 
 
+def test_frames_may_be_attached_to_later_ones_and_to_those_of_other_models(tmp_path: Path) -> None:
+    pose = "<pose>0.1 0.2 0.3 0.4 0.5 0.6</pose>"
+    frames = (
+        f'<frame name="f" attached_to="g">{pose}</frame><frame name="g" attached_to="inner::h">{pose}</frame>'
+        f'<frame name="k" attached_to="g">{pose}</frame>'
+    )
+    arm = A + B + joint("j", "revolute", "a", "b", SKEW) + f'<frame name="h" attached_to="j">{pose}</frame>'
+    robot = read(tmp_path, sdf(model(model(arm + BASE, "inner") + frames)))
+    X = kt.placement((0.1, 0.2, 0.3), rpy=(0.4, 0.5, 0.6)).matrix
+    at = {name: placement(robot, [0.8], name) for name in ("inner::b", "inner::h", "g", "f", "k")}
+    for name, base in (("inner::h", "inner::b"), ("g", "inner::h"), ("f", "g"), ("k", "g")):
+        assert robot.frames[name].body == "inner::b"
+        np.testing.assert_allclose(at[name], at[base] @ X, atol=1e-14)
+
+
 def test_a_joint_of_an_old_file_may_have_the_name_of_a_link(tmp_path: Path) -> None:
     old = read(tmp_path, sdf(model(BASE + A + B + joint("b", "revolute", "a", "b", PLACED + SKEW)), "1.6"))
     alike(old, read(tmp_path, one("revolute", PLACED + SKEW)))
@@ -358,6 +374,21 @@ def test_a_world_is_one_robot(tmp_path: Path) -> None:
     assert robot.gravity == (0.0, 0.0, -9.8)
     assert any("-9.8), SDF's default" in note for note in robot.notes)
     assert read(tmp_path, world, floating_base=False).nq == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_model_moves_alike_in_a_world_alone_and_included(seed: int, tmp_path: Path) -> None:
+    text = random_model(seed)
+    alone = read(tmp_path, text)
+    (tmp_path / "alone.sdf").write_text(text, encoding="utf-8")
+    inside = text[text.index("<model") : text.index("</sdf>")]
+    for content in (inside, "<include><uri>alone.sdf</uri></include>"):
+        alike(alone, read(tmp_path, sdf(f'<world name="w"><gravity>0 0 -9.81</gravity>{content}</world>')))
+    nested = read(tmp_path, sdf(model("<include><uri>alone.sdf</uri></include>")))
+    merged = read(tmp_path, sdf(model('<include merge="true"><uri>alone.sdf</uri></include>')))
+    alike(alone, nested)
+    alike(alone, merged)
+    assert [name.removeprefix("top::") for name in nested.bodies] == list(alone.bodies) == list(merged.bodies)
 
 
 def test_gravity_of_worlds(tmp_path: Path) -> None:
