@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic
+from kinetree.model.extras import ContactParameters
 from kinetree.spatial import Inertia, Transform
 from tests.strategies import axes, inertias, numbers, positive, transforms
 
@@ -239,7 +240,89 @@ def sdf_robots(draw: st.DrawFn) -> kt.Model:
     return quietly(lambda: builder.build(floating_base=floats))
 
 
-FORMATS: dict[str, Callable[[], st.SearchStrategy[kt.Model]]] = {".urdf": urdf_robots, ".sdf": sdf_robots}
+def mjcf_kinds(*, may_turn: bool = True) -> st.SearchStrategy[JointKind]:
+    """A kind that MJCF has a word for, at the body's origin or with an anchor elsewhere."""
+    turns = st.builds(kt.Revolute, axes()) | (st.just(kt.Spherical()) if may_turn else st.nothing())
+    anchors = transforms().filter(lambda X: any(X.r.components())).map(lambda X: kt.placement(X.r.components()))
+    return st.one_of(st.builds(kt.Prismatic, axes()), turns, st.builds(kt.Placed, turns, anchors))
+
+
+@st.composite
+def mjcf_robots(draw: st.DrawFn) -> kt.Model:
+    """Robots of everything that MJCF can hold."""
+    builder = kt.ModelBuilder("robot", gravity=draw(st.tuples(*[numbers(10.0)] * 3)))
+    pattern = draw(st.sampled_from(NAMES))
+    builder.add_body("world")
+    path = ["world"]
+    for k in range(draw(st.integers(1, 8))):
+        name = pattern.format(f"body{k}")
+        parent = path[draw(st.integers(0, len(path) - 1))]
+        path = [*path[: path.index(parent) + 1], name]  # bodies come in the order of the tree
+        kinds = draw(st.lists(mjcf_kinds(may_turn=False), max_size=2))
+        if not kinds:
+            kinds = draw(st.just([kt.Fixed()]) | mjcf_kinds().map(lambda kind: [kind]))
+        if parent == "world" and draw(st.sampled_from([False, False, True])):
+            kinds = [kt.Free()]
+        above, X = parent, draw(transforms()) if not isinstance(kinds[0], kt.Free) else Transform.identity()
+        for i, kind in enumerate(kinds):
+            joint = pattern.format(f"joint{k}_{i}") if kind.nv else name
+            between = f"{name}:{joint}" if i < len(kinds) - 1 else name
+            builder.add_body(
+                between, *([draw(inertias())] if between == name else []), geometry=draw(_geoms(name, between))
+            )
+            placement = X if i == 0 else kind.after.inverse if isinstance(kind, kt.Placed) else Transform.identity()
+            builder.add_joint(joint, kind, above, between, placement, **draw(_mjcf_numbers(kind)))
+            above = between
+        if draw(st.booleans()):
+            builder.add_frame(f"site{k}", name, draw(transforms()))
+    return quietly(builder.build)
+
+
+@st.composite
+def _geoms(draw: st.DrawFn, body: str, between: str) -> list[Geometry]:
+    """Shapes of a body, and none of one between joints."""
+    found = draw(st.lists(shapes(("box", "sphere", "cylinder", "capsule", "ellipsoid", "mesh")), max_size=2))
+    return [
+        replace(
+            shape,
+            name=f"{body} {i}" if shape.name else "",
+            color=shape.color or (0.25, 0.5, 0.75, 1.0),
+            contact=ContactParameters(condim=4, margin=0.01)
+            if shape.role == "collision"
+            else ContactParameters(contype=0, conaffinity=0),
+        )
+        for i, shape in enumerate(found)
+        if body == between
+    ]
+
+
+@st.composite
+def _mjcf_numbers(draw: st.DrawFn, kind: JointKind) -> dict[str, Any]:
+    """Limits, friction, springs and armature of a joint."""
+    if not kind.nv:
+        return {}
+    damping, friction, stiffness, armature = (draw(st.just(0.0) | positive(0.0, 5.0)) for _ in range(4))
+    if isinstance(kind, kt.Free):
+        return {"damping": (damping,) * 6}
+    numbers_: dict[str, Any] = {
+        "damping": (damping,) * kind.nv,
+        "friction": (friction,) * kind.nv,
+        "stiffness": (stiffness,) * kind.nv,
+        "armature": (armature,) * kind.nv,
+    }
+    if kind.nq == 1:
+        lower, effort = draw(numbers(2.0)), draw(st.just(math.inf) | positive(0.1, 100.0))
+        bounds = draw(st.just((-math.inf, math.inf)) | positive(0.1, 3.0).map(lambda x: (lower, lower + x)))
+        numbers_["limits"] = Limits((bounds[0],), (bounds[1],), (math.inf,), (effort,))
+        numbers_["rest"] = (draw(numbers(1.0)),)
+    return numbers_
+
+
+FORMATS: dict[str, Callable[[], st.SearchStrategy[kt.Model]]] = {
+    ".urdf": urdf_robots,
+    ".sdf": sdf_robots,
+    ".xml": mjcf_robots,
+}
 """Strategies of robots that a format can hold, by suffix."""
 
 

@@ -38,7 +38,7 @@ def convert(
     source: Source = None,
     xacro_arg: XacroArgs = None,
 ) -> None:
-    """Write a robot in another format: URDF (.urdf), SDF (.sdf) or kinetree's own text form (.json).
+    """Write a robot in another format: URDF (.urdf), SDF (.sdf), MJCF (.xml) or kinetree's own text form (.json).
 
     What the format has no place for ends this with a list of it, unless --lossy is given.
     """

@@ -28,10 +28,10 @@ _OTHERS = {
 def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, format: str | None = None) -> Path:
     """Write a robot to a file in UTF-8, which `kinetree.load` reads, and return its path.
 
-    The suffix says in which format, unless `format` does: .urdf is URDF, .sdf is SDF; .json, or none that is known, is
-    kinetree's own text form (`to_text`), which holds every robot exactly. What another format has no place for is an
-    error that lists all of it; with `lossy` it is lost, and a `ModelWarning` lists it. docs/writing_files.md says what
-    each can hold.
+    The suffix says in which format, unless `format` does: .urdf is URDF, .sdf is SDF, .xml and .mjcf are MJCF; .json,
+    or none that is known, is kinetree's own text form (`to_text`), which holds every robot exactly. What another format
+    has no place for is an error that lists all of it; with `lossy` it is lost, and a `ModelWarning` lists it.
+    docs/writing_files.md says what each can hold.
 
     The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
 
@@ -39,7 +39,7 @@ def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, for
         robot: the robot.
         path: the file.
         lossy: whether what the format has no place for may be lost.
-        format: as in `to_text`: "native", "urdf" or "sdf"; by default the suffix decides.
+        format: as in `to_text`: "native", "urdf", "sdf" or "mjcf"; by default the suffix decides.
 
     Raises:
         ModelError: as `to_text`, or the file cannot be written, for example because its folder does not exist.

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, OptionError, nearest_names
 from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing import write_mjcf
 from kinetree.io.native.text import native_text
 from kinetree.io.sdf.writing import write_sdf
 from kinetree.io.urdf.writing import write_urdf
@@ -17,9 +18,9 @@ from kinetree.model.specs import Parts
 
 __all__ = ["FORMATS", "format_of", "to_text", "written"]
 
-FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF"}
+FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF", "mjcf": "MJCF"}
 """What the formats are called: in arguments, and for people."""
-_WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf}
+_WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf, "mjcf": write_mjcf}
 
 
 def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str:
@@ -32,7 +33,7 @@ def to_text(robot: Model, format: str = "native", *, lossy: bool = False) -> str
 
     Args:
         robot: the robot.
-        format: "native", "urdf" or "sdf".
+        format: "native", "urdf", "sdf" or "mjcf".
         lossy: whether what the format has no place for may be lost.
 
     Raises:

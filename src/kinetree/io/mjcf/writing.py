@@ -1,0 +1,216 @@
+"""Robots as MJCF: a tree of bodies with all their joints, and a sentence on everything that MJCF has no place for.
+
+Inertias are written as they are, and the compiler is told to leave them so; angles are in radians. Massless bodies
+between joints become several joints of one body, which is how MJCF has them.
+"""
+
+from __future__ import annotations
+
+from kinetree.io.decimals import about_center_of_mass
+from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing_geoms import Assets, write_geom
+from kinetree.io.mjcf.writing_inertia import Fitness, fitness_of, with_fit_inertias, write_inertia
+from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
+from kinetree.io.mjcf.writing_numbers import pose
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.joints import Fixed, FloatingBase, Free
+from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
+from kinetree.spatial import Inertia, Transform
+
+__all__ = ["write_mjcf"]
+
+_WORLD = "world"
+_HERE = Transform.identity()
+_NOTHING = Inertia.zero()
+
+
+def write_mjcf(parts: Parts, losses: Losses) -> str:
+    """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
+    return _Writer(with_fit_inertias(parts, losses), losses).document()
+
+
+class _Writer:
+    def __init__(self, parts: Parts, losses: Losses) -> None:
+        self._parts = parts
+        self._losses = losses
+        self._links = {link.name: link for link in parts.links}
+        self._below: dict[str, list[JointSpec]] = {}
+        for joint in parts.joints:
+            self._below.setdefault(joint.parent, []).append(joint)
+        self._frames: dict[str, list[FrameSpec]] = {}
+        for frame in parts.frames:
+            self._frames.setdefault(frame.body, []).append(frame)
+        carried = {joint.child for joint in parts.joints}
+        self._root = next(link for link in parts.links if link.name not in carried)
+        self._on_world = self._root.name == _WORLD and not parts.floating_base
+        self._joint_names = {joint.name for joint in parts.joints}
+        self._bodies: list[str] = []
+        self._joints: list[str] = []
+        self._assets = Assets()
+        self._balance = False
+
+    def document(self) -> str:
+        parts, lose = self._parts, self._losses.lost.append
+        root = Tag("mujoco", model=parts.name)
+        compiler = root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        root.add("option", gravity=shown_numbers(parts.gravity))
+        world = Tag("worldbody")
+        if parts.name != parts.name.strip():
+            lose(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
+        self._write_tree(world)
+        if self._balance:
+            compiler.attributes["balanceinertia"] = "true"
+        self._assets.write(root)
+        root.children.append(world)
+        self._equalities(root)
+        for coupling in parts.couplings:
+            joints = ", ".join(map(repr, coupling.joints))
+            lose(f"coupling {coupling.name!r} has no place in MJCF: its joints ({joints}) would move independently")
+        self._losses.lose_extras(parts.extras)
+        self._tell_order()
+        return root.document()
+
+    def _write_tree(self, world: Tag) -> None:
+        """Bodies outward from the root, not by recursion: a tree may be thousands of bodies deep."""
+        pending: list[tuple[Tag, LinkSpec, list[JointSpec]]] = []
+        if self._on_world:
+            if self._root.inertia != _NOTHING:
+                self._losses.lost.append("body 'world' has a mass, for which MJCF's world has no place")
+            self._fill(world, self._root)
+            pending += self._children(world, self._root.name)
+        else:
+            joints = [floating_joint(self._free_name(), _WORLD, self._root.name)] if self._parts.floating_base else []
+            how = "moved by a free joint" if joints else "fixed"
+            self._losses.changed.append(
+                f"the root {self._root.name!r} is {how} in MJCF's world, which is a body 'world' when the file is read"
+            )
+            pending.append((world, self._root, joints))
+        while pending:
+            around, link, joints = pending.pop()
+            element = self._body(around, link, joints)
+            pending += self._children(element, link.name)
+
+    def _children(self, element: Tag, name: str) -> list[tuple[Tag, LinkSpec, list[JointSpec]]]:
+        """The bodies around which an element is, the first one last, each with the joints that move it."""
+        found = []
+        for joint in self._below.get(name, []):
+            joints = [joint]
+            while self._is_between(joint):
+                (joint,) = self._below[joint.child]
+                joints.append(joint)
+            found.append((element, self._links[joint.child], joints))
+        return found[::-1]
+
+    def _is_between(self, joint: JointSpec) -> bool:
+        """Whether a joint moves a body without mass, shapes and frames that only carries another joint."""
+        link, below = self._links[joint.child], self._below.get(joint.child, [])
+        if link.inertia != _NOTHING or link.geometry or link.name in self._frames or len(below) != 1:
+            return False
+        kinds = joint.kind, below[0].kind
+        return not any(isinstance(kind, Fixed | Free | FloatingBase) for kind in kinds)
+
+    def _body(self, around: Tag, link: LinkSpec, joints: list[JointSpec]) -> Tag:
+        if link.name == _WORLD:
+            self._losses.impossible.append("the name of body 'world' has another meaning in MJCF; rename it")
+        series = series_of(joints, self._joint_names, self._losses, on_world=around.tag == "worldbody")
+        self._tell_names(link, joints)
+        self._bodies += [joint.child for joint in joints] or [link.name]
+        self._joints += [joint.name for joint in joints]
+        element = around.add("body", name=link.name, **pose(series.placement))
+        self._inertial(element, link, series)
+        write_joints(element, series, self._losses)
+        self._fill(element, link)
+        return element
+
+    def _tell_names(self, link: LinkSpec, joints: list[JointSpec]) -> None:
+        changed = self._losses.changed.append
+        if len(joints) == 1 and isinstance(joints[0].kind, Fixed) and joints[0].name != link.name:
+            changed(f"fixed joint {joints[0].name!r} has no name in MJCF, and gets that of its body, {link.name!r}")
+        for joint in joints[:-1]:
+            if joint.child != f"{link.name}:{joint.name}":
+                changed(
+                    f"body {joint.child!r}, without mass, has no place of its own in MJCF: its joint {joint.name!r} "
+                    f"becomes one of {link.name!r}"
+                )
+
+    def _inertial(self, element: Tag, link: LinkSpec, series: Series) -> None:
+        fitness = fitness_of(link.inertia)
+        if fitness is Fitness.INDEFINITE:
+            self._losses.impossible.append(
+                f"body {link.name!r} has an inertia with a negative principal moment, which MuJoCo refuses"
+            )
+        elif fitness is Fitness.UNBALANCED:
+            self._balance = True
+            self._losses.lost.append(
+                f"body {link.name!r} has an inertia that no body can have, which MuJoCo refuses: with balanceinertia "
+                "its principal moments would be their mean"
+            )
+        if series.moves and not self._has_mass(link):
+            self._losses.impossible.append(
+                f"body {link.name!r} moves, but neither it nor what is fixed to it has a mass and an inertia, which "
+                "MuJoCo demands"
+            )
+        if link.inertia != _NOTHING:
+            com, I = about_center_of_mass(link.inertia)
+            write_inertia(element, link.inertia, com, I)
+
+    def _has_mass(self, link: LinkSpec) -> bool:
+        pending = [link]
+        while pending:
+            one = pending.pop()
+            if fitness_of(one.inertia) is not Fitness.NOTHING:
+                return True
+            below = self._below.get(one.name, [])
+            pending += [self._links[joint.child] for joint in below if isinstance(joint.kind, Fixed)]
+        return False
+
+    def _fill(self, element: Tag, link: LinkSpec) -> None:
+        """Shapes and frames."""
+        for shape in link.geometry:
+            write_geom(element, shape, link.name, self._assets, self._losses)
+        if any(shape.contact is None or shape.color is None for shape in link.geometry):
+            self._losses.changed.append(
+                f"body {link.name!r}: shapes without contact parameters or colours have MuJoCo's when the file is read"
+            )
+        for frame in self._frames.get(link.name, []):
+            element.add("site", name=frame.name, **pose(frame.placement))
+
+    def _equalities(self, root: Tag) -> None:
+        """Followers as soft constraints."""
+        followers = [joint for joint in self._parts.joints if joint.mimic is not None]
+        if not followers:
+            return
+        section = root.add("equality")
+        for joint in followers:
+            mimic = joint.mimic
+            assert mimic is not None
+            self._losses.lost.append(
+                f"joint {joint.name!r} follows {mimic.joint!r} exactly, but MuJoCo holds it there by a soft "
+                "constraint, and it has a coordinate of its own"
+            )
+            section.add(
+                "joint",
+                joint1=joint.name,
+                joint2=mimic.joint,
+                polycoef=f"{shown_number(mimic.offset)} {shown_number(mimic.multiplier)} 0 0 0",
+            )
+
+    def _tell_order(self) -> None:
+        joints = [joint.name for joint in self._parts.joints]
+        if self._joints != joints and set(self._joints) >= set(joints):
+            self._losses.changed.append(
+                "bodies and joints come in the order of the tree, each after what carries it: so do coordinates"
+            )
+            return
+        bodies = [_WORLD, *self._bodies] if self._on_world else self._bodies
+        frames = [frame.name for body in bodies for frame in self._frames.get(body, [])]
+        if bodies != [link.name for link in self._parts.links] or frames != [
+            frame.name for frame in self._parts.frames
+        ]:
+            self._losses.changed.append("bodies and frames come in the order of the tree")
+
+    def _free_name(self) -> str:
+        name = "root_joint"
+        while name in self._joint_names or name in {coupling.name for coupling in self._parts.couplings}:
+            name += "_"
+        return name

@@ -1,0 +1,98 @@
+"""Shapes as <geom>, and the assets they name."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing_numbers import pose
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.model.elements import Geometry
+from kinetree.model.extras import ContactParameters
+
+__all__ = ["Assets", "write_geom"]
+
+_MESHES = (".obj", ".stl", ".msh")
+_USUAL = ContactParameters()
+
+
+class Assets:
+    """Meshes and height fields by name."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str, tuple[float, ...]], str] = {}
+
+    def name(self, tag: str, address: str, size: tuple[float, ...]) -> str:
+        """The name of an asset, which is made when it is first asked for."""
+        return self._names.setdefault((tag, address, size), f"{tag}_{len(self._names) + 1}")
+
+    def write(self, root: Tag) -> None:
+        """Add the section, if there are any."""
+        if not self._names:
+            return
+        section = root.add("asset")
+        for (tag, address, size), name in self._names.items():
+            if tag == "hfield":
+                section.add(tag, name=name, file=address, size=shown_numbers(size))
+            else:
+                scale = None if size == (1.0, 1.0, 1.0) else shown_numbers(size)
+                section.add(tag, name=name, file=address, scale=scale)
+
+
+def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: Losses) -> None:
+    """Add a shape to a body."""
+    kind = shape.shape
+    what = f"body {owner!r}: the {shape.role} shape{f' {shape.name!r}' if shape.name else ''}"
+    attributes: dict[str, str | None] = {"name": shape.name or None, "type": kind}
+    if kind in ("mesh", "heightfield"):
+        tag = "mesh" if kind == "mesh" else "hfield"
+        address = shape.mesh or ""
+        plain = "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
+        if not plain:
+            losses.lost.append(f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths")
+            return
+        attributes |= {"type": tag, tag: assets.name(tag, address, shape.size)}
+    else:
+        size = _half_lengths(kind, shape.size)
+        if size is None:
+            losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
+            return
+        attributes["size"] = shown_numbers(size)
+    attributes |= pose(shape.placement)
+    contact = shape.contact
+    if contact is None and shape.role == "visual":
+        contact = ContactParameters(contype=0, conaffinity=0)
+    attributes |= _contact(contact or _USUAL)
+    if shape.color is not None:
+        attributes["rgba"] = shown_numbers(shape.color)
+    geom = body.add("geom")
+    geom.attributes = {name: value for name, value in attributes.items() if value is not None}
+
+
+def _half_lengths(kind: str, size: tuple[float, ...]) -> tuple[float, ...] | None:
+    """MuJoCo's size of a shape; None if it has none."""
+    if kind == "plane":
+        return (*(0.0 if math.isinf(x) else 0.5 * x for x in size), 1.0)
+    if not all(0.0 < x < math.inf for x in size):
+        return None
+    if kind == "box":
+        return tuple(0.5 * x for x in size)
+    if kind in ("sphere", "ellipsoid"):
+        return size
+    return (size[0], 0.5 * size[1]) if kind in ("capsule", "cylinder") else None
+
+
+def _contact(contact: ContactParameters) -> dict[str, str]:
+    """The attributes that are not MuJoCo's defaults."""
+    written: dict[str, str] = {}
+    for name in ("contype", "conaffinity", "condim", "priority", "solmix", "margin", "gap"):
+        if getattr(contact, name) != getattr(_USUAL, name):
+            written[name] = shown_number(getattr(contact, name))
+    for name in ("friction", "solref", "solimp"):
+        if getattr(contact, name) != getattr(_USUAL, name):
+            written[name] = shown_numbers(getattr(contact, name))
+    if contact.surface_velocity:
+        written["surfacevel"] = shown_numbers(contact.surface_velocity)
+    if contact.adhesion:
+        written["adhesion"] = shown_numbers(contact.adhesion)
+    return written

@@ -1,0 +1,215 @@
+"""Joints of one body: hinges, slides, balls and free joints in series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import replace
+
+from kinetree.io.chains import chain_of, split
+from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing_numbers import vector
+from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.joints import (
+    Continuous,
+    FloatingBase,
+    Free,
+    JointKind,
+    Placed,
+    Prismatic,
+    Revolute,
+    Spherical,
+)
+from kinetree.model.specs import JointSpec
+from kinetree.records import record
+from kinetree.spatial import Transform
+from kinetree.tree.drive import Drive, Limits
+
+__all__ = ["Series", "series_of", "write_joints"]
+
+_HERE = Transform.identity()
+_TYPES = {
+    Revolute: "hinge",
+    Continuous: "hinge",
+    Prismatic: "slide",
+    Spherical: "ball",
+    Free: "free",
+    FloatingBase: "free",
+}
+_FAR = 1e10
+"""A bound of a range that has only one, rad or m: MuJoCo has no infinite ones."""
+
+
+@record(frozen=True, slots=True)
+class Series:
+    """The joints of a body, outward."""
+
+    joints: tuple[JointSpec, ...]
+    """Hinges, slides, balls or a free joint."""
+    frames: tuple[Transform, ...]
+    """From each joint's frame to the body's, where the body is placed by the file."""
+    placement: Transform
+    """Of the body in the one around it."""
+
+    @property
+    def moves(self) -> bool:
+        return bool(self.joints)
+
+
+def series_of(joints: list[JointSpec], taken: Collection[str], losses: Losses, *, on_world: bool) -> Series:
+    """The joints of one body in MJCF's kinds, without those that are impossible."""
+    steps: list[JointSpec] = []
+    end = _HERE
+    for joint in joints:
+        chain = chain_of(joint.kind)
+        unknown = [step.kind for step in chain.steps if type(step.kind) not in _TYPES] if chain else [joint.kind]
+        if chain is None or unknown:
+            losses.impossible.append(
+                f"joint {joint.name!r} ({joint.kind.description}) has neither a word in MJCF nor a substitute"
+            )
+            continue
+        if not chain.steps:
+            end = joint.placement @ end
+            continue
+        _tell_form(joint, losses, first=not steps)
+        parts = split(joint, chain, set(taken) - {joint.name})
+        steps += [replace(parts[0], placement=(parts[0].placement @ end).plain()), *parts[1:]]
+        end = chain.after
+    _check_together(steps, losses, on_world=on_world)
+    frames = [end.plain()]
+    for step in reversed(steps):
+        frames.append((frames[-1] @ step.placement).plain())
+    placement = frames.pop()
+    return Series(tuple(steps), tuple(reversed(frames)), placement)
+
+
+def _tell_form(joint: JointSpec, losses: Losses, *, first: bool) -> None:
+    """Tell if the same joint is read in another form."""
+    kind = joint.kind
+    inner, after = (kind.kind, kind.after) if isinstance(kind, Placed) else (kind, _HERE)
+    plain = type(inner) in (Revolute, Spherical) or (inner is kind and type(kind) in (Prismatic, Free, FloatingBase))
+    in_place = first or joint.placement == after.inverse
+    if isinstance(kind, Placed) and (kind.before != _HERE or after.E != _HERE.E or not any(after.r.components())):
+        plain = False
+    if type(inner) is Continuous and in_place:
+        losses.changed.append(f"joint {joint.name!r} is continuous, and a hinge without a range in MJCF: revolute")
+    elif not plain or not in_place:
+        losses.changed.append(
+            f"joint {joint.name!r} ({kind.description}) has another form in MJCF: hinges, slides and balls of one body"
+        )
+
+
+def _check_together(steps: list[JointSpec], losses: Losses, *, on_world: bool) -> None:
+    """MuJoCo's rules for the joints of one body."""
+    types = [_TYPES[type(step.kind)] for step in steps]
+    if not steps:
+        return
+    name, why = steps[-1].child, ""
+    if "free" in types and (len(types) > 1 or not on_world or steps[0].placement != _HERE):
+        why = "has a free joint that is not its only one, not on the world, or has a placement"
+    elif sum(step.kind.nv for step in steps) > 6:
+        why = "has joints with more than six degrees of freedom"
+    elif "ball" in types and set(types[types.index("ball") + 1 :]) & {"ball", "hinge"}:
+        why = "has a ball joint before another joint that turns"
+    if why:
+        losses.impossible.append(f"body {name!r} {why}, which MuJoCo refuses")
+
+
+def write_joints(body: Tag, series: Series, losses: Losses) -> None:
+    """Add the elements of a body's joints."""
+    for joint, frame in zip(series.joints, series.frames, strict=True):
+        _write_joint(body, joint, frame, losses)
+
+
+def _write_joint(body: Tag, joint: JointSpec, frame: Transform, losses: Losses) -> None:
+    kind, drive = joint.kind, joint.drive
+    type_ = _TYPES[type(kind)]
+    attributes: dict[str, str | None] = {"name": joint.name, "type": type_}
+    anchor = frame.inverse.r
+    if any(anchor.components()) and type_ in ("hinge", "ball"):
+        attributes["pos"] = vector(anchor)
+    if isinstance(kind, Revolute | Prismatic):
+        attributes["axis"] = vector(frame.E @ kind.axis if frame.E != _HERE.E else kind.axis)
+    attributes |= _range(joint, losses)
+    bare = Drive.none(kind)
+    for name, values in (
+        ("stiffness", drive.stiffness),
+        ("damping", drive.damping),
+        ("armature", joint.armature),
+        ("frictionloss", drive.friction),
+    ):
+        if not any(values):
+            continue
+        if len(set(values)) > 1 or min(values) < 0.0:
+            losses.lost.append(
+                f"joint {joint.name!r}: its {name} is negative or differs between degrees of freedom, and is lost"
+            )
+        elif name == "stiffness" and type_ == "free":
+            losses.lost.append(f"joint {joint.name!r} has a spring, for which a free joint of MJCF has no place here")
+        else:
+            attributes[name] = shown_number(values[0])
+    if isinstance(kind, Free) and (any(joint.armature) or any(drive.friction)):
+        losses.lost.append(
+            f"joint {joint.name!r} is free: MuJoCo's armature and friction act along the world's axes, not the body's"
+        )
+    if isinstance(kind, FloatingBase) and not (any(joint.armature) or any(drive.friction)):
+        losses.lost.append(f"joint {joint.name!r} is read as kt.Free, with its linear velocity in the body's axes")
+    if drive.rest != bare.rest:
+        if kind.nq == 1:
+            attributes["springref"] = shown_number(drive.rest[0])
+        else:
+            losses.lost.append(f"joint {joint.name!r} has a spring at rest elsewhere, for which MJCF has no place")
+    _tell_lost(joint, losses)
+    element = body.add("joint")
+    order = (
+        "name",
+        "type",
+        "pos",
+        "axis",
+        "range",
+        "actuatorfrcrange",
+        "stiffness",
+        "springref",
+        "damping",
+        "armature",
+        "frictionloss",
+    )
+    element.attributes = {name: value for name in order if (value := attributes.get(name)) is not None}
+    if attributes.keys() <= {"name", "type"} and type_ == "free":
+        element.tag = "freejoint"
+        del element.attributes["type"]
+
+
+def _range(joint: JointSpec, losses: Losses) -> dict[str, str | None]:
+    kind, limits = joint.kind, joint.limits
+    none, lose = Limits.none(kind), losses.lost.append
+    found: dict[str, str | None] = {}
+    if kind.nq != 1:
+        if (limits.lower, limits.upper, limits.effort) != (none.lower, none.upper, none.effort):
+            lose(f"joint {joint.name!r} ({kind.description}) has limits, for which MJCF has no place")
+        return found
+    (lower,), (upper,), (effort,) = limits.lower, limits.upper, limits.effort
+    if math.isfinite(lower) and math.isfinite(upper) and lower >= upper:
+        lose(f"joint {joint.name!r} has the range {lower:g} to {upper:g}, which MuJoCo refuses: it would have none")
+    elif math.isfinite(lower) or math.isfinite(upper):
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            lose(f"joint {joint.name!r} has one position limit, and MJCF only both: the other would be {_FAR:g}")
+        found["range"] = shown_numbers([max(lower, -_FAR), min(upper, _FAR)])
+    if effort == 0.0:
+        lose(f"joint {joint.name!r} has an effort limit of zero, which MJCF takes for none")
+    elif math.isfinite(effort):
+        found["actuatorfrcrange"] = shown_numbers([-effort, effort])
+    return found
+
+
+def _tell_lost(joint: JointSpec, losses: Losses) -> None:
+    kind: JointKind = joint.kind
+    bare = Drive.none(kind)
+    for what, is_there in (
+        ("velocity limits", joint.limits.velocity != Limits.none(kind).velocity),
+        ("a speed within which friction is smoothed", joint.drive.friction_speed != bare.friction_speed),
+        ("a rotor", joint.rotor is not None),
+        ("its own choice of motors", joint.actuated is not None),
+    ):
+        if is_there:
+            losses.lost.append(f"joint {joint.name!r} has {what}, for which MJCF has no place")

@@ -1,0 +1,271 @@
+"""MJCF files that kinetree writes: what MuJoCo computes of them, what comes back, what they look like."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import kinetree as kt
+from kinetree.io.texts import written
+from kinetree.joints import JointKind
+from kinetree.model import Geometry, Limits, Mimic, Rotor
+from kinetree.model.extras import ContactParameters
+from kinetree.spatial import Inertia, Sym3, Vec3
+from tests.io.round_trips import came_back, differences, mjcf_robots
+from tests.robots import load_robot
+from tests.strategies import law
+
+mujoco = pytest.importorskip("mujoco")
+
+BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
+TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+TURN = kt.Revolute([0, 0, 1])
+SOLID = ContactParameters(friction=(0.5, 0.005, 0.0001))
+
+
+def one_joint(kind: JointKind, *, root: str = "world", floating_base: bool = False, **options: Any) -> kt.Model:
+    builder = kt.ModelBuilder("one joint")
+    builder.add_body(root, BODY if floating_base else None)
+    builder.add_body("tip", options.pop("inertia", BODY), geometry=options.pop("geometry", ()))
+    builder.add_joint("j", kind, root, "tip", options.pop("placement", TURNED), **options)
+    return builder.build(floating_base=floating_base)
+
+
+def equations(robot: kt.Model, text: str) -> tuple[float, float]:
+    """The largest differences of M(q) and of the bias forces from MuJoCo's, relative to the largest entries."""
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    q, v = robot.random(0), np.random.default_rng(0).normal(size=robot.nv)
+    P = np.zeros((model.nv, robot.nv))
+    names = [name for joint in robot.joints.values() for name in ([joint.name] if joint.kind.nq in (1, 4) else [])]
+    coordinates = dict(zip(robot.q_names, q, strict=True))
+    for k in range(model.njnt):
+        joint = model.joint(k)
+        if joint.name in names and robot.joints[joint.name].kind.nq == 4:
+            own = robot.joints[joint.name]
+            x, y, z, w = q[own.q_slice]
+            data.qpos[joint.qposadr[0] : joint.qposadr[0] + 4] = w, x, y, z
+            P[joint.dofadr[0] : joint.dofadr[0] + 3, own.v_slice] = np.eye(3)
+        else:
+            data.qpos[joint.qposadr[0]] = coordinates[joint.name]
+            P[joint.dofadr[0], robot.v_names.index(joint.name)] = 1.0
+    data.qvel[:] = P @ v
+    mujoco.mj_forward(model, data)
+    M = np.array([_column(model, data, P[:, k]) for k in range(robot.nv)]) @ P
+    expected, bias = kt.crba(robot, q), kt.rnea(robot, q, v, np.zeros(robot.nv))
+    return (
+        float(np.abs(M - expected).max() / np.abs(expected).max()),
+        float(np.abs(P.T @ data.qfrc_bias - bias).max() / max(1.0, np.abs(bias).max())),
+    )
+
+
+def _column(model: Any, data: Any, direction: Any) -> Any:
+    column = np.zeros(model.nv)
+    mujoco.mj_mulM(model, data, column, direction)
+    return column
+
+
+@pytest.mark.parametrize("name", ["arm6", "arm7", "cart_pole", "double_pendulum"])
+def test_mujoco_computes_the_same_of_a_robot_of_the_zoo(name: str) -> None:
+    robot = kt.zoo.load(name)
+    text, losses = written(robot, "mjcf")
+    assert losses.impossible == []
+    assert max(equations(robot, text)) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["panda", "ur5_robot", "solo12"])
+def test_mujoco_computes_the_same_of_a_real_robot(name: str) -> None:
+    robot = load_robot(name)
+    text, losses = written(robot, "mjcf")
+    assert losses.impossible == []
+    assert max(equations(robot, text)) < 1e-9
+
+
+@law(10)
+@given(mjcf_robots())
+def test_mujoco_takes_every_robot_that_mjcf_can_hold(robot: kt.Model) -> None:
+    text, losses = written(robot, "mjcf")
+    assert (losses.lost, losses.changed, losses.impossible) == ([], [], [])
+    bare = "".join(line for line in text.splitlines(keepends=True) if "<geom" not in line and "<mesh" not in line)
+    model = mujoco.MjModel.from_xml_string(bare)
+    assert (model.nq, model.nv) == (robot.nq, robot.nv)
+    if not any(joint.kind.nq == 7 for joint in robot.joints.values()):
+        assert robot.nv == 0 or max(equations(robot, bare)) < 1e-9
+
+
+KINDS: list[JointKind] = [
+    kt.Universal([1, 0, 0], [0, 1, 1]),
+    kt.Cylindrical([1, 1, 0]),
+    kt.Planar([0, 1, 1]),
+    kt.Euler("ZYX"),
+    kt.Euler("XZX", signs=(1, -1, 1), inverse=True),
+    kt.Composite([kt.Revolute([1, 2, 3]), (kt.Fixed(), TURNED), kt.Composite([kt.Prismatic([0, 1, 3])])]),
+    kt.Placed(kt.Revolute([1, 2, 3]), TURNED, TURNED),
+    kt.Placed(kt.Spherical(), TURNED),
+    kt.Screw(angular=[0, 0, 1], linear=[0, -0.5, 0]),
+    kt.Continuous([0, 1, 0]),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_other_kinds_are_several_joints_of_one_body(kind: JointKind) -> None:
+    robot = one_joint(kind)
+    text, losses = written(robot, "mjcf")
+    assert (losses.lost, losses.impossible) == ([], [])
+    assert len(losses.changed) == 1
+    assert text.count("<body ") == 1
+    if robot.q_names[0] in text:
+        assert max(equations(robot, text)) < 1e-12
+
+
+def test_the_text_is_short_and_readable() -> None:
+    builder = kt.ModelBuilder("finger", gravity=(0, 0, -1.62))
+    builder.add_body("world")
+    builder.add_body("base", Inertia.from_com(2.0, Vec3(0.0, 0.0, 0.5), Sym3(0.1, 0.2, 0.25, 0.0, 0.0, 0.0)))
+    builder.add_body("tip:bend")
+    shape = Geometry(
+        "collision", "capsule", (0.1, 1.0), kt.placement((0, 0, 0.5)), "skin", color=(1, 0.5, 0, 1), contact=SOLID
+    )
+    builder.add_body("tip", BODY, geometry=[shape])
+    builder.add_joint("base", kt.Fixed(), "world", "base", kt.placement((0, 0, 1), quaternion=(0, 0, 1, 0)))
+    limits = Limits((-1.0,), (1.0,), (math.inf,), (5.0,))
+    builder.add_joint(
+        "bend", kt.Revolute([0, 1, 0]), "base", "tip:bend", kt.placement((0, 0, 0.5)), limits=limits, damping=[0.1]
+    )
+    builder.add_joint(
+        "slide", kt.Prismatic([0, 0, 1]), "tip:bend", "tip", stiffness=[100.0], rest=[0.25], armature=[0.5]
+    )
+    builder.add_frame("nail", "tip", kt.placement((0, 0, 1)))
+    robot = builder.build()
+    assert (
+        kt.to_text(robot, "mjcf")
+        == """\
+<?xml version="1.0" encoding="utf-8"?>
+<mujoco model="finger">
+  <compiler angle="radian" autolimits="true" inertiafromgeom="false"/>
+  <option gravity="0 0 -1.62"/>
+  <worldbody>
+    <body name="base" pos="0 0 1" quat="0 0 0 1">
+      <inertial pos="0 0 0.5" mass="2" diaginertia="0.1 0.2 0.25"/>
+      <body name="tip" pos="0 0 0.5">
+        <inertial pos="0.1 0.2 0.3" mass="1" fullinertia="0.2 0.25 0.3 0.01 0.02 0.03"/>
+        <joint name="bend" type="hinge" axis="0 1 0" range="-1 1" actuatorfrcrange="-5 5" damping="0.1"/>
+        <joint name="slide" type="slide" axis="0 0 1" stiffness="100" springref="0.25" armature="0.5"/>
+        <geom name="skin" type="capsule" size="0.1 0.5" pos="0 0 0.5" friction="0.5 0.005 0.0001" rgba="1 0.5 0 1"/>
+        <site name="nail" pos="0 0 1"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+    )
+    assert max(equations(robot, kt.to_text(robot, "mjcf"))) < 1e-14
+
+
+MESH = Geometry("visual", "mesh", (1.0,) * 3, TURNED, mesh="package://a/b.dae")
+LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
+    "velocity": (TURN, {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))}, "has velocity limits"),
+    "no effort": (TURN, {"limits": Limits((-1.0,), (1.0,), (math.inf,), (0.0,))}, "has an effort limit of zero"),
+    "one limit": (TURN, {"limits": Limits((-1.0,), (math.inf,), (math.inf,), (1.0,))}, "has one position limit"),
+    "no range": (TURN, {"limits": Limits((1.0,), (1.0,), (math.inf,), (1.0,))}, "has the range 1 to 1"),
+    "friction speed": (TURN, {"friction_speed": [3.0]}, "has a speed within which friction is smoothed"),
+    "rotor": (TURN, {"rotor": Rotor(0.1, 50.0)}, "has a rotor"),
+    "motor": (TURN, {"actuated": False}, "has its own choice of motors"),
+    "damping of a ball": (kt.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "its damping is negative or differs"),
+    "armature of a free joint": (kt.Free(), {"armature": [1.0] * 6, "placement": None}, "act along the world's axes"),
+    "floating base": (kt.FloatingBase(), {"placement": None}, "is read as kt.Free"),
+    "mesh": (TURN, {"geometry": [MESH]}, "opens only"),
+    "cone": (TURN, {"geometry": [Geometry("visual", "cone", (1.0, 1.0), TURNED)]}, "is of kind 'cone'"),
+    "unbalanced": (TURN, {"inertia": Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))}, "balanceinertia"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("what", LOSSES)
+def test_what_mjcf_cannot_hold_is_refused(what: str) -> None:
+    kind, options, told = LOSSES[what]
+    robot = one_joint(kind, **options)
+    text, losses = written(robot, "mjcf")
+    assert losses.impossible == []
+    assert len(losses.lost) == 1
+    assert told in losses.lost[0]
+    with pytest.raises(kt.ModelError, match="cannot be written as MJCF without loss:\n"):
+        kt.to_text(robot, "mjcf")
+    mujoco.MjModel.from_xml_string(text)
+
+
+IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
+    "screw": (kt.Helical([0, 0, 1], 0.1), {}, "has neither a word in MJCF nor a substitute"),
+    "ellipsoid": (kt.Ellipsoid([1, 2, 3]), {}, "has neither a word in MJCF nor a substitute"),
+    "free elsewhere": (
+        kt.Free(),
+        {},
+        "has a free joint that is not its only one, not on the world, or has a placement",
+    ),
+    "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor what is fixed to it has"),
+    "point": (
+        TURN,
+        {"inertia": Inertia(1.0, Vec3.zero(), Sym3.zero())},
+        "neither it nor what is fixed to it has",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_what_mujoco_refuses_is_refused_even_with_losses(what: str) -> None:
+    kind, options, told = IMPOSSIBLE[what]
+    with pytest.raises(kt.ModelError, match=told):
+        kt.to_text(one_joint(kind, **options), "mjcf", lossy=True)
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+def test_an_inertia_that_mujoco_refuses_moves_to_what_the_body_is_fixed_to() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("world")
+    builder.add_body("arm", BODY)
+    builder.add_body("sensor", Inertia(0.1, Vec3.zero(), Sym3(0.001, -0.001, 0.001, 0.0, 0.0, 0.0)))
+    builder.add_joint("j", TURN, "world", "arm", TURNED)
+    builder.add_joint("sensor", kt.Fixed(), "arm", "sensor", TURNED)
+    robot = builder.build()
+    text, losses = written(robot, "mjcf")
+    assert len(losses.lost) == 1
+    assert "body 'sensor' has an inertia that no body can have" in losses.lost[0]
+    assert max(equations(robot, text)) < 1e-12
+
+
+def test_followers_are_held_softly() -> None:
+    builder = kt.ModelBuilder("gripper")
+    for name in ("world", "a", "b"):
+        builder.add_body(name, BODY if name != "world" else None)
+    builder.add_joint("left", kt.Revolute([1, 0, 0]), "world", "a")
+    builder.add_joint("right", kt.Revolute([0, 0, 1]), "world", "b", mimic=Mimic("left", -1.5, 0.1))
+    text, losses = written(builder.build(), "mjcf")
+    assert "by a soft constraint" in losses.lost[0]
+    assert '<joint joint1="right" joint2="left" polycoef="0.1 -1.5 0 0 0"/>' in text
+    assert mujoco.MjModel.from_xml_string(text).neq == 1
+
+
+def test_a_very_deep_robot_is_written() -> None:
+    builder = kt.ModelBuilder("chain")
+    builder.add_body("world")
+    for k in range(1, 1500):
+        builder.add_body(str(k), BODY)
+        builder.add_joint(f"j{k}", TURN, str(k - 1) if k > 1 else "world", str(k))
+    assert kt.to_text(builder.build(), "mjcf").count("<joint") == 1499
+
+
+def test_a_robot_that_mjcf_can_hold_comes_back() -> None:
+    pytest.importorskip("kinetree.io.mjcf.reader")
+
+    @law(10)
+    @given(mjcf_robots())
+    def comes_back(robot: kt.Model) -> None:
+        error, where = differences(robot, came_back(robot, ".xml"))
+        assert error <= 1e-15, where
+
+    comes_back()
