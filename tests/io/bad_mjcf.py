@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BESIDE", "MJCF"]
+__all__ = ["BESIDE", "MJCF", "SOUND"]
 
 GEOM = '<geom size="0.1"/>'
 HINGE = '<joint name="j" type="hinge"/>'
@@ -151,3 +151,41 @@ MJCF: dict[str, tuple[str, str]] = {
         world("", "<default>" + "".join(f'<default class="c{k}">' for k in range(600)) + "</default>" * 601), "deep"
     ),
 }  # fmt: skip
+
+SOUND = (
+    """<mujoco model="m">
+  <compiler angle="degree" autolimits="true" eulerseq="xyz" inertiafromgeom="auto"/>
+  <option gravity="0 0 -9.81" timestep="0.002"/>
+  <default>
+    <geom density="500" friction="1 0.01 0.001"/>
+    <joint damping="0.1" armature="0.01"/>
+    <default class="arm"><joint type="hinge" axis="0 1 0" range="-90 90"/><geom type="capsule"/></default>
+  </default>
+  <worldbody>
+    <geom type="plane" size="1 1 0.1"/>
+    <body name="torso" pos="0 0 1" euler="0 0 30">
+      <freejoint name="root"/>
+      <geom type="box" size="0.1 0.2 0.1"/>
+      <site name="tip" pos="0 0 0.1"/>
+      <frame pos="0.1 0 0" quat="1 0 0 0.1">
+        <body name="upper" childclass="arm">
+          <joint name="shoulder"/>
+          <joint name="slide" type="slide" axis="0 0 1" range="-0.1 0.1"/>
+          <geom fromto="0 0 0 0 0 -0.3" size="0.02"/>
+          <body name="lower" pos="0 0 -0.3" xyaxes="1 0 0 0 1 0">
+            <inertial pos="0 0 -0.1" mass="0.5" diaginertia="0.01 0.01 0.001"/>
+            <joint name="elbow" ref="10"/>
+          </body>
+        </body>
+      </frame>
+    </body>
+    <replicate count="3" offset="0.1 0 0" euler="0 0 10">
+      <body name="ball"><joint type="ball"/><geom size="0.05" mass="0.1"/></body>
+    </replicate>
+  </worldbody>
+  <actuator><motor joint="elbow" gear="2"/><position name="p" joint="shoulder" kp="10"/></actuator>
+</mujoco>
+""",
+    jointed(HINGE),
+)
+"""Files that are robots."""
