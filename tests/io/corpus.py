@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.io.bad_mjcf import BESIDE, MJCF
+
 __all__ = ["Case", "cases", "write_cases"]
 
 SECONDS = 5.0
@@ -55,6 +57,8 @@ def _all() -> Iterator[tuple[str, Case]]:
             yield f"text form: {k}", _one("robot.json", text, message.replace("line ", "", 1))
     yield from PATHS.items()
     yield from XML.items()
+    for name, (text, message) in MJCF.items():
+        yield f"MJCF: {name}", Case({"robot.xml": text, **BESIDE}, "robot.xml", message)
 
 
 def _one(name: str, data: str | bytes, message: str) -> Case:
@@ -79,7 +83,7 @@ def _include(uri: str, message: str, files: dict[str, str | bytes] | None = None
 
 
 SECRET = '<sdf version="1.9"><model name="secret"><link name="a"/></model></sdf>'
-NESTED = "<a>" * 200 + "</a>" * 200
+NESTED = "<a>" * 600 + "</a>" * 600
 
 PATHS: dict[str, Case] = {
     "a mesh above the folder": _mesh("../../outside/secret.stl", {}),
@@ -137,8 +141,8 @@ XML: dict[str, Case] = {
     "an address for a document type in SDF": _one(
         "m.sdf", '<!DOCTYPE sdf SYSTEM "http://localhost:9/a.dtd"><sdf version="1.9"/>', "document type"
     ),
-    "nesting in URDF": _one("r.urdf", f"<robot name='r'>{NESTED}</robot>", "more than 100 deep"),
-    "nesting in SDF": _one("m.sdf", f"<sdf version='1.9'>{NESTED}</sdf>", "more than 100 deep"),
+    "nesting in URDF": _one("r.urdf", f"<robot name='r'>{NESTED}</robot>", "deep"),
+    "nesting in SDF": _one("m.sdf", f"<sdf version='1.9'>{NESTED}</sdf>", "deep"),
     "UTF-16 without a mark": _one("r.urdf", '<robot name="r"/>'.encode("utf-16-le"), "has no bodies"),
     "UTF-16 that is cut off": _one("r.urdf", '<robot name="r"/>'.encode("utf-16")[:-3], "well-formed"),
     "an encoding that is another": _one(
@@ -240,7 +244,7 @@ def run(listed: str) -> None:
     """Load and check every case; print one JSON object per case, and the most memory that was used."""
     import kinetree as kt
 
-    for format_ in ("urdf", "sdf"):  # import what the readers need before they are watched
+    for format_ in ("urdf", "sdf", "mjcf"):  # import what the readers need before they are watched
         __import__(f"kinetree.io.{format_}.reader")
     warnings.simplefilter("ignore")
     watch = _Watch()

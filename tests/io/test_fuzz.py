@@ -82,3 +82,26 @@ def test_a_spoiled_file_is_a_sound_robot_or_a_model_error(text: str) -> None:
 def test_bytes_in_the_middle_of_a_file_never_get_past_model_error(noise: bytes, at: int, gone: int) -> None:
     data = ARM.encode()
     _load(data[:at] + noise + data[at + gone :])
+
+
+@settings(max_examples=60, deadline=None)
+@given(spoiled())
+def test_a_check_of_a_spoiled_file_finds_what_loading_it_is_stopped_by(text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", kt.ModelWarning)
+        path = Path(folder) / "fuzz.urdf"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        report = kt.check(path)
+        stopped, unmended = _problems(path, repair=False), _problems(path, repair=True)
+    assert report.ok == (not stopped)
+    assert set(stopped) <= {problem._replace(repair="") for problem in report.errors}
+    assert set(unmended) == {problem for problem in report.errors if not problem.repair}
+
+
+def _problems(path: Path, *, repair: bool) -> list[kt.Problem]:
+    """What keeps a file from being loaded."""
+    try:
+        assert repr(kt.load(path, repair=True).robot if repair else kt.load(path))
+    except kt.ModelError as error:
+        return [problem._replace(repair="") for problem in error.problems]
+    return []

@@ -15,6 +15,8 @@ from kinetree.files import open_regular
 __all__ = ["mesh_corners"]
 
 _LARGEST = 64 * 2**20
+_LARGEST_TEXT = 8 * 2**20
+"""Text takes longer to read than numbers in bytes."""
 _NUMBERS = rb"[ \t]+([-+.\deE]+)[ \t]+([-+.\deE]+)[ \t]+([-+.\deE]+)"
 _OBJ = re.compile(rb"^v" + _NUMBERS, re.MULTILINE)
 _STL = re.compile(rb"\bvertex" + _NUMBERS)
@@ -51,5 +53,5 @@ def _of_stl(data: bytes) -> NDArray[np.float64] | None:
 
 
 def _of_text(pattern: re.Pattern[bytes], data: bytes) -> NDArray[np.float64] | None:
-    rows = pattern.findall(data)
+    rows = pattern.findall(data) if len(data) <= _LARGEST_TEXT else []
     return np.array(rows).astype(np.float64) if rows else None

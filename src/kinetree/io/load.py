@@ -18,7 +18,7 @@ from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
 from kinetree.model import Model
-from kinetree.model.problems import STRICT, Collected, Problems
+from kinetree.model.problems import STRICT, Collected, Problems, problems_of
 from kinetree.problems import Problem
 
 __all__ = ["Repaired", "collect", "load"]
@@ -132,7 +132,9 @@ def load(
         try:
             robot = _read(path, kinds, STRICT, **settings)
         except ModelError as error:
-            if not mimic or not _is_robot(path, kinds, **{**settings, "mimic": False}):
+            error.problems = problems_of(error)
+            concerns_followers = any(word in str(error) for word in ("mimic", "gearbox"))
+            if not mimic or not concerns_followers or not _is_robot(path, kinds, **{**settings, "mimic": False}):
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None

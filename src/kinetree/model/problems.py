@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -13,7 +14,7 @@ from kinetree.errors import ModelError, listed
 from kinetree.model.specs import Parts
 from kinetree.problems import Problem, problem
 
-__all__ = ["STRICT", "Collected", "Problems", "placed"]
+__all__ = ["STRICT", "Collected", "Problems", "placed", "problems_of"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -101,7 +102,7 @@ class Collected(Problems):
         self._fatal = 0
 
     def add(self, error: ModelError) -> None:
-        for found in error.problems or (problem("", str(error)),):
+        for found in problems_of(error):
             self._keep(found)
 
     def of(self, *names: str) -> AbstractContextManager[object]:
@@ -176,6 +177,15 @@ class Collected(Problems):
         if self._lines is not None and any(found.element and found.line is None for found in self.found):
             lines = self._lines()
         self.found = dict.fromkeys(placed(found, file, lines) for found in self.found)
+
+
+def problems_of(error: ModelError) -> tuple[Problem, ...]:
+    """The problems that an error holds; of an error without any, its message, and the place with which it begins."""
+    if error.problems:
+        return error.problems
+    place, _, sentence = str(error).partition(": ")
+    found = problem(place, sentence)
+    return (found,) if sentence and (found.line or os.sep in place) else (problem("", str(error)),)
 
 
 def placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:

@@ -17,6 +17,7 @@ __all__ = ["IDENTITY", "BodyPart", "Part", "body_tree"]
 
 MAX_BODIES = 50_000
 MAX_PARTS = 200_000
+MAX_REPLICAS = 20_000
 MAX_NESTED = 5_000
 IDENTITY = Transform.identity()
 
@@ -79,7 +80,7 @@ class _Walk:
 
     def __init__(self, scope: Scope) -> None:
         root = scope.tree.root
-        self._bodies = self._parts = self._entered = 0
+        self._bodies = self._parts = self._entered = self._replicated = 0
         self._instances = scope.instances
         self._instances.append((scope, OWN))
         self.world = BodyPart(Part(root, Attributes(root), IDENTITY, scope, OWN), "world", IDENTITY)
@@ -174,14 +175,18 @@ class _Walk:
         count = a.whole("count")
         if count < 1:
             element.fail(f"count={count} is not a positive number of replicas")
-        if count * max(1, len(element.children)) > MAX_PARTS:
-            element.fail(f"count={count:,} makes more than {MAX_PARTS:,} parts, the limit")
+        self._replicated += count
+        if self._replicated > MAX_REPLICAS or count * max(1, len(element.children)) > MAX_PARTS:
+            element.fail(
+                f"count={count:,} makes more than {MAX_REPLICAS:,} replicas or {MAX_PARTS:,} parts, the limits"
+            )
         offset, euler = a.numbers("offset", (0.0, 0.0, 0.0)), a.numbers("euler", (0.0, 0.0, 0.0))
         default = self._childclass(element, place)
+        turns = any(euler)
         position = [0.0, 0.0, 0.0]
         entered = []
         for k in range(count):
-            R = from_euler([k * angle for angle in euler], settings)
+            R = from_euler([k * angle for angle in euler], settings) if turns else IDENTITY.E
             names = place.names.inside(suffix=f"{element.attributes.get('sep', '')}{k:0{len(str(count))}d}")
             frame = placed(R, position) @ place.frame
             entered.append(_Place(place.body, frame, place.scope, names, default, place.depth + 1, True))
