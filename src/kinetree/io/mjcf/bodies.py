@@ -10,6 +10,7 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.orientations import from_euler, placed, placement
 from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
+from kinetree.model.problems import STRICT, Problems
 from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 
@@ -70,15 +71,16 @@ class _Place:
     in_replica: bool = False
 
 
-def body_tree(scope: Scope) -> BodyPart:
+def body_tree(scope: Scope, problems: Problems = STRICT) -> BodyPart:
     """The world of a file, with all bodies in it."""
-    return _Walk(scope).world
+    return _Walk(scope, problems).world
 
 
 class _Walk:
     """Goes through elements in the order of the file, without recursion."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, problems: Problems) -> None:
+        self._problems = problems
         root = scope.tree.root
         self._bodies = self._parts = self._entered = self._replicated = 0
         self._instances = scope.instances
@@ -93,7 +95,7 @@ class _Walk:
                 if element is None:
                     self._pending.pop()
                 else:
-                    self._add(element, place)
+                    problems.attempt(None, self._add, element, place)
 
     def _enter(self, element: Element, place: _Place) -> None:
         self._entered += 1
@@ -147,7 +149,7 @@ class _Walk:
         if self._bodies > MAX_BODIES:
             element.fail(f"there are more than {MAX_BODIES:,} bodies, the limit")
         part = Part(element, Attributes(element), place.frame, place.scope, place.names)
-        own = placement(part.attributes, place.scope.settings)
+        own = self._problems.attempt(IDENTITY, placement, part.attributes, place.scope.settings)
         name = part.name or f"body{self._bodies}"
         body = BodyPart(part, name, part.in_body(own))
         place.body.children.append(body)
@@ -167,7 +169,9 @@ class _Walk:
 
     def _childclass(self, element: Element, place: _Place) -> str | None:
         name = element.attributes.get("childclass")
-        return place.default if name is None else place.scope.defaults.check(name, element, "childclass")
+        if name is None:
+            return place.default
+        return self._problems.attempt(place.default, place.scope.defaults.check, name, element, "childclass")
 
     def _replicas(self, element: Element, place: _Place) -> None:
         a, settings = Attributes(element), place.scope.settings

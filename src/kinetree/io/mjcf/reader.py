@@ -46,7 +46,7 @@ def read_file(
         )
     finder = MeshFinder(path, package_roots, ros_packages=ros_packages)
     scope = read_scope(path, data, finder, problems)
-    world = body_tree(scope)
+    world = body_tree(scope, problems)
     notes = Notes()
     name = scope.tree.root.attributes.get("model", "").strip() or path.stem
     builder = ModelBuilder(name, gravity=_gravity(scope.sections("option"), notes), source=str(path), problems=problems)
