@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic
-from kinetree.model.extras import ContactParameters
+from kinetree.model.extras import ContactParameters, Extras, SimulationFlags, SimulationOptions
+from kinetree.model.extras.bodies import Site
 from kinetree.spatial import Inertia, Transform
 from tests.strategies import axes, inertias, numbers, positive, transforms
 
@@ -30,8 +31,8 @@ __all__ = ["FORMATS", "came_back", "differences", "held_by", "quietly"]
 NAMES = ("{}", "{} & <co>", "the \u201c{}\u201d", 'a"b {}', "über {}")
 SIZES_IN_URDF = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "mesh": 3}
 SIZES = {**SIZES_IN_URDF, "ellipsoid": 3, "cone": 2}
-_UNSEEN = frozenset(("where", "notes", "source", "mesh_path", "turns", "before"))
-"""Fields that no format other than kinetree's own has to keep."""
+_UNSEEN = frozenset(("where", "notes", "source", "mesh_path", "turns", "before", "extras"))
+"""Fields that a format need not keep; extras have tests of their own."""
 
 
 def quietly(work: Callable[[], Any]) -> Any:
@@ -250,7 +251,10 @@ def mjcf_kinds(*, may_turn: bool = True) -> st.SearchStrategy[JointKind]:
 @st.composite
 def mjcf_robots(draw: st.DrawFn) -> kt.Model:
     """Robots of everything that MJCF can hold."""
-    builder = kt.ModelBuilder("robot", gravity=draw(st.tuples(*[numbers(10.0)] * 3)))
+    pull = draw(st.tuples(*[numbers(10.0)] * 3))
+    builder = kt.ModelBuilder("robot", gravity=pull)
+    flags = SimulationFlags(contact=draw(st.booleans()), energy=draw(st.booleans()))
+    builder.extras = Extras(options=SimulationOptions(draw(positive(0.001, 0.1)), pull, integrator="RK4", flags=flags))
     pattern = draw(st.sampled_from(NAMES))
     builder.add_body("world")
     path = ["world"]
@@ -275,6 +279,8 @@ def mjcf_robots(draw: st.DrawFn) -> kt.Model:
             above = between
         if draw(st.booleans()):
             builder.add_frame(f"site{k}", name, draw(transforms()))
+            site = Site(f"site{k}", name, f"site{k}", size=(0.01 * (k + 1), 0.005, 0.005), group=k % 3)
+            builder.extras = builder.extras.with_those_of(Extras(sites=(site,)))
     return quietly(builder.build)
 
 

@@ -13,7 +13,9 @@ import kinetree as kt
 from kinetree.io.texts import written
 from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
-from kinetree.model.extras import ContactParameters
+from kinetree.model.extras import ContactParameters, Extras, SimulationFlags, SimulationOptions
+from kinetree.model.extras.bodies import Site
+from kinetree.model.extras.contacts import ContactExclusion, ContactPair
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.io.round_trips import came_back, differences, mjcf_robots
 from tests.robots import load_robot
@@ -259,13 +261,31 @@ def test_a_very_deep_robot_is_written() -> None:
     assert kt.to_text(builder.build(), "mjcf").count("<joint") == 1499
 
 
-def test_a_robot_that_mjcf_can_hold_comes_back() -> None:
-    pytest.importorskip("kinetree.io.mjcf.reader")
+@law(10)
+@given(mjcf_robots())
+def test_a_robot_that_mjcf_can_hold_comes_back(robot: kt.Model) -> None:
+    error, where = differences(robot, came_back(robot, ".xml"))
+    assert error <= 1e-15, where
 
-    @law(10)
-    @given(mjcf_robots())
-    def comes_back(robot: kt.Model) -> None:
-        error, where = differences(robot, came_back(robot, ".xml"))
-        assert error <= 1e-15, where
 
-    comes_back()
+def test_options_contacts_and_sites_come_back() -> None:
+    builder = kt.ModelBuilder("r", gravity=(0, 0, -1))
+    builder.add_body("world")
+    for name in ("a", "b"):
+        shape = Geometry("collision", "sphere", (0.1,), TURNED, f"{name} ball", color=(1, 0, 0, 1), contact=SOLID)
+        builder.add_body(name, BODY, geometry=[shape])
+        builder.add_joint(f"{name}_joint", TURN, "world", name)
+    builder.add_frame("spot", "a", TURNED)
+    flags = SimulationFlags(contact=False, energy=True)
+    builder.extras = Extras(
+        options=SimulationOptions(0.001, (0.0, 0.0, -1.0), integrator="RK4", override_margin=0.5, flags=flags),
+        contact_pairs=(ContactPair("a ball", "b ball", condim=1, margin=0.01),),
+        contact_exclusions=(ContactExclusion("a", "b", "apart"),),
+        sites=(Site("spot", "a", "spot", "box", (0.1, 0.2, 0.3), group=3),),
+    )
+    robot = builder.build()
+    again = came_back(robot, ".xml")
+    for name in ("options", "contact_pairs", "contact_exclusions", "sites"):
+        assert getattr(again.extras, name) == getattr(robot.extras, name)
+    assert kt.to_text(came_back(again, ".xml"), "mjcf") == kt.to_text(again, "mjcf")
+    assert mujoco.MjModel.from_xml_string(kt.to_text(robot, "mjcf")).opt.timestep == 0.001

@@ -18,8 +18,6 @@ from tests.io.round_trips import came_back, differences, sdf_robots
 from tests.robots import load_robot
 from tests.strategies import law, trees
 
-pytest.importorskip("kinetree.io.sdf.reader")
-
 BODY = Inertia.from_com(1.0, Vec3(0.1, 0.2, 0.3), Sym3(0.2, 0.25, 0.3, 0.01, 0.02, 0.03))
 TURNED = kt.placement((0.1, -0.2, 0.3), rpy=(0.1, 0.2, 0.3))
 

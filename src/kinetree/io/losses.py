@@ -32,11 +32,9 @@ class Losses:
     def lose_extras(self, extras: Extras, held: Collection[str] = ()) -> None:
         """Lose everything that a robot's file says beyond kinematics and inertia, except what is held."""
         for entry in fields(extras):
-            if entry.name in held:
-                continue
-            value = getattr(extras, entry.name)
-            if value:
-                count = f"{len(value)} of them" if isinstance(value, tuple) else "one record"
+            found = getattr(extras, entry.name)
+            if found and entry.name not in held:
+                count = f"{len(found)} of them" if isinstance(found, tuple) else "one record"
                 self.lost.append(f"robot.extras.{entry.name} ({count}) has no place in {self.format}")
 
     def lose_contacts(self, link: LinkSpec) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing_extras import write_contacts, write_options, write_site
 from kinetree.io.mjcf.writing_geoms import Assets, write_geom
 from kinetree.io.mjcf.writing_inertia import Fitness, fitness_of, with_fit_inertias, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
 from kinetree.io.mjcf.writing_numbers import pose
-from kinetree.io.xml_text import Tag, shown_number, shown_numbers
+from kinetree.io.xml_text import Tag, shown_number
 from kinetree.joints import Fixed, FloatingBase, Free
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
 from kinetree.spatial import Inertia, Transform
@@ -40,6 +41,7 @@ class _Writer:
         self._frames: dict[str, list[FrameSpec]] = {}
         for frame in parts.frames:
             self._frames.setdefault(frame.body, []).append(frame)
+        self._sites = {site.frame: site for site in parts.extras.sites}
         carried = {joint.child for joint in parts.joints}
         self._root = next(link for link in parts.links if link.name not in carried)
         self._on_world = self._root.name == _WORLD and not parts.floating_base
@@ -53,7 +55,7 @@ class _Writer:
         parts, lose = self._parts, self._losses.lost.append
         root = Tag("mujoco", model=parts.name)
         compiler = root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
-        root.add("option", gravity=shown_numbers(parts.gravity))
+        write_options(root, parts)
         world = Tag("worldbody")
         if parts.name != parts.name.strip():
             lose(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
@@ -66,7 +68,7 @@ class _Writer:
         for coupling in parts.couplings:
             joints = ", ".join(map(repr, coupling.joints))
             lose(f"coupling {coupling.name!r} has no place in MJCF: its joints ({joints}) would move independently")
-        self._losses.lose_extras(parts.extras)
+        write_contacts(root, parts, self._losses)
         self._tell_order()
         return root.document()
 
@@ -173,7 +175,7 @@ class _Writer:
                 f"body {link.name!r}: shapes without contact parameters or colours have MuJoCo's when the file is read"
             )
         for frame in self._frames.get(link.name, []):
-            element.add("site", name=frame.name, **pose(frame.placement))
+            write_site(element, frame, self._sites.get(frame.name), self._losses)
 
     def _equalities(self, root: Tag) -> None:
         """Followers as soft constraints."""

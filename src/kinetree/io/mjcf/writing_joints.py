@@ -49,7 +49,7 @@ class Series:
     frames: tuple[Transform, ...]
     """From each joint's frame to the body's, where the body is placed by the file."""
     placement: Transform
-    """Of the body in the one around it."""
+    """The placement of the body in the one around it."""
 
     @property
     def moves(self) -> bool:
