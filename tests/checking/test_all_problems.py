@@ -162,3 +162,10 @@ def test_very_many_problems_are_counted(tmp_path: Path) -> None:
     assert len(report.errors) == 1000
     assert report.left_out == 1999
     assert "1999 more problems" in report.summary
+
+
+def test_every_code_is_on_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    table = page.partition("## Codes")[2]
+    assert [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")] == list(CODES)
+    assert all(f"| `{code}` | {meaning} |" in table for code, meaning in CODES.items())
