@@ -55,7 +55,7 @@ class Scope:
     models: dict[str, Scope] = field(default_factory=dict)
     """The models that may be attached."""
     instances: list[tuple[Scope, Namespace]] = field(default_factory=list)
-    """One for each time that parts of a file are in the robot, with that file, in order; empty except in the main file."""
+    """One for each time that parts of a file are in the robot, with that file; empty except in the main file."""
 
     def attributes(self, element: Element, tag: str, around: str | None = None) -> Attributes:
         """An element's attributes over its defaults; `around` is the class of the bodies around it."""
