@@ -29,6 +29,7 @@ from kinetree.model.extras import (
     PassiveJoint,
     SafetyLimits,
     Sphere,
+    TendonJoint,
     Texture,
     Transmission,
     TransmissionActuator,
@@ -91,6 +92,37 @@ def test_a_text_and_pickles_hold_what_simulations_use() -> None:
     assert again.extras.actuators["motor"].gear[0] == 3.0
     assert again.extras.keyframes["home"].q(again).tolist() == [0.5, -1.0]
     assert again.extras.keyframes["home"].v(again).tolist() == [0.0, 2.0]
+
+
+def test_what_simulations_use_follows_new_names() -> None:
+    arm = kt.zoo.load("arm6")
+    both = arm.attach(robot(SIMULATED), "tool", prefix="x_").extras
+    assert both.actuators["x_motor"].target == "x_hinge"
+    assert both.actuators["x_other"].target == "x_sum"
+    assert both.tendons["x_sum"].path[1] == TendonJoint("x_slide", -1.0)
+    assert both.equalities["x_weld"].first == "x_lower"
+    assert both.sensors["x_speed"].object == "x_hinge"
+    assert both.sites["x_a"].body == "x_lower"
+    assert both.keyframes["x_home"].joints[0].joint == "x_slide"
+    assert both.contact_exclusions[0].body2 == "x_lower"
+
+
+def test_what_moves_no_longer_has_no_actuators_tendons_or_sensors() -> None:
+    locked = robot(SIMULATED).lock("hinge")
+    assert locked.extras.actuators == ()  # the second acted on a tendon that the hinge moved
+    assert locked.extras.tendons.names == ["string"]
+    assert locked.extras.sensors == ()
+    assert locked.extras.equalities.names == ["weld"]
+    assert locked.extras.keyframes["home"].q(locked).tolist() == [0.5]
+    assert any("'motor', 'other'" in note for note in locked.notes)
+
+
+def test_keyframes_are_scaled_and_settings_in_metres_are_dropped() -> None:
+    scaled = robot(SIMULATED).scaled(length=2.0)
+    assert scaled.extras.keyframes["home"].q(scaled).tolist() == [1.0, -1.0]
+    assert scaled.extras.keyframes["home"].v(scaled).tolist() == [0.0, 2.0]
+    assert scaled.extras.actuators == ()
+    assert any("were dropped" in note and "'motor'" in note for note in scaled.notes)
 
 
 def test_records_are_had_by_name_or_by_place() -> None:

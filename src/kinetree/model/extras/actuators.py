@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -17,6 +20,8 @@ class Actuator:
     gain and bias are functions of the transmission's length and velocity, which `gain`, `bias` and their parameters
     give as MuJoCo defines them. Shortcuts of files, such as position servos, are written in these terms.
     """
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "target": "=transmission", "reference": "site"}
 
     name: str
     transmission: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -12,6 +15,8 @@ __all__ = ["BodySettings", "ShapeSettings", "Site"]
 @record(frozen=True, slots=True, repr=False)
 class BodySettings:
     """Settings of a body."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"body": "body"}
 
     body: str
     gravity_compensation: float = 0.0
@@ -31,6 +36,8 @@ class BodySettings:
 @record(frozen=True, slots=True, repr=False)
 class ShapeSettings:
     """Settings of a shape, the geometry of this index of its body."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"body": "body"}
 
     body: str
     index: int
@@ -52,6 +59,8 @@ class ShapeSettings:
 @record(frozen=True, slots=True, repr=False)
 class Site:
     """The shape of a site, whose frame is among the robot's; sensors of touch and tendons use it."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "site"}
 
     name: str
     body: str

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -11,6 +14,8 @@ __all__ = ["Camera"]
 @record(frozen=True, slots=True, repr=False)
 class Camera:
     """A camera that looks along the negative z axis of its frame, with y upward."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "camera", "target": "body"}
 
     name: str
     body: str

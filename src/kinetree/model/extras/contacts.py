@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -37,6 +40,8 @@ class ContactParameters:
 class ContactPair:
     """Two shapes whose contacts are computed whatever their own parameters say."""
 
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "shape1": "geom", "shape2": "geom"}
+
     shape1: str
     shape2: str
     name: str = ""
@@ -58,6 +63,8 @@ class ContactPair:
 @record(frozen=True, slots=True, repr=False)
 class ContactExclusion:
     """Two bodies whose shapes never touch each other."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body1": "body", "body2": "body"}
 
     body1: str
     body2: str

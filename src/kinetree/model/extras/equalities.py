@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -11,6 +14,8 @@ __all__ = ["Equality"]
 @record(frozen=True, slots=True, repr=False)
 class Equality:
     """A constraint that a simulation enforces softly; it takes no coordinate away."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "first": "=between", "second": "=between"}
 
     name: str
     kind: str

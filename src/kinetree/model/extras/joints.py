@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -11,6 +14,8 @@ __all__ = ["JointSettings"]
 @record(frozen=True, slots=True, repr=False)
 class JointSettings:
     """Settings of a joint beyond those of `Joint`."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"joint": "joint"}
 
     joint: str
     limited: bool = False

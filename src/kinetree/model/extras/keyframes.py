@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.model.extras.change import Change
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -23,6 +25,16 @@ class JointState:
 
     def __repr__(self) -> str:
         return call_text(self)
+
+    def under(self, change: Change) -> JointState | None:
+        factors = change.factors.get(self.joint, ())
+        if self.joint not in change.joints or len(factors) != len(self.q):
+            return None
+        if len(self.v) != len(self.q):
+            is_same = all(factor == 1.0 for factor in factors)
+            return replace(self, joint=change.joints[self.joint]) if is_same else None
+        q, v = (tuple(f * x for f, x in zip(factors, held, strict=True)) for held in (self.q, self.v))
+        return JointState(change.joints[self.joint], q, v)
 
 
 @record(frozen=True, slots=True, repr=False)
@@ -46,6 +58,16 @@ class Keyframe:
 
     def __repr__(self) -> str:
         return call_text(self)
+
+    def under(self, change: Change) -> Keyframe | None:
+        if self.mocap_positions and not change.is_rigid:
+            return None
+        kept = [state.under(change) for state in self.joints]
+        change.lost.extend(
+            f"joint {state.joint!r} of a keyframe" for state, new in zip(self.joints, kept, strict=True) if new is None
+        )
+        joints = tuple(state for state in kept if state is not None)
+        return replace(self, name=change.own(self.name) if self.name else "", joints=joints) if joints else None
 
     def q(self, robot: Any) -> NDArray[np.float64]:
         """The configuration (nq,) of a robot; joints that the keyframe does not know are neutral.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -48,6 +51,8 @@ class SimulationFlags:
 @record(frozen=True, slots=True, repr=False)
 class SimulationOptions:
     """How the file's simulator is to step; `gravity` is that of the file, even where a flag disables it."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {}
 
     timestep: float = 0.002
     """s"""

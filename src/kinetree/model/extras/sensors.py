@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -12,6 +15,8 @@ __all__ = ["Sensor"]
 @record(frozen=True, slots=True, repr=False)
 class Sensor:
     """A quantity that a simulation is to measure."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "object": "=object_type", "reference": "=reference_type"}
 
     name: str
     kind: str

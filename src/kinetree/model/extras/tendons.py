@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from kinetree.record_text import call_text
 from kinetree.records import record
 
@@ -11,6 +14,8 @@ __all__ = ["Pulley", "Tendon", "TendonJoint", "TendonShape", "TendonSite"]
 @record(frozen=True, slots=True, repr=False)
 class TendonJoint:
     """One term of a fixed tendon's length: a joint's coordinate times a number."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"joint": "joint"}
 
     joint: str
     coefficient: float = 0.0
@@ -23,6 +28,8 @@ class TendonJoint:
 class TendonSite:
     """A point that a tendon passes through."""
 
+    REFERS: ClassVar[Mapping[str, str]] = {"site": "site"}
+
     site: str
 
     def __repr__(self) -> str:
@@ -32,6 +39,8 @@ class TendonSite:
 @record(frozen=True, slots=True, repr=False)
 class TendonShape:
     """A sphere or cylinder that a tendon wraps around, on the side of a site if one is named."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"shape": "geom", "side_site": "site"}
 
     shape: str
     side_site: str = ""
@@ -44,6 +53,8 @@ class TendonShape:
 class Pulley:
     """Where a tendon's next part begins; that part's length counts divided by the divisor."""
 
+    REFERS: ClassVar[Mapping[str, str]] = {}
+
     divisor: float
 
     def __repr__(self) -> str:
@@ -53,6 +64,8 @@ class Pulley:
 @record(frozen=True, slots=True, repr=False)
 class Tendon:
     """A length that depends on the configuration, with limits, a spring and friction."""
+
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "path": "records"}
 
     name: str
     kind: str
