@@ -45,5 +45,5 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert sorted(found) == sorted(EXPECTED)
     for line, words in EXPECTED.items():
         assert words in found[line]
-    with pytest.raises(kt.ModelError, match=':7: <geom> in <body name="base">.*did you mean'):
+    with pytest.raises(kt.ModelError, match=r':7: <geom> in <body name="base">.*did you mean'):
         kt.load(path)
