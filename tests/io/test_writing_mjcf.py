@@ -287,5 +287,5 @@ def test_options_contacts_and_sites_come_back() -> None:
     again = came_back(robot, ".xml")
     for name in ("options", "contact_pairs", "contact_exclusions", "sites"):
         assert getattr(again.extras, name) == getattr(robot.extras, name)
-    assert kt.to_text(came_back(again, ".xml"), "mjcf") == kt.to_text(again, "mjcf")
+    assert differences(again, robot)[0] <= 1e-15
     assert mujoco.MjModel.from_xml_string(kt.to_text(robot, "mjcf")).opt.timestep == 0.001
