@@ -13,6 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.joints import JointKind
 from kinetree.model import Geometry
+from kinetree.model.extras.by_name import Records
 from kinetree.model.fingerprint import digest, fingerprint
 from kinetree.spatial import Inertia, Mat3, Motion, Sym3, Transform, Vec3
 
@@ -107,7 +108,7 @@ def odd(value: Any, place: str) -> Iterator[str]:
     elif is_dataclass(value):
         for field in fields(value):
             yield from odd(getattr(value, field.name), f"{place}.{field.name}")
-    elif type(value) in (tuple, list):
+    elif type(value) in (tuple, list, Records):
         for k, x in enumerate(value):
             yield from odd(x, f"{place}[{k}]")
     elif value is not None and type(value) not in ((int,) if place.endswith(".axis") else (float, str, bool)):
