@@ -88,7 +88,7 @@ PLANTED: dict[str, tuple[list[tuple[str, str]], str, str]] = {
     "a mesh outside the roots": (
         [('<sphere radius="0.03"/>', '<mesh filename="../../hand.stl"/>')],
         "missing-mesh",
-        "outside the given roots",
+        "outside the folder of the file; name its folder in package_roots",
     ),
     "names that differ in case": ([('"lower"', '"Upper"')] * 3, "similar-names", "'upper' and 'Upper'"),
     "two shapes of one name": (

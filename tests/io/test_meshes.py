@@ -141,9 +141,9 @@ def test_many_meshes_and_reasons_are_one_short_note(package: Path) -> None:
     (note,) = (note for note in robot.notes if "meshes" in note)
     assert note == (
         "53 of 54 meshes have no file here: 30 in packages whose folder is not known (leg_0, leg_1), 20 not found "
-        "(meshes/0.stl, meshes/1.stl and 18 more), 1 outside the given roots (../far.stl), 1 whose address is neither "
-        "a path nor package:// or file:// (http://x/y.stl), 1 without a package's name (package://); name their "
-        "folders in package_roots, or give ros_packages"
+        "(meshes/0.stl, meshes/1.stl and 18 more), 1 outside the folder of the file (../far.stl), 1 whose address is "
+        "neither a path nor package:// or file:// (http://x/y.stl), 1 without a package's name (package://); name "
+        "their folders in package_roots (--package-roots), or give ros_packages"
     )
     missing = [shape.mesh for shape in robot.bodies["l"].geometry if shape.mesh_path is None]
     assert missing == [a for a in [*addresses, addresses[0]] if a != "near.stl"]
@@ -216,7 +216,8 @@ def test_the_note_says_what_is_not_set(package: Path, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     path = write(package / "urdf", spoil('<box size="0.1 0.2 0.3"/>', '<mesh filename="package://leg/a.stl"/>'))
     (note,) = (note for note in kt.load(path, ros_packages=True).notes if "meshes" in note)
-    assert note.endswith("; name their folders in package_roots, or set ROS_PACKAGE_PATH or AMENT_PREFIX_PATH")
+    assert "; name their folders in package_roots (--package-roots), or set " in note
+    assert note.endswith(" ROS_PACKAGE_PATH or AMENT_PREFIX_PATH")
 
 
 def test_a_root_that_is_no_folder_is_refused(package: Path) -> None:

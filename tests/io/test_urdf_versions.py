@@ -87,7 +87,9 @@ def test_limits_of_acceleration_deceleration_and_jerk(tmp_path: Path) -> None:
     robot = kt.load(write(tmp_path, at("1.2", spoil(LIMIT, only))))
     assert robot.extras.motion_limits == (MotionLimits("shoulder", 5.0, 5.0, math.inf),)
     assert not any("came with version 1.2" in note for note in robot.notes)
-    assert any("kept as data in extras, without an effect on the motion: motion limits (1)" in n for n in robot.notes)
+    assert any(
+        "kept as data in robot.extras, without effect on the motion: motion limits (1)" in n for n in robot.notes
+    )
     older = kt.load(write(tmp_path, spoil(LIMIT, only)))
     assert older.extras == robot.extras
     assert any("came with version 1.2 of URDF and were kept all the same: shoulder" in note for note in older.notes)
@@ -178,7 +180,7 @@ def test_parts_for_simulators_are_kept_as_they_are_written(tmp_path: Path) -> No
         Unused("ros2_control", (("name", "x"),)),
     )
     assert robot.extras.unused[0].where.endswith("arm.urdf:58: <gazebo>")
-    assert any("without an effect on the motion: <gazebo> (1), <ros2_control> (1)" in note for note in robot.notes)
+    assert any("without effect on the motion: <gazebo> (1), <ros2_control> (1)" in note for note in robot.notes)
     assert not any("skipped" in note for note in robot.notes)
 
 

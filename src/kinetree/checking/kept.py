@@ -54,4 +54,4 @@ def list_assumptions(subject: Subject, problems: Collected) -> Iterator[Problem]
 
 
 def _is_listed_otherwise(note: str) -> bool:
-    return "were skipped: " in note or "kept as data in extras" in note or "meshes have no file here" in note
+    return "were skipped: " in note or "kept as data in robot.extras" in note or "meshes have no file here" in note

@@ -47,5 +47,5 @@ def check_shapes(subject: Subject, problems: Collected) -> Iterator[Problem]:
             sentence = f"the mesh {shape.mesh!r:.120} of body {link.name!r} is only {size:.3g} m large"
             yield warning(link.where, f"{sentence}; correct its scale", "mesh-units")
     roles = {shape.role for _, shape in shapes}
-    if subject.parts.links and "collision" not in roles:
+    if subject.parts.links and "collision" not in roles and not problems.fatal:
         yield problem(subject.parts.source, "no body has a collision shape", "no-collision-shapes", severity="note")

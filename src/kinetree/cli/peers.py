@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.comparison.source import without_shapes
+from kinetree.io.document import root_of
 from kinetree.io.native.from_file import is_native
 from kinetree.layouts import Layout
 from kinetree.model import Model
@@ -26,6 +27,8 @@ Call = Callable[[], object]
 MOST_DEGREES_OF_FREEDOM = 1000
 _MUJOCO = {"fusestatic": "true", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
 """Settings with which MuJoCo reads almost every file."""
+_FORMATS = {"robot": "URDF", "mujoco": "MJCF"}
+"""By the first element of a file."""
 FUNCTIONS = ("aba", "rnea", "crba", "frame_jacobian", "frame_placement")
 
 
@@ -58,12 +61,18 @@ def peers(file: Path, robot: Model, samples: Samples) -> tuple[list[Peer], list[
     """The peers that are installed and can read the robot's file, and a sentence for each that cannot take part."""
     if samples.v.shape[1] > MOST_DEGREES_OF_FREEDOM:
         return [], [f"peers take part up to {MOST_DEGREES_OF_FREEDOM} degrees of freedom: some crash on longer chains"]
-    if is_native(file.read_bytes()):
-        return [], ["pinocchio and mujoco read URDF, not kinetree's text, so they take no part"]
-    makers = (("pinocchio", "pin", _pinocchio), ("mujoco", "mujoco", _mujoco))
+    data = file.read_bytes()
+    format = None if is_native(data) else _FORMATS.get(root_of(file, data).tag)
+    makers: tuple[tuple[str, str, Callable[..., Peer], tuple[str, ...]], ...] = (
+        ("pinocchio", "pin", _pinocchio, ("URDF",)),
+        ("mujoco", "mujoco", _mujoco, ("URDF", "MJCF")),
+    )
     found: list[Peer] = []
     absent: list[str] = []
-    for module, package, make in makers:
+    for module, package, make, formats in makers:
+        if format not in formats:
+            absent.append(f"{module} is measured with {' and '.join(formats)} files, so it takes no part")
+            continue
         try:
             library = importlib.import_module(module)
         except ImportError:
@@ -109,7 +118,10 @@ def _pinocchio(pin: Any, file: Path, floating_base: bool, samples: Samples) -> P
 
 
 def _mujoco(mujoco: Any, file: Path, floating_base: bool, samples: Samples) -> Peer:
-    model = mujoco.MjModel.from_xml_string(without_shapes(file, _MUJOCO, floating_base))
+    if root_of(file, file.read_bytes()).tag == "mujoco":
+        model = mujoco.MjModel.from_xml_path(str(file))
+    else:
+        model = mujoco.MjModel.from_xml_string(without_shapes(file, _MUJOCO, floating_base))
     _same_size((model.nq, model.nv), samples)
     # Smooth dynamics only, as in the other libraries.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT

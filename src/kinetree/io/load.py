@@ -224,10 +224,21 @@ def _reader(root: Element) -> Callable[..., Model]:
         from kinetree.io.sdf.reader import read_file as read_sdf
 
         return read_sdf
+    if root.tag in _PARTS_OF_MJCF:
+        root.fail(
+            "this is a part of an MJCF file, which another one includes; load the file that does, which begins with "
+            "<mujoco>",
+            "unknown-format",
+        )
+    if root.tag in ("model", "world"):
+        root.fail("this is a part of an SDF file, or names one; load the file that begins with <sdf>", "unknown-format")
     return root.fail(
         "this is no robot file that kinetree knows; URDF begins with <robot>, MJCF with <mujoco>, SDF with <sdf>",
         "unknown-format",
     )
+
+
+_PARTS_OF_MJCF = frozenset({"mujocoinclude", "worldbody", "body", "asset", "default", "actuator", "compiler"})
 
 
 def _is_robot(path: Path, kinds: Sequence[type[JointKind]], **settings: Any) -> bool:

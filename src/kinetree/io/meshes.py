@@ -19,7 +19,8 @@ from kinetree.problems import Problem, problem
 __all__ = ["MeshFinder"]
 
 _MAX_LINKS = 40
-_UNKNOWN, _OUTSIDE = "in packages whose folder is not known", "outside the given roots"
+_UNKNOWN = "in packages whose folder is not known"
+_OUTSIDE, _OUTSIDE_FOLDER = "outside the given roots", "outside the folder of the file"
 _ROBOT_FOLDERS = frozenset({"urdf", "urdfs", "robot", "robots", "model", "models"})
 
 
@@ -51,14 +52,13 @@ class MeshFinder:
     def why_not(self, address: str) -> str:
         """The reason why `find` finds nothing, to follow the address in a sentence."""
         reason = self.find(address) is None and self._found[address][1]
-        return f"is {reason}{self._advice([reason])}" if reason else "is a file"
+        return f"is {reason}; {self._remedy(reason)}" if reason else "is a file"
 
     def missing(self, where: object, address: str) -> Problem:
         """What to say about one mesh that was asked for and not found."""
         _, reason, name = self._found[address]
         told = f" ({name})" if name != address else ""
-        advice = self._advice((reason,)).removeprefix("; ") or "put the file there or correct the address"
-        sentence = f"the mesh {shown(address, 120)!r} is {reason}{told}; {advice}"
+        sentence = f"the mesh {shown(address, 120)!r} is {reason}{told}; {self._remedy(reason)}"
         return problem(where, sentence, "missing-mesh", severity="warning")
 
     def note(self) -> str:
@@ -77,10 +77,14 @@ class MeshFinder:
         told = ", ".join(f"{counts[reason]} {reason} ({_shown(names)})" for reason, names in missing.items())
         return f"{sum(counts.values())} of {len(self._found)} meshes have no file here: {told}{self._advice(counts)}"
 
-    def _advice(self, reasons: Collection[str]) -> str:
-        if not {_UNKNOWN, _OUTSIDE}.intersection(reasons):
+    def _remedy(self, reason: str) -> str:
+        """What to do about one file."""
+        return self._advice((reason,), "its folder").removeprefix("; ") or "put the file there or correct the address"
+
+    def _advice(self, reasons: Collection[str], folders: str = "their folders") -> str:
+        if not {_UNKNOWN, _OUTSIDE, _OUTSIDE_FOLDER}.intersection(reasons):
             return ""
-        advice = "; name their folders in package_roots"
+        advice = f"; name {folders} in package_roots (--package-roots)"
         if _UNKNOWN in reasons and self._ros is None:
             return f"{advice}, or give ros_packages"
         if _UNKNOWN in reasons and not any(os.environ.get(name) for name in VARIABLES):
@@ -138,7 +142,7 @@ class MeshFinder:
 
     def _inside(self, roots: Sequence[str], candidates: Sequence[str], address: str) -> tuple[Path | None, str, str]:
         """The first candidate that is a file inside a root."""
-        reason = _OUTSIDE
+        reason = _OUTSIDE if self._roots else _OUTSIDE_FOLDER
         for candidate in candidates:
             path = os.path.normpath(candidate)
             for root in roots:

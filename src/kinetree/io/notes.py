@@ -12,12 +12,18 @@ class Notes:
 
     def __init__(self) -> None:
         self._names: dict[str, list[str]] = {}
+        self.suspicions: list[tuple[object, str, str]] = []
+        """What is worth a warning: where, the sentence and its code."""
 
     def add(self, sentence: str, name: str) -> None:
         """Record that the sentence also holds for the part `name`; a name counts once."""
         names = self._names.setdefault(sentence, [])
         if not names or names[-1] != name:
             names.append(name)
+
+    def suspect(self, where: object, sentence: str, code: str) -> None:
+        """Record something suspicious; the reader gives it to its builder, which warns of it."""
+        self.suspicions.append((where, sentence, code))
 
     def sentences(self) -> list[str]:
         """One sentence per assumption, with the parts it concerns."""

@@ -47,3 +47,71 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
         assert words in found[line]
     with pytest.raises(kt.ModelError, match=r':7: <geom> in <body name="base">.*did you mean'):
         kt.load(path)
+
+
+BODY = '<body name="bras{}"><geom size="0.1"/></body>'
+
+
+def test_texts_of_all_files_of_a_model_are_mended(tmp_path: Path) -> None:
+    main, part = tmp_path / "main.xml", tmp_path / "part.xml"
+    main.write_text('<mujoco><worldbody><include file="part.xml"/></worldbody></mujoco> and more')
+    part.write_bytes(f"<mujocoinclude>{BODY.format(' droite é')}</mujocoinclude>".encode("latin-1"))
+    with pytest.raises(kt.ModelError, match=r"main\.xml:1: this is not well-formed XML"):
+        kt.load(main)
+    robot, repairs = kt.load(main, repair=True)
+    assert "bras droite é" in robot.bodies
+    assert [(Path(each.file).name, each.code) for each in repairs] == [
+        ("main.xml", "not-well-formed"),
+        ("part.xml", "encoding"),
+    ]
+
+
+def test_problems_of_included_files_keep_their_code_and_place(tmp_path: Path) -> None:
+    main = tmp_path / "main.xml"
+    main.write_text('<mujoco>\n<include file="part.xml"/></mujoco>')
+    (tmp_path / "part.xml").write_text("<mujocoinclude>\n<worldbody>")
+    (found,) = kt.check(main).errors
+    assert (Path(found.file).name, found.line, found.code) == ("part.xml", 2, "not-well-formed")
+    assert found.sentence.endswith(f"(included by {main}:2)")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("part.xml", "'part.xml' is not found; put the file there or correct the address"),
+        ("../part.xml", "is outside the folder of the file; name its folder in package_roots (--package-roots)"),
+    ],
+)
+@pytest.mark.parametrize("element", ['<include file="{}"/>', '<asset><model name="m" file="{}"/></asset>'])
+def test_files_that_are_not_there(tmp_path: Path, element: str, address: str, told: str) -> None:
+    main = tmp_path / "main.xml"
+    main.write_text(f"<mujoco>{element.format(address)}<worldbody>{BODY}</worldbody></mujoco>")
+    (found,) = kt.check(main).errors
+    assert found.code == "unreadable-file"
+    assert told in str(found)
+
+
+def test_triangles_that_mujoco_leaves_out_are_told(tmp_path: Path) -> None:
+    corners = "".join(f"v {k >> 2} {k >> 1 & 1} {k & 1}\n" for k in range(8))
+    sides = ("1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6", "1 3 5 2 7 6")  # the last is entangled
+    (tmp_path / "box.obj").write_text(corners + "".join(f"f {side}\n" for side in sides))
+    main = tmp_path / "main.xml"
+    main.write_text(
+        '<mujoco><asset><mesh file="box.obj"/></asset><worldbody><body><freejoint/>'
+        '<geom type="mesh" mesh="box"/></body></worldbody></mujoco>'
+    )
+    assert any("left out, as it does: box.obj (4)" in note for note in kt.load(main).notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("<mujocoinclude/>", "a part of an MJCF file, which another one includes; load the file that does"),
+        ("<worldbody/>", "this is a part of an MJCF file"),
+        ("<model/>", "a part of an SDF file, or names one; load the file that begins with <sdf>"),
+    ],
+)
+def test_parts_of_robot_files_are_known(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "part.xml").write_text(text)
+    with pytest.raises(kt.ModelError, match=told):
+        kt.load(tmp_path / "part.xml")

@@ -64,8 +64,21 @@ def test_peers_are_not_asked_to_read_kinetree_s_own_text(kinetree: Command) -> N
     kt.save(zoo.load("cart_pole"), "cart_pole.json")
     result = kinetree("bench", "cart_pole.json", "-n", "4")
     assert (result.code, result.err) == (0, "")
-    assert "pinocchio and mujoco read URDF, not kinetree's text" in result.out
+    assert "pinocchio is measured with URDF files, so it takes no part" in result.out
+    assert "mujoco is measured with URDF and MJCF files, so it takes no part" in result.out
     assert "×" not in result.out
+
+
+@pytest.mark.usefixtures("quick")
+def test_mujoco_is_measured_with_its_own_files(kinetree: Command) -> None:
+    Path("ball.xml").write_text(
+        '<mujoco><worldbody><body><freejoint/><geom size="0.1"/></body></worldbody></mujoco>', encoding="utf-8"
+    )
+    result = kinetree("bench", "ball.xml", "-n", "4")
+    assert (result.code, result.err) == (0, "")
+    assert "pinocchio is measured with URDF files" in result.out
+    assert "mujoco, µs" in result.out
+    assert "cannot take this robot" not in result.out
 
 
 def test_nothing_to_measure(kinetree: Command) -> None:

@@ -34,7 +34,7 @@ class Assembly:
         self._problems = builder.problems
         self._notes = notes
         self._motors = motors
-        self._meshes = MeshAssets()
+        self._meshes = MeshAssets(notes)
         self.joints: dict[str, MovingJoint] = {}
         """All joints by name, in the order of q."""
         self.joint_names: dict[int, str] = {}

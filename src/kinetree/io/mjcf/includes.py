@@ -10,6 +10,7 @@ from kinetree.errors import ModelError
 from kinetree.io.document import Element, Unknown, read_bytes, read_document
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.grammar import SHAPES
+from kinetree.model.problems import Problems
 
 __all__ = ["Tree", "read_tree"]
 
@@ -20,14 +21,15 @@ _MOST_BYTES = 64 * 2**20
 class Tree:
     """The elements of all files of a model, under the first one's root."""
 
-    def __init__(self, path: Path, data: bytes, finder: MeshFinder) -> None:
+    def __init__(self, path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> None:
         self._finder = finder
+        self._problems = problems
         self._folder = os.path.dirname(os.path.abspath(path))
         self._files = {os.path.abspath(path)}
         self._bytes = len(data)
         self.unknown: list[Unknown] = []
         """Elements and attributes that MJCF does not have."""
-        document = read_document(path, SHAPES, data)
+        document = read_document(path, SHAPES, data, problems=problems)
         self.root = document.root
         self.unknown += document.unknown
         self._expand(self.root, "mujoco", self._folder)
@@ -71,7 +73,7 @@ class Tree:
         if path is None and folder != self._folder:
             path = self._finder.find(os.path.join(folder, name))
         if path is None:
-            include.fail(f"the file {name!r} {self._finder.why_not(name)}")
+            include.fail(f"the file {name!r} {self._finder.why_not(name)}", "unreadable-file")
         place = os.path.abspath(path)
         if place in self._files:
             include.fail(f"the file {name!r} is included a second time; MuJoCo takes each file once")
@@ -84,15 +86,17 @@ class Tree:
                     f"the model's files are more than {_MOST_FILES:,}, or together larger than "
                     f"{_MOST_BYTES // 2**20} MiB"
                 )
-            document = read_document(path, SHAPES, data, root=SHAPES[shape])
+            document = read_document(path, SHAPES, data, root=SHAPES[shape], problems=self._problems)
         except ModelError as error:
-            raise ModelError(f"{error} (included by {include.file}:{include.line})") from None
+            told = f"(included by {include.file}:{include.line})"
+            found = [each._replace(sentence=f"{each.sentence} {told}") for each in error.problems]
+            raise ModelError(f"{error} {told}", problems=found) from None
         if not document.root.children and not document.skipped:
             include.fail(f"the file {name!r} holds no elements to include")
         self.unknown += [u for u in document.unknown if u.place is not document.root]
         return document.root, os.path.dirname(place)
 
 
-def read_tree(path: Path, data: bytes, finder: MeshFinder) -> Tree:
+def read_tree(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Tree:
     """All files of a model. Raises `ModelError` for files that cannot be read, or are outside the finder's folders."""
-    return Tree(path, data, finder)
+    return Tree(path, data, finder, problems)

@@ -16,6 +16,7 @@ from kinetree.io.mjcf.meshes import (
     read_mesh,
 )
 from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.notes import Notes
 
 __all__ = ["MeshAssets"]
 
@@ -25,7 +26,8 @@ _MODES: dict[str, InertiaMode] = {"legacy": "legacy", "exact": "exact", "convex"
 class MeshAssets:
     """The meshes of a model."""
 
-    def __init__(self) -> None:
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
         self._read: dict[Path, Triangles] = {}
         self._compiled: dict[tuple[int, bool], CompiledMesh] = {}
         self._kept: list[Element] = []
@@ -70,7 +72,10 @@ class MeshAssets:
                 "missing-mesh",
             )
         if path not in self._read:
-            self._read[path] = read_mesh(path, asset.attributes.get("content_type", ""))
+            mesh = self._read[path] = read_mesh(path, asset.attributes.get("content_type", ""))
+            if mesh.left_out:
+                told = f"{path.name} ({mesh.left_out:,})"
+                self._notes.add("triangles of polygons that MuJoCo cannot cut were left out, as it does", told)
         return self._read[path], False
 
 

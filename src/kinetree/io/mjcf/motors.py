@@ -81,10 +81,6 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
                 motors._set(joint, _ALL_SIX)
         else:
             notes.add("actuators that push a body from outside are no motors of joints", one.name or one.target)
-        if one.transmission == "tendon" and one.armature:
-            notes.add(
-                "inertia of tendons' velocity is kept as data, though MuJoCo adds it to the mass matrix", one.target
-            )
     motors.are_known = any(any(flags) for flags in motors.flags.values())
     return motors
 

@@ -53,6 +53,8 @@ def read_file(
     reader = ExtrasReader(scope, world, notes, problems)
     assembly = Assembly(builder, world, notes, scale_to=scope.settings.total_mass, motors=reader.motors)
     builder.extras = reader.extras(assembly)
+    for where, sentence, code in notes.suspicions:
+        builder.suspect(where, sentence, code)
     for sentence in (*notes.sentences(), *filter(None, [finder.note()])):
         builder.note(sentence)
     return builder.build(floating_base=False)

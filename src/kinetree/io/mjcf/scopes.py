@@ -90,7 +90,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
             name = element.text("file")
             found = finder.find(name)
             if found is None:
-                element.fail(f"the file {name!r} {finder.why_not(name)}")
+                element.fail(f"the file {name!r} {finder.why_not(name)}", "unreadable-file")
             place = os.path.abspath(found)
             if place in opened or len(opened) > _MOST_MODELS:
                 why = "is this model itself, or is named twice" if place in opened else "is one of too many models"
@@ -106,7 +106,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
 
 
 def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
-    tree = read_tree(path, data, finder)
+    tree = read_tree(path, data, finder, problems)
     if tree.root.tag != "mujoco":
         tree.root.fail("this is no MJCF file: it must begin with <mujoco>")
     for unknown in tree.unknown:

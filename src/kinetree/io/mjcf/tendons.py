@@ -13,14 +13,30 @@ from kinetree.io.notes import Notes
 from kinetree.model.extras import Pulley, Tendon, TendonJoint, TendonShape, TendonSite
 from kinetree.model.problems import Problems
 
-__all__ = ["read_tendons"]
+__all__ = ["read_tendons", "warn_of_armature"]
 
 Step = TendonJoint | TendonSite | TendonShape | Pulley
 
 
 def read_tendons(scope: Scope, names: Names, notes: Notes, problems: Problems) -> list[Tendon]:
     """All tendons, in their order."""
-    return read_sections(scope, "tendon", names, notes, _tendon, problems)
+
+    def read(element: Element, reference: Reference) -> Tendon:
+        tendon = _tendon(element, reference)
+        warn_of_armature(element, "tendon", tendon.armature, notes)
+        return tendon
+
+    return read_sections(scope, "tendon", names, notes, read, problems)
+
+
+def warn_of_armature(element: Element, what: str, armature: float, notes: Notes) -> None:
+    """Warn of the one thing about tendons that is part of MuJoCo's mass matrix."""
+    if armature:
+        sentence = (
+            f'this {what} has armature="{armature:g}", which MuJoCo adds to the mass matrix, but kinetree only keeps '
+            "as data in robot.extras"
+        )
+        notes.suspect(element, sentence, "kept-as-data")
 
 
 def _tendon(element: Element, reference: Reference) -> Tendon:

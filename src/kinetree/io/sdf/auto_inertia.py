@@ -94,7 +94,7 @@ def _mesh(shape: Element, link: Node, scale: tuple[float, ...], density: float, 
     if path is None:
         uri.fail(
             f"the mesh {word(uri):.60} is not inside the folder of the file or package_roots, and its inertia is "
-            "needed; name its folder in package_roots"
+            "needed; name its folder in package_roots (--package-roots)"
         )
     if child(shape, "submesh") is not None:
         shape.fail('<inertial auto="true"> of a <submesh> is not computed; give <mass> and <inertia> instead')

@@ -101,7 +101,8 @@ class Files:
         if config is None:
             uri.fail(
                 f"there is no file {shown(word(uri))!r}, and no folder of that name with a model.config, inside the "
-                f"folder of the file or package_roots; name the folder that holds it in package_roots",
+                "folder of the file or package_roots; name the folder that holds it in package_roots "
+                "(--package-roots)",
                 "unreadable-file",
             )
         name = _newest(read_document(config, _CONFIG))

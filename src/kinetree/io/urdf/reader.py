@@ -167,7 +167,7 @@ def _kept(extras: Extras) -> list[str]:
         if entry.name != "unused" and getattr(extras, entry.name)
     ]
     counts += [f"<{tag}> ({number})" for tag, number in Counter(part.tag for part in extras.unused).most_common()]
-    return [f"kept as data in extras, without an effect on the motion: {', '.join(counts)}"] if counts else []
+    return [f"kept as data in robot.extras, without effect on the motion: {', '.join(counts)}"] if counts else []
 
 
 def _is_turned(element: Element) -> bool:
