@@ -207,6 +207,30 @@ def test_one_free_joint_on_the_world_is_a_floating_base() -> None:
     assert "base floats" in written(robot, "sdf")[1].changed[0]
 
 
+FLOOR = Geometry("collision", "plane", (1.0, 1.0), TURNED)
+
+
+def test_what_is_on_the_world_is_lost_in_words() -> None:
+    builder = kt.ModelBuilder("scene")
+    builder.add_body("world", kt.solids.sphere(0.1, mass=1.0), geometry=[FLOOR])
+    builder.add_body("ball", BODY)
+    builder.add_joint("free", kt.Free(), "world", "ball")
+    builder.add_frame("camera", "world", TURNED)
+    robot = builder.build()
+    for words in ("shapes of the world (a plane)", "frame 'camera' is on the world", "body 'world' has mass"):
+        assert any(words in told for told in losses_of(robot))
+    again = came_back(robot, ".sdf", lossy=True)
+    assert again.floating_base
+    assert list(again.bodies) == ["ball"]
+
+
+def test_a_world_without_links_is_refused() -> None:
+    builder = kt.ModelBuilder("nothing")
+    builder.add_body("world")
+    with pytest.raises(kt.ModelError, match="the robot has no body but the world, and a model in SDF needs a link"):
+        kt.to_text(builder.build(), "sdf", lossy=True)
+
+
 def test_two_free_joints_on_the_world_come_back() -> None:
     builder = kt.ModelBuilder("two")
     builder.add_body("world")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from kinetree.errors import listed
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.losses import Losses
@@ -58,6 +59,8 @@ class _Writer:
                 "model's: readers take (0, 0, -9.81), or that of the world they put it in"
             )
         model = sdf.add("model", name=parts.name)
+        if self._on_world:
+            self._lose_world()
         for link in parts.links:
             if link is not self._root or not self._on_world:
                 self._link(model, link)
@@ -66,6 +69,11 @@ class _Writer:
         for joint in parts.joints:
             self._joint(model, joint)
         for frame in parts.frames:
+            if self._on_world and frame.body == _WORLD:
+                self._losses.lost.append(
+                    f"frame {frame.name!r} is on the world, and frames of a model are on its links in SDF"
+                )
+                continue
             element = model.add("frame", name=frame.name, attached_to=frame.body)
             _write_pose(element, frame.placement)
         for coupling in parts.couplings:
@@ -75,6 +83,17 @@ class _Writer:
             )
         self._losses.lose_extras(parts.extras)
         return sdf.document()
+
+    def _lose_world(self) -> None:
+        """Lose what is on the world, of which a model has only the name."""
+        root = self._root
+        if len(self._parts.links) == 1:
+            self._losses.impossible.append("the robot has no body but the world, and a model in SDF needs a link")
+        if root.geometry:
+            names = listed(repr(shape.name) if shape.name else f"a {shape.shape}" for shape in root.geometry)
+            self._losses.lost.append(f"shapes of the world ({names}) have no place in SDF's models")
+        if root.inertia != Inertia.zero():
+            self._losses.lost.append("the body 'world' has mass or inertia, which SDF's world does not have")
 
     def _hold(self, model: Tag) -> None:
         """The joint that fixes the root to the world."""
@@ -153,7 +172,7 @@ class _Writer:
             )
             return
         joints = sum(other.parent == _WORLD for other in self._parts.joints)
-        if joints + sum(frame.body == _WORLD for frame in self._parts.frames) == 1:
+        if joints == 1:
             self._losses.changed.append(
                 f"joint {joint.name!r} is not in the file, as {joint.child!r} floats, and the body 'world' has no "
                 "other part: when the file is read the base floats, without that body"
