@@ -83,11 +83,13 @@ def load(
     has joints of its own for this. Joints that mimic others follow them and have no coordinates of their own in q and
     v; with `mimic` False they move independently. `gravity` (3,), m/s², takes the place of that of the file, which is
     (0, 0, -9.81) in a URDF file.
-    `package_roots` are the folders in which meshes and included files may be looked up, see `load_urdf`; with
-    `ros_packages`, `package://NAME/…` is also looked up where the environment variables ROS_PACKAGE_PATH and
-    AMENT_PREFIX_PATH say that ROS keeps its packages. `kinds` are the joint classes in a text form that are not
-    kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision pairs go
-    into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
+
+    `package_roots` are the folders in which meshes and included files may be looked up; a root holds packages as
+    root/NAME or is one itself. Without any, these are the file's own folder and, for `package://NAME/…`, the package of
+    this name around it. With `ros_packages`, packages are also looked up where the environment variables
+    ROS_PACKAGE_PATH and AMENT_PREFIX_PATH say that ROS keeps them. `kinds` are the joint classes in a text form that
+    are not kinetree's own. `srdf` is the path of an SRDF file for this robot: its groups, named states and collision
+    pairs go into `robot.extras`, see `Model.named_configuration` and docs/loading.md.
 
     With `source`, the first argument is the name of a robot in it, as `kt.robots(source)` lists them: an installed
     package that holds robots, such as "example-robot-data". Without one, a name such as "panda_description", which is
@@ -95,6 +97,10 @@ def load(
 
     A file whose name ends with .xacro is expanded by the package xacro, with the arguments `xacro_args`; other files
     are if `xacro_args` is given, which may be empty. Expand only files that you trust: they are programs.
+
+    With `repair`, the result is `Repaired(robot, repairs)`: what can be mended without guessing at physics is mended,
+    and `repairs` has a `Problem` for each fault, with what was done; docs/check.md lists them. Faults that cannot be
+    mended are one `ModelError` that names them all.
 
     Raises `ModelError`, which names file, line and element, if the file is not a robot; `MissingPackageError` if the
     source or xacro is not installed, and `NameNotFoundError` if the source has no robot of this name. Warns with
