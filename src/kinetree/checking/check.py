@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kinetree.checking.extents import extents, reach
@@ -18,6 +18,7 @@ from kinetree.checking.shapes import check_shapes
 from kinetree.checking.subject import Subject
 from kinetree.errors import DTypeError
 from kinetree.io.load import collect
+from kinetree.io.macros import xacro_arguments
 from kinetree.joints import JointKind
 from kinetree.model import Model
 from kinetree.model.problems import Collected
@@ -45,11 +46,14 @@ def check(
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
+    srdf: str | os.PathLike[str] | None = None,
+    xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Report:
     """Check a robot file, and return all its problems: what is wrong, suspicious or worth knowing.
 
-    The options are those of `load`. Errors are what keeps `load` from loading the file; if one is mended by
-    `load(path, repair=True)`, it says how. Meshes that are found are opened for their sizes.
+    The options are those of `load`; with `srdf`, an SRDF file is checked with the robot. Errors are what keeps `load`
+    from loading the file; if one is mended by `load(path, repair=True)`, it says how. Meshes that are found are opened
+    for their sizes.
 
     >>> import kinetree as kt
     >>> report = kt.check(kt.zoo.path("double_pendulum"))
@@ -60,6 +64,8 @@ def check(
     """
     if not isinstance(path, str | os.PathLike):
         raise DTypeError(f"check takes the path of a robot file, not {type(path).__name__}")
+    if srdf is not None and not isinstance(srdf, str | os.PathLike):
+        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
     problems = Collected()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -72,6 +78,8 @@ def check(
             package_roots=package_roots,
             ros_packages=ros_packages,
             kinds=kinds,
+            srdf=srdf,
+            xacro_args=xacro_arguments(xacro_args),
         )
     found = list(problems.found)
     if problems.parts is not None:

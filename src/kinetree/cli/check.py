@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages
+from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, XacroArgs, xacro_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +35,11 @@ def check(
     mimic: FollowLeaders = True,
     package_root: PackageRoots = None,
     ros_packages: RosPackages = False,
+    srdf: Annotated[
+        Path | None,
+        typer.Option("--srdf", help="An SRDF file that is checked with the robot.", show_default=False),
+    ] = None,
+    xacro_arg: XacroArgs = None,
 ) -> None:
     """Show all problems of robot files: line, element, what is wrong and how to mend it; suspicious values, too.
 
@@ -44,6 +49,7 @@ def check(
         raise typer.BadParameter("give --json or --sarif, not both", param_hint="--sarif")
     from kinetree import checking
 
+    arguments = xacro_arguments(xacro_arg or [])
     reports = [
         checking.check(
             file,
@@ -51,6 +57,8 @@ def check(
             mimic=mimic,
             package_roots=tuple(package_root or ()),
             ros_packages=ros_packages,
+            srdf=srdf,
+            xacro_args=arguments or None,
         )
         for file in files
     ]

@@ -22,6 +22,7 @@ __all__ = [
     "XacroArgs",
     "load_robot",
     "robot_file",
+    "xacro_arguments",
 ]
 
 FloatingBase = Annotated[
@@ -113,7 +114,7 @@ def load_robot(
     from kinetree import io, zoo
 
     path, name = robot_file(model, source)
-    arguments = _arguments(xacro_args or [])
+    arguments = xacro_arguments(xacro_args or [])
     with warnings_as_lines():
         if name is not None:
             return zoo.load(name, floating_base=floating_base)
@@ -129,7 +130,7 @@ def load_robot(
         )
 
 
-def _arguments(given: list[str]) -> dict[str, str]:
+def xacro_arguments(given: list[str]) -> dict[str, str]:
     """The arguments of a xacro file. Raises a usage error for one that is not of the form name=value."""
     found = {}
     for text in given:

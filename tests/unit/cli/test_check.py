@@ -98,3 +98,27 @@ def test_sarif(kinetree: Command) -> None:
         physical = location["physicalLocation"]
         places.append((physical["artifactLocation"]["uri"], physical["region"]["startLine"]))
     assert places == [("bad.urdf", 33), ("odd.urdf", 28), ("nowhere.urdf", 1)]
+
+
+@pytest.mark.usefixtures("files")
+def test_an_srdf_file_is_checked_with_the_robot(kinetree: Command) -> None:
+    Path("a.srdf").write_text('<robot name="sound">\n<passive_joint name="elbo"/></robot>', encoding="utf-8")
+    result = kinetree("check", "sound.urdf", "--srdf", "a.srdf")
+    assert result.code == 1
+    assert "a.srdf:2: error" in result.out
+    assert "'elbow'" in result.out
+    Path("a.srdf").write_text('<robot name="sound"/>', encoding="utf-8")
+    assert kinetree("check", "sound.urdf", "--srdf", "a.srdf").code == 0
+
+
+def test_arguments_of_xacro_files(kinetree: Command) -> None:
+    pytest.importorskip("xacro")
+    text = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="mass" default="1"/>
+    <link name="a"><inertial><mass value="$(arg mass)"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+    Path("r.xacro").write_text(text, encoding="utf-8")
+    assert kinetree("check", "r.xacro", "--xacro-arg", "mass=2").code == 0
+    result = kinetree("check", "r.xacro", "--xacro-arg", "mass=-2")
+    assert result.code == 1
+    assert "negative-mass" in result.out
+    assert kinetree("check", "r.xacro", "--xacro-arg", "mass").code == 2
