@@ -63,15 +63,18 @@ def convert(
 def _format(target: Path, given: str | None) -> str:
     """The format to write; wrong usage if it cannot be told."""
     from kinetree.errors import OptionError
-    from kinetree.io.save import format_for
+    from kinetree.io.save import format_for, has_known_suffix
     from kinetree.io.texts import FORMATS, format_of
 
     try:
         if given is not None:
             return format_of(given)
-        if not target.suffix:
+        if not has_known_suffix(target):
             known = ", ".join(FORMATS)
-            raise OptionError(f"{target} has no suffix that says in which format; add one, or --format ({known})")
+            raise OptionError(
+                f"{target} has no suffix that says in which format; add .urdf, .sdf, .xml (MJCF) or .json, or give "
+                f"--format ({known})"
+            )
         return format_for(target)
     except OptionError as error:
         raise typer.BadParameter(str(error)) from None

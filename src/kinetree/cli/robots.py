@@ -89,6 +89,8 @@ def robot_file(model: str, source: str | None = None) -> tuple[Path, str | None]
         return zoo.path(model), model
     if path.is_dir():
         raise ModelError(f"{model}: this is a folder; name the robot file in it")
+    if path.exists():
+        raise ModelError(f"{model}: this is not a regular file; name a robot file")
     if is_name(model) and model.endswith("_description"):
         return find(model, "robot_descriptions").path, None
     known = known_beside(model) if is_name(model) else []

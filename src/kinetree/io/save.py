@@ -12,7 +12,7 @@ from kinetree.files import file_path, write_file
 from kinetree.io.texts import FORMATS, format_of, written
 from kinetree.model import Model
 
-__all__ = ["format_for", "save", "write_text_file"]
+__all__ = ["format_for", "has_known_suffix", "save", "write_text_file"]
 
 _SUFFIXES = {".json": "native", ".urdf": "urdf", ".sdf": "sdf", ".world": "sdf", ".xml": "mjcf", ".mjcf": "mjcf"}
 """The format that a suffix promises; any other is kinetree's own text form."""
@@ -75,6 +75,12 @@ def format_for(target: Path) -> str:
             f"{target.with_suffix('.json').name!r}, or say which format is meant: {listed(map(repr, FORMATS))}"
         )
     return chosen
+
+
+def has_known_suffix(target: Path) -> bool:
+    """Whether a file's suffix is that of some format, written or not."""
+    suffix = target.suffix.lower()
+    return suffix in _SUFFIXES or suffix in _OTHERS
 
 
 def write_text_file(target: Path, text: str) -> None:

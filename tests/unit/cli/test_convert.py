@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import kinetree as kt
 from tests.robots import robot_path
 
@@ -72,3 +74,18 @@ def test_addresses_of_meshes_are_mentioned_where_the_folder_changes(kinetree: Co
     Path("other").mkdir()
     assert "copy the meshes along (a.stl, …)" in kinetree("convert", "r.urdf", "other/r.json").out
     assert "copy the meshes" not in kinetree("convert", "r.urdf", "s.json").out
+
+
+@pytest.mark.parametrize("name", ["robot", "robot.dae", "robot.txt"])
+def test_a_suffix_that_promises_no_format_is_wrong_usage(kinetree: Command, name: str) -> None:
+    result = kinetree("convert", "arm6", name)
+    assert result.code == 2
+    assert "has no suffix that says in which format" in " ".join(result.err.split())
+    assert not Path(name).exists()
+    assert kinetree("convert", "arm6", name, "--format", "native").code == 0
+
+
+def test_a_device_is_no_robot_file(kinetree: Command) -> None:
+    result = kinetree("info", "/dev/null")
+    assert result.code == 1
+    assert result.err == "error: /dev/null: this is not a regular file; name a robot file\n"
