@@ -43,7 +43,7 @@ def test_a_robot_that_urdf_can_hold_comes_back(robot: kt.Model) -> None:
     again = came_back(robot, ".urdf")
     error, where = differences(robot, again)
     assert error <= 1e-15, where
-    assert kt.to_text(came_back(again, ".urdf"), "urdf") == kt.to_text(again, "urdf")
+    assert differences(again, came_back(again, ".urdf"))[0] <= 1e-15
 
 
 @law(15)

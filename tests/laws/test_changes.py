@@ -76,7 +76,7 @@ def test_the_order_in_which_joints_are_locked_does_not_matter(
 def test_what_was_attached_is_the_same_when_it_is_detached(
     model: kt.Model, other: kt.Model, placement: Transform, data: st.DataObject
 ) -> None:
-    other = kt.ModelBuilder.of(replace(prefixed(other.parts, "other "), gravity=model.gravity)).build()
+    other = kt.ModelBuilder.of(replace(prefixed(other.parts, "other ", base=()), gravity=model.gravity)).build()
     to = data.draw(st.sampled_from(list(model.frames)))
     joint = data.draw(st.sampled_from([None, kt.Revolute([0, 1, 0]), kt.Free()]))
     both = model.attach(other, to, placement, joint=joint)

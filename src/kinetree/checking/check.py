@@ -17,7 +17,7 @@ from kinetree.checking.report import Report
 from kinetree.checking.shapes import check_shapes
 from kinetree.checking.subject import Subject
 from kinetree.errors import DTypeError
-from kinetree.io.load import collect
+from kinetree.io.load import check_switches, collect
 from kinetree.io.macros import xacro_arguments
 from kinetree.joints import JointKind
 from kinetree.model import Model
@@ -66,6 +66,7 @@ def check(
         raise DTypeError(f"check takes the path of a robot file, not {type(path).__name__}")
     if srdf is not None and not isinstance(srdf, str | os.PathLike):
         raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
+    check_switches(mimic=mimic, ros_packages=ros_packages)
     problems = Collected()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.comparison.result import Comparison, Settings
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, nearest_names
-from kinetree.io.load import load
+from kinetree.io.load import check_switches, load
 from kinetree.model import Model
 
 __all__ = ["compare"]
@@ -72,6 +72,7 @@ def compare(
 
     settings = _checked(samples, seed, tolerance)
     wanted = _libraries(peers, with_default=b is None)
+    check_switches(mimic=mimic, ros_packages=ros_packages)
     options = {
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip

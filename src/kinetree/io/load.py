@@ -21,7 +21,7 @@ from kinetree.model import Model
 from kinetree.model.problems import STRICT, Collected, Problems, problems_of
 from kinetree.problems import Problem
 
-__all__ = ["Repaired", "collect", "load"]
+__all__ = ["Repaired", "check_switches", "collect", "load"]
 
 
 class Repaired(NamedTuple):
@@ -110,9 +110,7 @@ def load(
         raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
     if srdf is not None and not isinstance(srdf, str | os.PathLike):
         raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
-    for name, value in (("mimic", mimic), ("ros_packages", ros_packages)):
-        if not isinstance(value, bool | np.bool_):
-            raise OptionError(f"{name} must be True or False, not {value!r:.60}")
+    check_switches(mimic=mimic, ros_packages=ros_packages)
     if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
         raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
     meant = _found(path, source)
@@ -159,6 +157,13 @@ def _found(path: str | os.PathLike[str], source: str | None) -> Found:
             told = " or ".join(f"source={one!r}" for one in known)
             raise ModelError(f"{path}: there is no such file; a robot of this name is loaded with {told}")
     return Found(Path(path))
+
+
+def check_switches(**switches: object) -> None:
+    """Raise `OptionError` for one that is not True or False."""
+    for name, value in switches.items():
+        if not isinstance(value, bool | np.bool_):
+            raise OptionError(f"{name} must be True or False, not {value!r:.60}")
 
 
 def _finished(robot: Model, gravity: Sequence[float] | None, srdf: str | os.PathLike[str] | None) -> Model:

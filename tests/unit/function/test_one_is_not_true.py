@@ -16,7 +16,7 @@ import kinetree as kt
 
 ROBOT = kt.zoo.load("double_pendulum")
 X = [0.1, 0.2]
-USUAL: dict[str, Any] = {"robot": ROBOT, "path": kt.zoo.path("double_pendulum"), "dt": 0.01, "tau": [X]}
+USUAL: dict[str, Any] = {"robot": ROBOT, "a": ROBOT, "path": kt.zoo.path("double_pendulum"), "dt": 0.01, "tau": [X]}
 SWITCHES = [
     pytest.param(function, option, id=f"{name}-{option}")
     for name in kt.__all__
