@@ -124,8 +124,7 @@ def load(
         "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
         "xacro_args": arguments,
     }  # fmt: skip
-    if not isinstance(repair, bool | np.bool_):
-        raise OptionError(f"repair must be True or False, not {repair!r:.60}")
+    check_switches(repair=repair)
     with collector_paused():
         if repair:
             problems = Collected()

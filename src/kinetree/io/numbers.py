@@ -77,29 +77,28 @@ def numbers(
 
 def numbers_of(element: Element, text: str, count: int, attribute: str | None = None) -> tuple[float, ...]:
     """The `count` numbers in a text, which is that of an attribute or, without one, of the element."""
-    if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(_given(text, attribute), text, count), "bad-number")
-    values = tuple(map(float, text.split()))
-    if len(values) != count:
-        wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
-        sentence = f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there"
-        element.fail(sentence, "bad-number")
-    if not all(map(math.isfinite, values)):
-        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number", "bad-number")
-    return values
+    wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
+    return _listed(element, text, attribute, count, count, wanted)
 
 
 def some_numbers(element: Element, attribute: str, least: int, most: int) -> tuple[float, ...]:
     """The value of an attribute that holds `least` to `most` numbers separated by blanks; it must be present."""
-    text = element.attributes[attribute]
+    wanted = f"{least} numbers" if least == most else f"{least} to {most} numbers"
+    return _listed(element, element.attributes[attribute], attribute, least, most, wanted)
+
+
+def _listed(
+    element: Element, text: str, attribute: str | None, least: int, most: int, wanted: str
+) -> tuple[float, ...]:
+    """The finite numbers in a text, of which there must be `least` to `most`."""
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(_given(text, attribute), text, most))
+        element.fail(_why_not(_given(text, attribute), text, most), "bad-number")
     values = tuple(map(float, text.split()))
     if not least <= len(values) <= most:
-        wanted = f"{least} numbers" if least == most else f"{least} to {most} numbers"
-        element.fail(f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there")
+        sentence = f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there"
+        element.fail(sentence, "bad-number")
     if not all(map(math.isfinite, values)):
-        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number")
+        element.fail(f"{_given(text, attribute)} is too large for a 64-bit number", "bad-number")
     return values
 
 

@@ -12,14 +12,17 @@ from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.grammar import SHAPES
 from kinetree.model.problems import Problems
 
-__all__ = ["Tree", "read_tree"]
+__all__ = ["Tree"]
 
 _MOST_FILES = 1000
 _MOST_BYTES = 64 * 2**20
 
 
 class Tree:
-    """The elements of all files of a model, under the first one's root."""
+    """The elements of all files of a model, under the first one's root.
+
+    Raises `ModelError` for files that cannot be read, or are outside the finder's folders.
+    """
 
     def __init__(self, path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> None:
         self._finder = finder
@@ -95,8 +98,3 @@ class Tree:
             include.fail(f"the file {name!r} holds no elements to include")
         self.unknown += [u for u in document.unknown if u.place is not document.root]
         return document.root, os.path.dirname(place)
-
-
-def read_tree(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Tree:
-    """All files of a model. Raises `ModelError` for files that cannot be read, or are outside the finder's folders."""
-    return Tree(path, data, finder, problems)

@@ -12,7 +12,7 @@ from kinetree.io.document import Element, read_bytes
 from kinetree.io.meshes import MeshFinder
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.defaults import Defaults
-from kinetree.io.mjcf.includes import Tree, read_tree
+from kinetree.io.mjcf.includes import Tree
 from kinetree.io.mjcf.settings import Settings, read_settings
 from kinetree.model.problems import Problems
 from kinetree.records import record
@@ -106,7 +106,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
 
 
 def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
-    tree = read_tree(path, data, finder, problems)
+    tree = Tree(path, data, finder, problems)
     if tree.root.tag != "mujoco":
         tree.root.fail("this is no MJCF file: it must begin with <mujoco>")
     for unknown in tree.unknown:
