@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-__all__ = ["CODES", "Placed", "Problem", "Severity", "problem"]
+__all__ = ["CODES", "Place", "Placed", "Problem", "Severity", "place_of", "problem"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -95,6 +95,31 @@ class Placed(Protocol):
     def place_in_file(self) -> tuple[str, int | None, str]:
         """File, line and element; empty or None where they are not known."""
         ...
+
+
+class Place(NamedTuple):
+    """A place in a file, without the file's elements: `str` of it is that of the element it was taken from.
+
+    >>> print(Place("arm.urdf", 3, '<link name="hand">'))
+    arm.urdf:3: <link name="hand">
+    """
+
+    file: str
+    line: int | None
+    element: str
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, [f"{self.file}:{self.line}" if self.line else self.file, self.element]))
+
+    @property
+    def place_in_file(self) -> tuple[str, int | None, str]:
+        """File, line and element."""
+        return self.file, self.line, self.element
+
+
+def place_of(where: object) -> object:
+    """A place that holds no part of the file; text stays text."""
+    return Place(*where.place_in_file) if isinstance(where, Placed) else str(where)
 
 
 class Problem(NamedTuple):

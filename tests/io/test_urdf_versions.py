@@ -179,7 +179,7 @@ def test_parts_for_simulators_are_kept_as_they_are_written(tmp_path: Path) -> No
         Unused("gazebo", (("reference", "upper"),), inside),
         Unused("ros2_control", (("name", "x"),)),
     )
-    assert robot.extras.unused[0].where.endswith("arm.urdf:58: <gazebo>")
+    assert str(robot.extras.unused[0].where).endswith("arm.urdf:58: <gazebo>")
     assert any("without effect on the motion: <gazebo> (1), <ros2_control> (1)" in note for note in robot.notes)
     assert not any("skipped" in note for note in robot.notes)
 

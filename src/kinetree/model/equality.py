@@ -13,6 +13,7 @@ from typing import Any
 
 from kinetree.model.robot import Robot
 from kinetree.model.specs import Parts
+from kinetree.problems import place_of
 from kinetree.spatial import Inertia, Transform
 
 __all__ = ["are_equal", "hash_of", "is_as_built", "without_places"]
@@ -50,7 +51,7 @@ def without_places(parts: Parts) -> Parts:
     """The same parts, without references to the file they were read from."""
 
     def plain(specs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(spec if type(spec.where) is str else replace(spec, where=str(spec.where)) for spec in specs)
+        return tuple(spec if type(spec.where) is str else replace(spec, where=place_of(spec.where)) for spec in specs)
 
     return replace(
         parts,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.model.extras import Unused
+from kinetree.problems import place_of
 
 __all__ = ["as_it_is", "with_defaults"]
 
@@ -24,7 +25,7 @@ def as_it_is(element: Element, keep: Sequence[str] | None = None) -> Unused:
         chosen = keep if one is element else None
         attributes = tuple((key, text) for key, text in one.attributes.items() if chosen is None or key in chosen)
         children = tuple(made[id(child)] for child in one.children)
-        made[id(one)] = Unused(one.tag, attributes, children, one.content.strip(), str(one))
+        made[id(one)] = Unused(one.tag, attributes, children, one.content.strip(), place_of(one))
     return made[id(element)]
 
 

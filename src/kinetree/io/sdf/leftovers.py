@@ -13,6 +13,7 @@ from kinetree.io.urdf.raw import as_written
 from kinetree.model import ModelBuilder
 from kinetree.model.building import NOTED
 from kinetree.model.extras import Extras, Unused
+from kinetree.problems import place_of
 
 __all__ = ["keep_leftovers"]
 
@@ -70,7 +71,7 @@ def _leftover(element: Element, counts: Counter[str], builder: ModelBuilder) -> 
     if not remaining:
         return None
     named = tuple((key, value) for key, value in element.attributes.items() if key == "name")
-    return Unused(element.tag, named, tuple(remaining), where=str(element))
+    return Unused(element.tag, named, tuple(remaining), where=place_of(element))
 
 
 def _tell_attributes(element: Element, known: frozenset[str], counts: Counter[str], builder: ModelBuilder) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinetree.io.document import MAX_RAW, Element
 from kinetree.model.extras import Unused
+from kinetree.problems import place_of
 
 __all__ = ["MAX_RAW", "as_written", "count"]
 
@@ -20,7 +21,7 @@ def as_written(element: Element, depth: int = 0) -> Unused:
     if len(text) > _LONGEST:
         element.fail(f"holds {len(text):,} characters of text; the limit is {_LONGEST:,}")
     inside = tuple([as_written(child, depth + 1) for child in element.children])
-    return Unused(element.tag, tuple(element.attributes.items()), inside, text, str(element))
+    return Unused(element.tag, tuple(element.attributes.items()), inside, text, place_of(element))
 
 
 def count(element: Element) -> int:

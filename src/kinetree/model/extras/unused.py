@@ -19,8 +19,8 @@ class Unused:
     children: tuple[Unused, ...] = ()
     text: str = ""
     """The text in it, without blanks around it."""
-    where: str = field(default="", compare=False)
-    """Its place in the file."""
+    where: object = field(default="", compare=False)
+    """Its place in the file: `str` of it is file, line and element."""
 
     def __repr__(self) -> str:
         return call_text(self)
