@@ -15,6 +15,7 @@ from kinetree.expr.functions import (
     minimum,
     select,
     sin,
+    slopes_of,
     sqrt,
     tanh,
 )
@@ -42,6 +43,7 @@ from kinetree.expr.program import (
     Walk,
 )
 from kinetree.expr.recording import Memory, Recorder
+from kinetree.expr.repeat import repeat
 from kinetree.expr.replay import replay
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
 from kinetree.expr.trace import trace, trace_memory
@@ -90,10 +92,12 @@ __all__ = [
     "lower",
     "maximum",
     "minimum",
+    "repeat",
     "replay",
     "reverse_derivative",
     "select",
     "sin",
+    "slopes_of",
     "sqrt",
     "tanh",
     "trace",

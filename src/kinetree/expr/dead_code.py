@@ -58,6 +58,8 @@ class _Alive:
                 carried = self._carried(line)
                 self._use(line.carried[k] for k in carried)
                 self._use(line.next[k] for k in carried)
+                if carried and line.until is not None:
+                    self._use((line.until,))
                 self._block(line.body)
             else:
                 self._line(line)

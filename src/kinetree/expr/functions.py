@@ -27,6 +27,7 @@ __all__ = [
     "minimum",
     "select",
     "sin",
+    "slopes_of",
     "sqrt",
     "tanh",
 ]
@@ -59,4 +60,5 @@ floor = _function("floor", np.floor)
 less = _function("lt", lambda a, b: np.less(a, b).astype(np.float64))
 less_equal = _function("le", lambda a, b: np.less_equal(a, b).astype(np.float64))
 equal = _function("eq", lambda a, b: np.equal(a, b).astype(np.float64))
+slopes_of = _function("slopes_of", lambda a, b: a + 0.0 * b)
 select = _function("select", np.where)

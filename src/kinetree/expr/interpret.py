@@ -75,7 +75,10 @@ class _Run:
             values.extend(state)
             self.block(s.body, values, (*counters, counter))
             state = [_value(a, values) for a in s.next]
+            ended = s.until is not None and _value(s.until, values) != 0.0
             del values[start:]
+            if ended:
+                break
         values.extend(state)
 
 

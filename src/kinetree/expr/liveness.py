@@ -81,8 +81,8 @@ class Needs:
             outside = self._block(effect.graph, ())
             if not self._does_something(effect.graph):
                 return None
-            if effect.next:
-                outside = self._block(effect.graph, effect.next)
+            if effect.ends:
+                outside = self._block(effect.graph, effect.ends)
             return [*outside, *(a for a in effect.carried if isinstance(a, Symbol))]
         outside = [s for graph in effect.graphs for s in self._block(graph, ())]
         return outside if any(self._does_something(graph) for graph in effect.graphs) else None
@@ -93,7 +93,7 @@ class Needs:
     def _of_results(self, effect: Effect) -> Iterator[Symbol]:
         """What an effect reads if only its results are needed."""
         if isinstance(effect, LoopEffect):
-            yield from self._block(effect.graph, effect.next)
+            yield from self._block(effect.graph, effect.ends)
         assert isinstance(effect, LoopEffect | CallEffect)
         values = effect.carried if isinstance(effect, LoopEffect) else effect.args
         yield from (a for a in values if isinstance(a, Symbol))

@@ -137,10 +137,11 @@ class _Emitter:
             for s in effect.results:
                 self._number(s, start + _LATENCY_OTHERWISE * len(effect.results))
         else:
-            block = self._block(effect.graph, effect.next, effect.inside)
+            block = self._block(effect.graph, effect.ends, effect.inside)
             following = tuple(block.emit.argument(x) for x in effect.next)
             carried = tuple(map(self.argument, effect.carried))
-            self.statements.append(Loop(effect.over, block.body, carried, following))
+            until = None if effect.until is None else block.emit.argument(effect.until)
+            self.statements.append(Loop(effect.over, block.body, carried, following, until))
             for s in effect.results:
                 self._number(s, 0)
 

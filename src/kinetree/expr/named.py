@@ -51,6 +51,12 @@ class LoopLine:
     body: Lines
     next: tuple[Argument, ...]
     defines: tuple[int, ...]
+    until: Argument | None = None
+
+    @property
+    def ends(self) -> tuple[Argument, ...]:
+        """What the body computes for the loop."""
+        return self.next if self.until is None else (*self.next, self.until)
 
 
 @record(slots=True, eq=False)
@@ -130,9 +136,8 @@ def moved(
         if isinstance(line, LoopLine):
             over, carried = rounds(line.over), tuple(map(argument, line.carried))
             body = [move(inner) for inner in line.body]
-            return LoopLine(
-                over, names(line.entry), carried, body, tuple(map(argument, line.next)), names(line.defines)
-            )
+            following, until = tuple(map(argument, line.next)), None if line.until is None else argument(line.until)
+            return LoopLine(over, names(line.entry), carried, body, following, names(line.defines), until)
         s = line.statement
         if isinstance(s, Load):
             return Line(Load(*place(s.array, index(s.at))), names(line.defines))
@@ -163,7 +168,8 @@ def named(program: Program) -> NamedProgram:
                 entry = names(s.defines)
                 body, inside = lines_of(s.body, [*seen, *entry])
                 following = tuple(a if isinstance(a, float) else inside[a] for a in s.next)
-                lines.append(LoopLine(s.over, entry, carried, body, following, names(s.defines)))
+                until = inside[s.until] if isinstance(s.until, int) else s.until
+                lines.append(LoopLine(s.over, entry, carried, body, following, names(s.defines), until))
             elif isinstance(s, Switch):
                 lines.append(SwitchLine(s.on, tuple(lines_of(case, seen)[0] for case in s.cases)))
             else:
@@ -194,7 +200,8 @@ def numbered(program: NamedProgram) -> Program:
             if isinstance(line, LoopLine):
                 carried = tuple(map(number, line.carried))
                 body = block_of(line.body, define(line.entry, first))
-                statements.append(Loop(line.over, body, carried, tuple(map(number, line.next))))
+                until = None if line.until is None else number(line.until)
+                statements.append(Loop(line.over, body, carried, tuple(map(number, line.next)), until))
             elif isinstance(line, SwitchLine):
                 statements.append(Switch(line.on, tuple(block_of(case, first) for case in line.cases)))
             else:

@@ -84,7 +84,7 @@ class _Cutter:
 
     def _inside(self, line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
         if isinstance(line, LoopLine):
-            return replace(line, body=self._block(line.body, line.next))
+            return replace(line, body=self._block(line.body, line.ends))
         if isinstance(line, SwitchLine):
             return replace(line, cases=tuple(self._block(case, ()) for case in line.cases))
         if isinstance(line.statement, Call):
@@ -100,7 +100,7 @@ def _used(line: Line | LoopLine | SwitchLine) -> Iterator[Argument]:
     """The values that a line uses, those of its bodies included."""
     if isinstance(line, LoopLine):
         yield from line.carried
-        yield from line.next
+        yield from line.ends
         for inner in line.body:
             yield from _used(inner)
     elif isinstance(line, SwitchLine):

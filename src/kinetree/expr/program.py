@@ -186,6 +186,9 @@ class Loop:
     """The carried values before the first iteration."""
     next: tuple[Argument, ...] = ()
     """The carried values after an iteration, numbered inside the body."""
+    until: Argument | None = None
+    """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
+    nothing, so that a backend may go on with samples that have ended, and drop what they carry."""
 
     @property
     def defines(self) -> int:
@@ -263,7 +266,7 @@ class Program:
         return ports[array].size if array < len(ports) else self.arrays[array - len(ports)].size
 
     def operation_counts(self) -> Counter[str]:
-        """How many of each operation are executed per sample; the golden tests pin the total."""
+        """How many of each operation are executed per sample, at most; the golden tests pin the total."""
         return _counts(self.body, (), self.tables)
 
     def __repr__(self) -> str:
@@ -326,6 +329,8 @@ def _write(block: Block, first: int, indent: str, program: Program, lines: list[
             _write(s.body, number + s.defines, indent + "  ", program, lines)
             if s.next:
                 lines.append(f"{indent}  next {', '.join(map(value, s.next))}")
+            if s.until is not None:
+                lines.append(f"{indent}  until {value(s.until)}")
         number += s.defines
 
 

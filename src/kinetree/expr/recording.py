@@ -37,6 +37,12 @@ class LoopEffect:
     """The carried values as the body sees them."""
     next: tuple[Scalar, ...]
     results: tuple[Symbol, ...]
+    until: Scalar | None = None
+
+    @property
+    def ends(self) -> tuple[Scalar, ...]:
+        """What the body computes for the loop."""
+        return self.next if self.until is None else (*self.next, self.until)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -189,15 +195,31 @@ class Recorder:
         step: Callable[[Index, list[Symbol]], Sequence[Scalar]],
     ) -> list[Symbol]:
         """Record a loop that carries values between iterations: `step(counter, values)` gives the next ones."""
+        return self._fold(over, state, lambda k, values: (step(k, values), None))
+
+    def repeat(
+        self, count: int, state: Sequence[Scalar], step: Callable[[list[Symbol]], tuple[Sequence[Scalar], Scalar]]
+    ) -> list[Symbol]:
+        """Record a loop of at most `count` iterations; `step(values)` gives the next values, and whether to end."""
+        return self._fold(Range(Index(0), Index(count)), state, lambda _, values: step(values))
+
+    def _fold(
+        self,
+        over: Range | Walk,
+        state: Sequence[Scalar],
+        step: Callable[[Index, list[Symbol]], tuple[Sequence[Scalar], Scalar | None]],
+    ) -> list[Symbol]:
         outer, start = self.graph, tuple(map(self.checked, state))
         over = self._checked_rounds(over)
         with self._block(over) as graph:
             inside = tuple(graph.new("carried") for _ in start)
-            following = tuple(map(self.checked, step(self.counter, list(inside))))
+            found, until = step(self.counter, list(inside))
+            following = tuple(map(self.checked, found))
+            until = None if until is None else self.checked(until)
         if len(following) != len(inside):
             raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")
         results = tuple(outer.new("result") for _ in start)
-        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results))
+        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results, until))
         return list(results)
 
     @contextmanager

@@ -7,7 +7,7 @@ robot (RBDA section 6.5), and there is no fill-in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kinetree.expr import Scalar
 from kinetree.records import record
@@ -37,9 +37,17 @@ class Elimination:
         return result
 
 
-def elimination(tree: Topology, *, as_numbered: bool = False) -> Elimination:
-    """Tips first, which has no fill-in if joints share no coordinates; or the reverse order of v."""
+def elimination(
+    tree: Topology, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()
+) -> Elimination:
+    """Tips first, which has no fill-in if joints share no coordinates; or the reverse order of v.
+
+    `coupled`: sets of degrees of freedom, by their places in v, that share further entries with each other.
+    """
     below, order = _pattern(tree)
+    for places in coupled:
+        for a in places:
+            below[a].update(places)
     if as_numbered:
         order = sorted(order)
     number = {place: k for k, place in enumerate(order, 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kinetree.expr import Recorder, Scalar, is_zero
 from kinetree.tree.elimination import elimination
@@ -41,12 +41,17 @@ class JointBlocks(dict[tuple[int, int], list[list[Scalar]]]):
         columns = [shared.gathered(column, "forces") for column in zip(*half, strict=True)]  # (Gᵀ M G)ᵀ
         return [columns[max(a, b)][min(a, b)] for a in range(shared.nv) for b in range(shared.nv)]
 
-    def sparse(self, *, as_numbered: bool = False) -> SparseMatrix:
-        """The same matrix, to be factored with the sparsity of the tree: tips first, or in the reverse order of v."""
+    def sparse(
+        self, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()
+    ) -> SparseMatrix:
+        """The same matrix, to be factored with the sparsity of the tree: tips first, or in the reverse order of v.
+
+        `coupled`: sets of degrees of freedom, by their places in v, between which entries will be added.
+        """
         M = self.flat()
         n = math.isqrt(len(M))
         rows = [M[a * n : (a + 1) * n] for a in range(n)]
-        return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered), self._tree, self._recorder)
+        return SparseMatrix(rows, elimination(self._tree, as_numbered=as_numbered, coupled=coupled), self._tree, self._recorder)
 
 
 class JointSquare(dict[tuple[int, int], list[list[Scalar]]]):

@@ -33,6 +33,13 @@ class SparseMatrix:
         self._tree = tree
         self._recorder = recorder
 
+    def copy(self) -> SparseMatrix:
+        """The same entries, to be factored apart from these."""
+        copy = SparseMatrix.__new__(SparseMatrix)
+        copy._rows = [list(row) for row in self._rows]
+        copy._elimination, copy._tree, copy._recorder = self._elimination, self._tree, self._recorder
+        return copy
+
     @property
     def outward(self) -> range:
         """Each degree of freedom, those above it first."""
@@ -52,6 +59,16 @@ class SparseMatrix:
 
     def __setitem__(self, ki: tuple[int, int], x: Scalar) -> None:
         self._rows[ki[0]][ki[1]] = x
+
+    def times(self, x: Any) -> Any:
+        """The product with one entry per degree of freedom; not for factors."""
+        y = self.zeros()
+        for k in self.outward:
+            y[k] = y[k] + self[k, k] * x[k]
+            for i in self.above(k):
+                y[k] = y[k] + self[k, i] * x[i]
+                y[i] = y[i] + self[k, i] * x[k]
+        return y
 
     def before(self, k: int) -> range:
         """1 … k."""

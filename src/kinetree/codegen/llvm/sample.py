@@ -271,13 +271,21 @@ class SampleWriter:
         self._emit(f"  {counter} = phi i64 [{start}, %{entry}], [{counter}_next, %{latch}]")
         for k, name in enumerate(carried):
             self._emit(f"  {name} = phi {V} [{before[k]}, %{entry}], [{name}_next, %{latch}]")
+        if s.until is not None:  # a sample that has ended keeps what it carries, until all lanes have ended
+            flags = f"<{self._lanes} x i1>"
+            self._emit(f"  {counter}_ended = phi {flags} [zeroinitializer, %{entry}], [{counter}_ends, %{latch}]")
+            self._emit(f"  {counter}_open = phi i1 [true, %{entry}], [{counter}_goes, %{latch}]")
         compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
-        self._emit(f"  {counter}_more = icmp {compare} i64 {counter}, {stop}")
+        self._emit(f"  {counter}_left = icmp {compare} i64 {counter}, {stop}")
+        if s.until is None:
+            self._emit(f"  {counter}_more = and i1 {counter}_left, true")
+        else:
+            self._emit(f"  {counter}_more = and i1 {counter}_left, {counter}_open")
         self._emit(f"  br i1 {counter}_more, label %{label}.body, label %{label}.end\n{label}.body:")
         outer = len(self._names)
         self._names.extend(carried)
         self._counters.append(counter)
-        self._block_with_next(s, carried)
+        self._block_with_next(s, carried, counter)
         self._emit(f"  br label %{latch}\n{latch}:")
         if isinstance(s.over, Walk):
             self._table_entry(f"{counter}_next", s.over.next, counter)
@@ -288,11 +296,19 @@ class SampleWriter:
         del self._names[outer:]
         self._names.extend(carried)
 
-    def _block_with_next(self, s: Loop, carried: Sequence[str]) -> None:
+    def _block_with_next(self, s: Loop, carried: Sequence[str], counter: str) -> None:
         """Write the body, and its results under the names that the loop's head already uses for the next round."""
+        V, lanes = self._V, self._lanes
         self._block(s.body)
         for name, argument in zip(carried, s.next, strict=True):
-            self._emit(f"  {name}_next = select i1 true, {self._V} {self._value(argument)}, {self._V} poison")
+            ended = "i1 false" if s.until is None else f"<{lanes} x i1> {counter}_ended"
+            self._emit(f"  {name}_next = select {ended}, {V} {name}, {V} {self._value(argument)}")
+        if s.until is not None:
+            flags = f"<{lanes} x i1>"
+            self._emit(f"  {counter}_now = fcmp une {V} {self._value(s.until)}, zeroinitializer")
+            self._emit(f"  {counter}_ends = or {flags} {counter}_ended, {counter}_now")
+            self._emit(f"  {counter}_all = call i1 @llvm.vector.reduce.and.v{lanes}i1({flags} {counter}_ends)")
+            self._emit(f"  {counter}_goes = xor i1 {counter}_all, true")
 
     def _switch(self, s: Switch) -> None:
         label, on, outer = self._new("S")[1:], self._index(s.on), len(self._names)
@@ -439,7 +455,7 @@ def _values(block: Block) -> Iterable[int]:
         elif isinstance(s, Store):
             arguments = (s.value,)
         elif isinstance(s, Loop):
-            arguments = (*s.carried, *s.next)
+            arguments = (*s.carried, *s.next) if s.until is None else (*s.carried, *s.next, s.until)
         yield from (a for a in arguments if isinstance(a, int))
 
 

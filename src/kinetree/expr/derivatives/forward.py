@@ -124,8 +124,9 @@ class Forward:
         self._enter(line.entry, active, entry)
         self._block(line.body)
         after = [*map(self._new, line.next), *(self._tangent(line.next[k]) for k in active)]
+        until = None if line.until is None else self._new(line.until)
         self._emit.close()
-        self._enter(line.defines, active, self._emit.loop(line.over, scope, entry, before, after))
+        self._enter(line.defines, active, self._emit.loop(line.over, scope, entry, before, after, until))
 
     def _enter(self, names: Sequence[int], active: Sequence[int], values: Sequence[int]) -> None:
         self._value.update(zip(names, values, strict=False))

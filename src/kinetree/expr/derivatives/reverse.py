@@ -138,8 +138,10 @@ class Reverse:
         self._sweep(line.body, body)
         self._counters.pop()
         after = [self._new(a) for a in line.next]
+        until = None if line.until is None else self._new(line.until)
         self._emit.close()
-        self._value.update(zip(line.defines, self._emit.loop(line.over, body, entry, before, after), strict=True))
+        ends = self._emit.loop(line.over, body, entry, before, after, until)
+        self._value.update(zip(line.defines, ends, strict=True))
 
     def _sweep_line(self, line: Line) -> None:
         s, emit = line.statement, self._emit
@@ -224,6 +226,10 @@ class Reverse:
     def _loop(self, line: LoopLine, adjoints: _Adjoints) -> None:
         """Emit the iterations backward, which carry the adjoints of the carried values."""
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
+        if line.until is not None:
+            if any(self._has_adjoint(adjoints, line.defines[k]) for k in active):
+                raise NotImplementedError("the reverse derivative of a loop that ends early; use slopes_of on its results")
+            return
         seeds = [self._take(adjoints, line.defines[k]) for k in active]
         around = self._keeping.counters(line.body)[:-1]
         over, order = self._backward.reverse(line.over, around)

@@ -5,6 +5,7 @@ Where a function has a corner or a pole, this is what holds:
 - `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other has no effect, even
   if its derivative is NaN or infinite.
 - `abs` has the derivative 0 at 0.
+- `slopes_of(a, b)` has the derivatives of b.
 - Comparisons and `floor` have the derivative 0, even where they jump; so has `select` with respect to its condition.
 - `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and
   `atan2(0, 0)` has NaN. To get a finite one, choose another arm with `select`.
@@ -109,5 +110,6 @@ RULES: dict[str, Rule] = {
     "lt": _COMPARISON,
     "le": _COMPARISON,
     "eq": _COMPARISON,
+    "slopes_of": Rule((1,), lambda _: Slope((0.0, 1.0))),
     "select": Rule((1, 2), lambda at: Choice(at.x[0], (1, 2))),
 }

@@ -1,0 +1,292 @@
+"""Forward dynamics with soft constraints: the minimum of a strictly convex function of the acceleration.
+
+    a* = argmin ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref),    M a₀ = τ
+
+Each block of rows J has its cost s (row_costs.py); τ is what is left of the joint forces for acceleration. The gradient
+is g = M a - τ - Jᵀ f with f = -s', the Hessian is H = M + Jᵀ s'' J, and Newton's method with an exact line search
+converges from anywhere. Since H ≥ M everywhere, ‖a - a*‖_M ≤ ‖g‖_M⁻¹: that is the bound on the error which ends the
+iterations, and which is reported.
+
+H has the zeros of M, but for blocks that push bodies of two branches against each other; so it has sparse factors
+(ltdl.py), in an order that suits all blocks.
+
+Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints", ICRA 2014; MuJoCo
+documentation, "Computation"; for Newton's method with line searches, Boyd and Vandenberghe, *Convex Optimization*
+(2004), sections 9.1.2 and 9.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest, ltdl_solve
+from kinetree.algorithms.row_costs import Response, RowCost
+from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, sqrt
+from kinetree.records import record
+
+_FAR = 1e300
+"""Larger than any step of a line search."""
+_EXACT = 1e-4
+"""What may be left of the slope at the end of a line search."""
+_TINY = 1e-300
+
+__all__ = ["Block", "Effort", "Minimum", "minimum_acceleration"]
+
+
+class Block(NamedTuple):
+    """Rows of J in the order of v, zeros as plain floats, their reference accelerations, and their cost."""
+
+    J: Sequence[Sequence[Scalar]]
+    reference: Sequence[Scalar]
+    cost: RowCost
+
+
+@record(frozen=True, slots=True)
+class Effort:
+    """When to stop: the most iterations, the most evaluations of a line search, and the relative error wanted."""
+
+    iterations: int = 10
+    line_search: int = 8
+    tolerance: float = 1e-10
+
+
+class Minimum(NamedTuple):
+    """What was found."""
+
+    acceleration: list[Scalar]
+    forces: list[list[Scalar]]
+    """Along the rows of each block."""
+    error: Scalar
+    """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M²)^½, a bound on the relative error ‖a - a*‖_M."""
+    iterations: Scalar
+
+
+def minimum_acceleration(
+    M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], guess: Sequence[Scalar] | None, effort: Effort
+) -> Minimum:
+    """The acceleration a*, from the better of a guess and a₀, in the order of v.
+
+    M is a `SparseMatrix` whose pattern has room for all blocks (`coupled`).
+    """
+    problem = _Problem(M, tau, blocks)
+    start = problem.at(problem.smooth)
+    begun = problem.numbers(start)
+    if guess is not None:
+        other = problem.at(M.column(guess))
+        better = less(other.cost, start.cost)
+        begun = [select(better, b, a) for a, b in zip(begun, problem.numbers(other), strict=True)]
+
+    def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
+        count, *numbers = state
+        point = problem.restored(numbers)
+        after = problem.moved(point, effort.line_search)
+        return [count + 1.0, *problem.numbers(after)], less_equal(after.error, effort.tolerance)
+
+    count, *numbers = repeat(effort.iterations, [0.0, *begun], step)
+    end = problem.restored(numbers)
+    forces = [list(block.cost.at(x).force) for block, x in zip(blocks, end.x, strict=True)]
+    return Minimum(M.as_in_v(M.numbers(end.a)), forces, end.error, count)
+
+
+class _Point(NamedTuple):
+    """An acceleration in elimination order, and what follows from it."""
+
+    a: Any
+    rest: Any
+    """M a - τ."""
+    x: list[list[Scalar]]
+    """J a - a_ref, per block."""
+    gradient: Any
+    weights: list[list[list[Scalar]]]
+    cost: Scalar
+    error: Scalar
+
+
+class _Problem:
+    """The function to be minimised."""
+
+    def __init__(self, M: Any, tau: Sequence[Scalar], blocks: Sequence[Block]) -> None:
+        self._M = M
+        self._blocks = blocks
+        self._tau = M.column(tau)
+        self._rows = [[_entries(M, row) for row in block.J] for block in blocks]
+        self._L = M.copy()
+        ltdl(self._L)
+        half = M.column(tau)
+        ltdl_half(self._L, half)
+        self._size = self._norm(half)
+        self.smooth = half
+        ltdl_rest(self._L, half)
+
+    def at(self, a: Any) -> _Point:
+        """Everything at an acceleration."""
+        M = self._M
+        rest = M.times(a)
+        for k in M.outward:
+            rest[k] = rest[k] - self._tau[k]
+        x = [
+            [_dot(row, a) - r for row, r in zip(rows, block.reference, strict=True)]
+            for rows, block in zip(self._rows, self._blocks, strict=True)
+        ]
+        point = self._with_response(a, rest, x)
+        away: Scalar = 0.0
+        for k in M.outward:
+            away = away + (a[k] - self.smooth[k]) * rest[k]
+        return point._replace(cost=point.cost + 0.5 * away)
+
+    def moved(self, point: _Point, evaluations: int) -> _Point:
+        """The point after a step of Newton's method with a line search."""
+        p = self._direction(point)
+        Mp = self._M.times(p)
+        along = [[_dot(row, p) for row in rows] for rows in self._rows]
+        alpha = self._line_search(point, p, Mp, along, evaluations)
+        a, rest = self._M.zeros(), self._M.zeros()
+        for k in self._M.outward:
+            a[k] = point.a[k] + alpha * p[k]
+            rest[k] = point.rest[k] + alpha * Mp[k]
+        x = [_along(old, alpha, new) for old, new in zip(point.x, along, strict=True)]
+        return self._with_response(a, rest, x)
+
+    def numbers(self, point: _Point) -> list[Scalar]:
+        """What an iteration leaves to the next."""
+        M = self._M
+        numbers = [*M.numbers(point.a), *M.numbers(point.rest), *M.numbers(point.gradient), point.error]
+        numbers += [x for rows in point.x for x in rows]
+        return numbers + [w for weight in point.weights for row in weight for w in row]
+
+    def restored(self, numbers: Sequence[Scalar]) -> _Point:
+        """The inverse of `numbers`; the cost is not among them."""
+        M, given = self._M, iter(numbers)
+        a, rest, gradient = (M.vector_of([next(given) for _ in M.outward]) for _ in range(3))
+        error = next(given)
+        x = [[next(given) for _ in block.J] for block in self._blocks]
+        weights = [[[next(given) for _ in range(k + 1)] for k in range(len(block.J))] for block in self._blocks]
+        return _Point(a, rest, x, gradient, weights, 0.0, error)
+
+    def _with_response(self, a: Any, rest: Any, x: list[list[Scalar]]) -> _Point:
+        """The gradient g = M a - τ - Jᵀ f and its size, from M a - τ and J a - a_ref."""
+        M = self._M
+        responses: list[Response] = [block.cost.at(x_b) for block, x_b in zip(self._blocks, x, strict=True)]
+        gradient = M.zeros()
+        for k in M.outward:
+            gradient[k] = rest[k]
+        cost: Scalar = 0.0
+        for rows, response in zip(self._rows, responses, strict=True):
+            cost = cost + response.cost
+            for row, f in zip(rows, response.force, strict=True):
+                for k, j in row:
+                    gradient[k] = gradient[k] - j * f
+        weights = [[list(row) for row in response.weight] for response in responses]
+        return _Point(a, rest, x, gradient, weights, cost, self._error(a, rest, gradient))
+
+    def _direction(self, point: _Point) -> Any:
+        """p = -H⁻¹ g."""
+        H = self._M.copy()
+        for rows, weight in zip(self._rows, point.weights, strict=True):
+            _add_square(H, rows, weight)
+        ltdl(H)
+        p = H.zeros()
+        for k in H.outward:
+            p[k] = -point.gradient[k]
+        ltdl_solve(H, p)
+        return p
+
+    def _line_search(
+        self, point: _Point, p: Any, Mp: Any, along: Sequence[Sequence[Scalar]], evaluations: int
+    ) -> Scalar:
+        """The minimum along p by Newton's method for the slope's zero, kept inside the bracket found so far."""
+        slope, curvature = self._dot(p, point.rest), self._dot(p, Mp)
+        first = self._dot(p, point.gradient)
+
+        def at(alpha: Scalar) -> tuple[Scalar, Scalar]:
+            down, bend = slope + alpha * curvature, curvature
+            for block, x, d in zip(self._blocks, point.x, along, strict=True):
+                response = block.cost.at(_along(x, alpha, d))
+                for f, d_k in zip(response.force, d, strict=True):
+                    down = down - f * d_k
+                bend = bend + _square(response.weight, d)
+            return down, bend
+
+        def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
+            alpha, low, high = state
+            down, bend = at(alpha)
+            rises = less(0.0, down)
+            low, high = select(rises, low, alpha), select(rises, alpha, high)
+            wanted = alpha - down / select(less(0.0, bend), bend, 1.0)
+            inside = less(low, wanted) * less(wanted, high)
+            middle = select(less(high, _FAR), 0.5 * (low + high), 2.0 * alpha)
+            found = less_equal(absolute(down), _EXACT * absolute(first))
+            return [select(found, alpha, select(inside, wanted, middle)), low, high], found
+
+        alpha, _, _ = repeat(evaluations, [1.0, 0.0, _FAR], step)
+        return alpha
+
+    def _dot(self, x: Any, y: Any) -> Scalar:
+        total: Scalar = 0.0
+        for k in self._M.outward:
+            total = total + x[k] * y[k]
+        return total
+
+    def _norm(self, half: Any) -> Scalar:
+        """fᵀ M⁻¹ f, from L⁻ᵀ f."""
+        total: Scalar = 0.0
+        for k in self._M.outward:
+            total = total + half[k] * half[k] * (1.0 / self._L[k, k])
+        return total
+
+    def _error(self, a: Any, rest: Any, gradient: Any) -> Scalar:
+        """‖g‖_M⁻¹ in units of the accelerations at hand, (‖a₀‖_M² + ‖a‖_M²)^½."""
+        M = self._M
+        half, size = M.zeros(), self._size
+        for k in M.outward:
+            half[k] = gradient[k]
+            size = size + a[k] * (rest[k] + self._tau[k])
+        ltdl_half(self._L, half)
+        return sqrt(self._norm(half) / maximum(size, _TINY))
+
+
+def _entries(M: Any, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
+    """The entries of a row of J that are not always zero, with their places in elimination order."""
+    column = M.column(row)
+    return [(k, column[k]) for k in M.outward if not is_zero(column[k])]
+
+
+def _dot(row: Sequence[tuple[int, Scalar]], x: Any) -> Scalar:
+    total: Scalar = 0.0
+    for k, j in row:
+        total = total + j * x[k]
+    return total
+
+
+def _along(x: Sequence[Scalar], alpha: Scalar, d: Sequence[Scalar]) -> list[Scalar]:
+    return [a + alpha * b for a, b in zip(x, d, strict=True)]
+
+
+def _square(weight: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> Scalar:
+    """dᵀ W d, for the lower triangle W."""
+    total: Scalar = 0.0
+    for r, row in enumerate(weight):
+        across: Scalar = 0.0
+        for s in range(r):
+            across = across + row[s] * d[s]
+        total = total + d[r] * (row[r] * d[r] + 2.0 * across)
+    return total
+
+
+def _add_square(H: Any, rows: Sequence[Sequence[tuple[int, Scalar]]], weight: Sequence[Sequence[Scalar]]) -> None:
+    """H += Jᵀ W J."""
+    W = [[weight[max(r, s)][min(r, s)] for s in range(len(rows))] for r in range(len(rows))]
+    places = sorted({k for row in rows for k, _ in row})
+    J = [dict(row) for row in rows]
+    for i in places:
+        WJ: list[Scalar] = []
+        for w in W:
+            total: Scalar = 0.0
+            for w_s, row in zip(w, J, strict=True):
+                total = total + w_s * row.get(i, 0.0)
+            WJ.append(total)
+        for k in places:
+            if k >= i:
+                for row, x in zip(J, WJ, strict=True):
+                    H[k, i] = H[k, i] + row.get(k, 0.0) * x

@@ -1,0 +1,35 @@
+"""A loop that ends early, on numbers of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kinetree.expr.symbol import Scalar, Symbol
+
+__all__ = ["repeat"]
+
+
+def repeat(
+    count: int, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Scalar]]
+) -> Sequence[Scalar]:
+    """Replace a state by the next one at most `count` times: `step(state)` gives it, and whether it is the last.
+
+    On floats this is a Python loop; in a trace it is a loop of the program, whose body is traced once. Whether it ends
+    is 0.0 or 1.0, as of a comparison.
+
+    >>> repeat(50, [1.0], lambda x: ([0.5 * (x[0] + 2.0 / x[0])], float(abs(x[0] * x[0] - 2.0) < 1e-15)))
+    [1.414213562373095]
+    """
+    recorder: Any = next((x.graph.recorder for x in state if isinstance(x, Symbol)), None)
+    if recorder is None:
+        for x in state:
+            if isinstance(x, Symbol):
+                raise TypeError("a loop that ends early needs a trace with memory: trace it with a Recorder")
+        for _ in range(count):
+            state, ends = step(state)
+            if ends != 0.0:
+                break
+        return state
+    found: Sequence[Scalar] = recorder.repeat(count, state, step)
+    return found
