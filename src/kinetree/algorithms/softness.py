@@ -1,0 +1,86 @@
+"""How hard a constraint pushes: from a violation to the reference acceleration and the regularisation of its row.
+
+    a_ref = -B ẋ - K d(r) r,    R = (1 - d) / d · A,    D = 1 / R
+
+r is the violation (negative where a limit or a surface is passed), ẋ its rate, A the approximate inverse inertia that the
+row moves, and d the impedance, which rises from d₀ at r = 0 to d_w at the width w. K and B follow from a time constant
+and a damping ratio, or are given.
+
+Source: MuJoCo documentation, "Computation", section on the parameters of constraints; version 4.
+"""
+
+from __future__ import annotations
+
+from kinetree.expr import Scalar, absolute, exp, less, less_equal, log, maximum, select
+from kinetree.records import record
+
+__all__ = ["Softness"]
+
+_LEAST = 1e-15
+"""The smallest regularisation, and the smallest width and stiffness that count."""
+_TINY = 1e-300
+
+
+@record(frozen=True, slots=True)
+class Softness:
+    """The parameters of a row."""
+
+    reference: tuple[float, float]
+    """Time constant (s) and damping ratio; or, both negative, stiffness and damping with the opposite sign."""
+    impedance: tuple[float, float, float, float, float]
+    """d₀, d_w, w (the unit of the violation), midpoint, power."""
+    inverse_inertia: float
+    """A."""
+    period: float = 0.0
+    """The shortest time constant, s: twice the time step, where that is enforced."""
+
+    def at(self, r: Scalar) -> Scalar:
+        """The impedance d(r)."""
+        d_0, d_w, width, midpoint, power = self.impedance
+        if d_0 == d_w or width <= _LEAST:
+            return 0.5 * (d_0 + d_w)
+        x = absolute(r) * (1.0 / width)
+        if power == 1.0:
+            y = x
+        else:
+            rising = _power(x, power) * (1.0 / midpoint ** (power - 1.0))
+            falling = 1.0 - _power(maximum(1.0 - x, 0.0), power) * (1.0 / (1.0 - midpoint) ** (power - 1.0))
+            y = select(less_equal(x, midpoint), rising, falling)
+        return select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w)
+
+    def regularisation(self, d: Scalar) -> Scalar:
+        """R, from the impedance."""
+        return maximum((1.0 - d) / d * self.inverse_inertia, _LEAST)
+
+    def acceleration(self, rate: Scalar, d: Scalar, r: Scalar) -> Scalar:
+        """a_ref."""
+        return -(self.damping * rate) - self.stiffness * d * r
+
+    @property
+    def stiffness(self) -> float:
+        """K."""
+        time, ratio, d_w = *self._safe, self.impedance[1]
+        if time > 0.0:
+            return 1.0 / max(_LEAST, (d_w * time * ratio) ** 2)
+        return -time / max(_LEAST, d_w * d_w)
+
+    @property
+    def damping(self) -> float:
+        """B."""
+        time, ratio, d_w = *self._safe, self.impedance[1]
+        return 2.0 / max(_LEAST, d_w * time) if ratio > 0.0 else -ratio / max(_LEAST, d_w)
+
+    @property
+    def _safe(self) -> tuple[float, float]:
+        time, ratio = self.reference
+        return (max(time, self.period) if time > 0.0 else time), ratio
+
+
+def _power(x: Scalar, power: float) -> Scalar:
+    """x to a power, for x from 0 on."""
+    if power == int(power) and power <= 8.0:
+        y: Scalar = 1.0
+        for _ in range(int(power)):
+            y = y * x
+        return y
+    return select(less(_TINY, x), exp(power * log(maximum(x, _TINY))), 0.0)

@@ -1,0 +1,96 @@
+"""The soft constraints of one robot, by names: everything that is known before a configuration is."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.softness import Softness
+from kinetree.collision import Shape
+from kinetree.records import record
+from kinetree.spatial import Transform
+
+__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape"]
+
+
+@record(frozen=True, slots=True)
+class LimitSpec:
+    """The position limits of a joint with one coordinate; or of a ball joint, whose only limit is an angle."""
+
+    joint: str
+    lower: float
+    """-inf where there is none."""
+    upper: float
+    margin: float
+    """How far from a limit the limit begins to act."""
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class FrictionSpec:
+    """Dry friction of one degree of freedom."""
+
+    joint: str
+    dof: int
+    """Its number within the joint."""
+    loss: float
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class CouplingSpec:
+    """A joint that follows another one softly, or is held: q1 - q1₀ = Σ coefficients[k] (q2 - q2₀)^k."""
+
+    name: str
+    joint1: str
+    joint2: str | None
+    coefficients: tuple[float, float, float, float, float]
+    reference: tuple[float, float]
+    """q1₀ and q2₀."""
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TouchingShape:
+    """A shape on a body."""
+
+    body: str
+    name: str
+    shape: Shape
+    placement: Transform
+    """From the body's frame to the shape's."""
+
+
+@record(frozen=True, slots=True)
+class TouchSpec:
+    """Two shapes that may touch, the first of them with the kind that comes first in `collision.KINDS`."""
+
+    first: TouchingShape
+    second: TouchingShape
+    dimension: int
+    """1, 3, 4 or 6 rows: the normal, sliding in two directions, torsion, rolling in two directions."""
+    friction: tuple[float, float, float, float, float]
+    softness: Softness
+    """With the inverse inertia of translations."""
+    friction_reference: tuple[float, float]
+    """Softness of the rows across the normal, of elliptic cones; 0 0: as the normal's."""
+    turning_inverse_inertia: float
+    """Approximate inverse inertia of rotations, for torsion and rolling."""
+    margin: float
+    """The distance below which a contact acts."""
+    selection: float
+    """The distance below which points are candidates for the slots: the margin and the gap."""
+    adhesion: float = 0.0
+    surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
+    """Of each shape, in its own axes: linear and angular, m/s and rad/s; empty where there is none."""
+
+
+@record(frozen=True, slots=True)
+class SoftConstraints:
+    """All of them, in the order of the file."""
+
+    limits: tuple[LimitSpec, ...] = ()
+    frictions: tuple[FrictionSpec, ...] = ()
+    couplings: tuple[CouplingSpec, ...] = ()
+    touches: tuple[TouchSpec, ...] = ()
+    is_elliptic: bool = False
+    """Whether friction cones are elliptic; otherwise they are pyramids."""
+    friction_ratio: float = 1.0
+    """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
