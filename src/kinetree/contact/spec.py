@@ -49,9 +49,9 @@ class CouplingSpec:
 
 @record(frozen=True, slots=True)
 class TouchingShape:
-    """A shape on a body."""
+    """A shape on a body, or fixed in the world."""
 
-    body: str
+    body: str | None
     name: str
     shape: Shape
     placement: Transform
