@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest, ltdl_solve
 from kinetree.algorithms.row_costs import Response, RowCost
-from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, sqrt
+from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt
 from kinetree.records import record
 
 _FAR = 1e300
@@ -85,8 +85,9 @@ def minimum_acceleration(
 
     count, *numbers = repeat(effort.iterations, [0.0, *begun], step)
     end = problem.restored(numbers)
-    forces = [list(block.cost.at(x).force) for block, x in zip(blocks, end.x, strict=True)]
-    return Minimum(M.as_in_v(M.numbers(end.a)), forces, end.error, count)
+    a = problem.differentiable(end.a)
+    forces = [list(cost.force) for cost in problem.responses(problem.away(a))]
+    return Minimum(M.as_in_v(M.numbers(a)), forces, slopes_of(end.error, 0.0), slopes_of(count, 0.0))
 
 
 class _Point(NamedTuple):
@@ -125,11 +126,7 @@ class _Problem:
         rest = M.times(a)
         for k in M.outward:
             rest[k] = rest[k] - self._tau[k]
-        x = [
-            [_dot(row, a) - r for row, r in zip(rows, block.reference, strict=True)]
-            for rows, block in zip(self._rows, self._blocks, strict=True)
-        ]
-        point = self._with_response(a, rest, x)
+        point = self._with_response(a, rest, self.away(a))
         away: Scalar = 0.0
         for k in M.outward:
             away = away + (a[k] - self.smooth[k]) * rest[k]
@@ -147,6 +144,31 @@ class _Problem:
             rest[k] = point.rest[k] + alpha * Mp[k]
         x = [_along(old, alpha, new) for old, new in zip(point.x, along, strict=True)]
         return self._with_response(a, rest, x)
+
+    def away(self, a: Any) -> list[list[Scalar]]:
+        """J a - a_ref, per block."""
+        return [
+            [_dot(row, a) - r for row, r in zip(rows, block.reference, strict=True)]
+            for rows, block in zip(self._rows, self._blocks, strict=True)
+        ]
+
+    def responses(self, x: Sequence[Sequence[Scalar]]) -> list[Response]:
+        """The response of each block."""
+        return [block.cost.at(x_b) for block, x_b in zip(self._blocks, x, strict=True)]
+
+    def differentiable(self, a: Any) -> Any:
+        """The minimum that was found, with the derivatives of the implicit function g(a, θ) = 0: da = -H⁻¹ ∂g/∂θ dθ.
+
+        They are those of one more step of Newton's method from a constant a.
+        """
+        M = self._M
+        found = M.zeros()
+        for k in M.outward:
+            found[k] = slopes_of(a[k], 0.0)
+        p = self._direction(self.at(found))
+        for k in M.outward:
+            found[k] = slopes_of(found[k], found[k] + p[k])
+        return found
 
     def numbers(self, point: _Point) -> list[Scalar]:
         """What an iteration leaves to the next."""
@@ -167,7 +189,7 @@ class _Problem:
     def _with_response(self, a: Any, rest: Any, x: list[list[Scalar]]) -> _Point:
         """The gradient g = M a - τ - Jᵀ f and its size, from M a - τ and J a - a_ref."""
         M = self._M
-        responses: list[Response] = [block.cost.at(x_b) for block, x_b in zip(self._blocks, x, strict=True)]
+        responses = self.responses(x)
         gradient = M.zeros()
         for k in M.outward:
             gradient[k] = rest[k]

@@ -25,7 +25,7 @@ from kinetree.compiler.definition import Array
 from kinetree.compiler.source import Source
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.expr import Program, interpret
+from kinetree.expr import Program, interpret, without_slopes
 
 __all__ = ["CompiledFunction", "compiling"]
 
@@ -129,7 +129,7 @@ class CompiledFunction:
         """The program that is compiled, to read and to count. It is traced when it is first read, if not before."""
         with compiling:
             if self._program is None:
-                self._program = self.source.program()
+                self._program = without_slopes(self.source.program())
                 announce(self.name, self.source.subject, self._program)
             return self._program
 

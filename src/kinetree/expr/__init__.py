@@ -45,6 +45,7 @@ from kinetree.expr.program import (
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.repeat import repeat
 from kinetree.expr.replay import replay
+from kinetree.expr.slopes import without_slopes
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
 from kinetree.expr.trace import trace, trace_memory
 
@@ -102,4 +103,5 @@ __all__ = [
     "tanh",
     "trace",
     "trace_memory",
+    "without_slopes",
 ]

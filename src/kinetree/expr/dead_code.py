@@ -94,7 +94,7 @@ class _Alive:
                         tuple(values[k] for k in carried)
                         for values in (line.entry, line.carried, line.next, line.defines)
                     )
-                    kept.append(LoopLine(line.over, entry, before, body, after, defines))  # type: ignore[arg-type]
+                    kept.append(LoopLine(line.over, entry, before, body, after, defines, line.until))  # type: ignore[arg-type]
             elif isinstance(line.statement, Store):
                 if line.statement.array in self._arrays:
                     kept.append(line)
