@@ -265,7 +265,8 @@ class _Problem:
             half[k] = gradient[k]
             size = size + a[k] * (rest[k] + self._tau[k])
         ltdl_half(self._L, half)
-        return sqrt(self._norm(half) / maximum(size, _TINY))
+        error: Scalar = sqrt(self._norm(half) / maximum(size, _TINY))
+        return error
 
 
 def _entries(M: Any, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:

@@ -172,7 +172,8 @@ class EllipticCone:
             cost_stick = cost_stick - 0.5 * (f_k * x_k)
 
         def chosen(stuck: Scalar, slipping: Scalar) -> Scalar:
-            return select(sticks, stuck, select(apart, 0.0, slipping))
+            x: Scalar = select(sticks, stuck, select(apart, 0.0, slipping))
+            return x
 
         # D_m S (g gᵀ - μ gap / T (0 ⊕ (1 - Û Ûᵀ))) S, with g = (1, -μ Û) and S the scales
         bend = mu * gap * over_T

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.jacobian import joints_between
 from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
@@ -108,7 +107,9 @@ def follower(
     for c in reversed(coefficients if leader is not None else coefficients[:1]):
         wanted = wanted * away + c
     r = q - reference[0] - wanted
-    columns = {slot: [[1.0]]} if leader is None else {slot: [[1.0]], leader: [[-slope]]}
+    columns: dict[int, list[list[Scalar]]] = {slot: [[1.0]]}
+    if leader is not None:
+        columns[leader] = [[-slope]]
     (row,) = _rows(sight, columns, 1)
     d = softness.at(r)
     a_ref = softness.acceleration(_dot(row, sight.v), d, r)
@@ -123,17 +124,16 @@ def contact(
     margin: float,
     softness: Softness,
     friction: Friction | None,
-    turning_inverse_inertia: float = 0.0,
 ) -> Block:
     """A contact between two bodies, pushing the second one along the normal; `friction` is None where there is none."""
     n, t = point.normal, point.tangent
     axes = (n, t, n.cross(t))
     count = 1 + (len(friction.coefficients) if friction else 0)
     columns: dict[int, list[list[Scalar]]] = {}
-    of_second = set(sight.tree.supports(second))
-    for j, _ in joints_between(sight.tree, first, second):
-        sign = 1.0 if j in of_second else -1.0
-        columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
+    meeting = sight.tree.meeting(first, second)
+    for body, sign in ((first, -1.0), (second, 1.0)):
+        for j, _ in sight.tree.toward_tip(meeting, body):
+            columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
     J = _rows(sight, columns, count)
     rates = [_dot(row, sight.v) for row in J]
     r = point.distance - margin
@@ -155,7 +155,6 @@ def contact(
         edge = replace(softness, inverse_inertia=softness.inverse_inertia * (1.0 + mu[0] * mu[0]))
         R_edge = edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)
         cost = Pyramid(select(there, 1.0 / R_edge, 0.0), mu)
-    _ = turning_inverse_inertia
     return Block(J, reference, cost)
 
 

@@ -2,9 +2,9 @@
 
     a_ref = -B ẋ - K d(r) r,    R = (1 - d) / d · A,    D = 1 / R
 
-r is the violation (negative where a limit or a surface is passed), ẋ its rate, A the approximate inverse inertia that the
-row moves, and d the impedance, which rises from d₀ at r = 0 to d_w at the width w. K and B follow from a time constant
-and a damping ratio, or are given.
+r is the violation (negative where a limit or a surface is passed), ẋ its rate, A the approximate inverse inertia that
+the row moves, and d the impedance, which rises from d₀ at r = 0 to d_w at the width w. K and B follow from a time
+constant and a damping ratio, or are given.
 
 Source: MuJoCo documentation, "Computation", section on the parameters of constraints; version 4.
 """
@@ -46,11 +46,13 @@ class Softness:
             rising = _power(x, power) * (1.0 / midpoint ** (power - 1.0))
             falling = 1.0 - _power(maximum(1.0 - x, 0.0), power) * (1.0 / (1.0 - midpoint) ** (power - 1.0))
             y = select(less_equal(x, midpoint), rising, falling)
-        return select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w)
+        d: Scalar = select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w)
+        return d
 
     def regularisation(self, d: Scalar) -> Scalar:
         """R, from the impedance."""
-        return maximum((1.0 - d) / d * self.inverse_inertia, _LEAST)
+        R: Scalar = maximum((1.0 - d) / d * self.inverse_inertia, _LEAST)
+        return R
 
     def acceleration(self, rate: Scalar, d: Scalar, r: Scalar) -> Scalar:
         """a_ref."""
@@ -83,4 +85,5 @@ def _power(x: Scalar, power: float) -> Scalar:
         for _ in range(int(power)):
             y = y * x
         return y
-    return select(less(_TINY, x), exp(power * log(maximum(x, _TINY))), 0.0)
+    found: Scalar = select(less(_TINY, x), exp(power * log(maximum(x, _TINY))), 0.0)
+    return found

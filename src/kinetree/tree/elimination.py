@@ -37,9 +37,7 @@ class Elimination:
         return result
 
 
-def elimination(
-    tree: Topology, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()
-) -> Elimination:
+def elimination(tree: Topology, *, as_numbered: bool = False, coupled: Sequence[Collection[int]] = ()) -> Elimination:
     """Tips first, which has no fill-in if joints share no coordinates; or the reverse order of v.
 
     `coupled`: sets of degrees of freedom, by their places in v, that share further entries with each other.

@@ -228,7 +228,9 @@ class Reverse:
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
         if line.until is not None:
             if any(self._has_adjoint(adjoints, line.defines[k]) for k in active):
-                raise NotImplementedError("the reverse derivative of a loop that ends early; use slopes_of on its results")
+                raise NotImplementedError(
+                    "the reverse derivative of a loop that ends early; use slopes_of on its results"
+                )
             return
         seeds = [self._take(adjoints, line.defines[k]) for k in active]
         around = self._keeping.counters(line.body)[:-1]
