@@ -341,7 +341,7 @@ def test_settings_of_joints_are_as_mujoco_compiles_them(tmp_path: Path, joint: s
     assert differences(path).found == []
 
 
-def test_springs_by_time_constants_are_kept_and_noted(tmp_path: Path) -> None:
+def test_springs_by_time_constants_are_filled_and_noted(tmp_path: Path) -> None:
     robot = kt.load(file(tmp_path, "", joint='springdamper="0.1 1"'))
     assert robot.extras.joints["j"].spring_damper == (0.1, 1.0)
     assert any("springdamper" in note for note in robot.notes)

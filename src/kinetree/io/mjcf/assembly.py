@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.motors import NO_MOTORS, Motors
+from kinetree.io.mjcf.springdampers import Moved, set_springs
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
@@ -54,6 +56,11 @@ class Assembly:
             self._read_body(body, above)
         if scale_to > 0.0:
             self._scale(scale_to)
+        self._read: dict[int, list[tuple[Part, MovingJoint | None]]] = {}
+        for body, _ in self._bodies:
+            with self._problems.of(body.name):
+                self._read[id(body)] = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
+        self._set_springs()
         for body, above in self._bodies:
             if not self._problems.doubts(body.name):
                 self._problems.attempt(None, self._check_moves, body)
@@ -91,6 +98,29 @@ class Assembly:
             factor = total / mass
             self._inertias = {key: _scaled(inertia, factor) for key, inertia in self._inertias.items()}
             self._notes.add(f"all masses and inertias were multiplied by {factor:.6g}", "settotalmass")
+
+    def _set_springs(self) -> None:
+        """Fill the stiffness and damping that depend on the inertia of all bodies."""
+        joints = [joint for read in self._read.values() for _, joint in read if joint is not None]
+        if not any(min(joint.spring_damper) > 0.0 for joint in joints):
+            return
+        places = {id(body): k - 1 for k, (body, _) in enumerate(self._bodies)}
+        moved = [
+            Moved(
+                places[id(above)],
+                self.placement_of(body),
+                self._inertias[id(body)],
+                [
+                    (joint, self._motors.armature.get(part.name, 0.0))
+                    for part, joint in self._read[id(body)]
+                    if joint is not None
+                ],
+            )
+            for body, above in self._bodies
+            if above is not None
+        ]
+        with contextlib.suppress(np.linalg.LinAlgError):  # a body that moves without inertia, which is refused below
+            set_springs(moved)
 
     def _check_moves(self, body: BodyPart) -> None:
         """A body with joints needs mass and inertia, its own or those of a body that is fixed to it."""
@@ -143,7 +173,7 @@ class Assembly:
 
     def _add_joints(self, body: BodyPart, above: BodyPart, chain: Sequence[tuple[str, str]]) -> None:
         """The joints in a chain, with massless bodies between them that have the body's frame."""
-        read = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
+        read = self._read[id(body)]
         moving = [(part, self._motors.moved(part.name, joint)) for part, joint in read if joint is not None]
         if len(moving) < len(read):
             self._problems.leave_out(body.name)

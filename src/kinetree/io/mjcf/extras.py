@@ -62,7 +62,7 @@ class ExtrasReader:
             contact_exclusions=tuple(exclusions),
             keyframes=tuple(read_keyframes(scope, joints, bodies, self._actuators, notes, problems)),
             reference_configuration=reference_state(joints),
-            joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, notes)),
+            joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, assembly.joints, notes)),
             bodies=tuple(attempt([], read_body_settings, bodies, notes)),
             shapes=tuple(attempt([], read_shape_settings, bodies)),
             sites=tuple(attempt([], read_sites, bodies, frames)),

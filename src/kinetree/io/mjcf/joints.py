@@ -34,6 +34,12 @@ class MovingJoint:
     armature: tuple[float, ...]
     reference: tuple[float, ...]
     """Its coordinates where the file places the bodies."""
+    spring_damper: tuple[float, float] = (0.0, 0.0)
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    """The axis of a hinge or slide, in the body's frame where the file places it."""
+    anchor: tuple[float, ...] = _NOTHING
+    spring: tuple[float, float] | None = None
+    """The stiffness and damping that follow from `spring_damper` and the inertia that the joint moves."""
 
 
 def read_joint(part: Part) -> MovingJoint:
@@ -55,6 +61,7 @@ def read_joint(part: Part) -> MovingJoint:
     is_away = any(anchor.components())
     before = Transform(IDENTITY.E, anchor) if is_away else IDENTITY
     kind: JointKind
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
     if type_ == "ball":
         kind, n = Spherical(), 3
         reference_q, rest_q = kind.neutral(), kind.neutral()
@@ -79,13 +86,18 @@ def read_joint(part: Part) -> MovingJoint:
         rest_q,
         (_not_negative(part, "armature"),) * n,
         reference_q,
+        _spring_damper(part),
+        axis,
+        tuple(map(float, anchor.components())),
     )
 
 
 def _free(part: Part | None = None) -> MovingJoint:
     """A free joint; a <freejoint> has no other attributes and no defaults."""
     damping = friction = armature = 0.0
+    spring_damper = (0.0, 0.0)
     if part is not None:
+        spring_damper = _spring_damper(part)
         damping, friction, armature = (
             _first(part, "damping"),
             _not_negative(part, "frictionloss"),
@@ -96,8 +108,14 @@ def _free(part: Part | None = None) -> MovingJoint:
     nothing = (0.0,) * kind.nv
     return MovingJoint(
         "free", kind, IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,
-        kind.neutral(), (armature,) * kind.nv, kind.neutral(),
+        kind.neutral(), (armature,) * kind.nv, kind.neutral(), spring_damper,
     )  # fmt: skip
+
+
+def _spring_damper(part: Part) -> tuple[float, float]:
+    """Time constant and damping ratio."""
+    constant, ratio = part.attributes.numbers("springdamper", (0.0, 0.0))
+    return constant, ratio
 
 
 def _axis(part: Part) -> tuple[float, ...]:
