@@ -209,7 +209,7 @@ def _joints(d: Differences, robot: kt.Model, m: Any) -> None:
         stiffness = own.stiffness if any(own.stiffness) else (*joint.stiffness[:1], 0.0, 0.0)
         damping = own.damping if any(own.damping) else (*joint.damping[:1], 0.0, 0.0)
         d.same(f"{at} stiffness", stiffness, [m.jnt_stiffness[k], *m.jnt_stiffnesspoly[k]], 1e-10)
-        added = m.actuator_armature.any() or m.actuator_damping.any()
+        added = m.actuator_armature.any() or m.actuator_damping.any() or m.tendon_armature.any()
         if not added:
             d.same(f"{at} damping", damping, [m.dof_damping[dof], *m.dof_dampingpoly[dof]], 1e-10)
             d.same(f"{at} armature", joint.armature, m.dof_armature[dof : dof + joint.kind.nv])

@@ -10,7 +10,7 @@ from kinetree.io.mjcf.motor_laws import Law, law_of
 from kinetree.io.mjcf.names import Names, Reference, read_sections
 from kinetree.io.mjcf.scopes import Scope
 from kinetree.io.mjcf.settings import Settings
-from kinetree.io.mjcf.tendons import warn_of_armature
+from kinetree.io.mjcf.tendons import only_joint, warn_of_armature
 from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import INTERPOLATIONS, chosen, limited, polynomial, user_data
 from kinetree.io.notes import Notes
@@ -36,7 +36,7 @@ def read_actuators(
 
     def read(element: Element, reference: Reference) -> Actuator:
         actuator = _actuator(element, reference, by_name)
-        if actuator.transmission == "tendon":
+        if actuator.transmission == "tendon" and only_joint(by_name[actuator.target]) is None:
             warn_of_armature(element, f"actuator on the tendon {actuator.target!r}", actuator.armature, notes)
         return actuator
 

@@ -13,7 +13,7 @@ from kinetree.io.notes import Notes
 from kinetree.model.extras import Pulley, Tendon, TendonJoint, TendonShape, TendonSite
 from kinetree.model.problems import Problems
 
-__all__ = ["read_tendons", "warn_of_armature"]
+__all__ = ["only_joint", "read_tendons", "warn_of_armature"]
 
 Step = TendonJoint | TendonSite | TendonShape | Pulley
 
@@ -23,10 +23,22 @@ def read_tendons(scope: Scope, names: Names, notes: Notes, problems: Problems) -
 
     def read(element: Element, reference: Reference) -> Tendon:
         tendon = _tendon(element, reference)
-        warn_of_armature(element, "tendon", tendon.armature, notes)
+        if only_joint(tendon) is None:
+            warn_of_armature(element, "tendon", tendon.armature, notes)
         return tendon
 
     return read_sections(scope, "tendon", names, notes, read, problems)
+
+
+def only_joint(tendon: Tendon) -> tuple[str, float] | None:
+    """The joint of a fixed tendon that moves with a single one, and its factor.
+
+    The armature of such a tendon is armature of the joint. That of others couples joints in the mass matrix.
+    """
+    moved = [step for step in tendon.path if not (isinstance(step, TendonJoint) and step.coefficient == 0.0)]
+    if len(moved) == 1 and isinstance(moved[0], TendonJoint):
+        return moved[0].joint, moved[0].coefficient
+    return None
 
 
 def warn_of_armature(element: Element, what: str, armature: float, notes: Notes) -> None:
@@ -91,7 +103,8 @@ def _spring_length(a: Attributes) -> tuple[float, float] | None:
 
 
 def _fixed(element: Element, reference: Reference) -> tuple[Step, ...]:
-    path = []
+    path: list[TendonJoint] = []
+    named: set[str] = set()
     for term in element.children:
         a = Attributes(term)
         if "joint" not in a:
@@ -101,6 +114,9 @@ def _fixed(element: Element, reference: Reference) -> tuple[Step, ...]:
         kind = "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
         if kind not in ("hinge", "slide"):
             a.fail(f"{name!r} is a {kind} joint; a fixed tendon adds coordinates of hinge and slide joints only")
+        if name in named:
+            a.fail(f"the joint {name!r} is named twice; add the two factors")
+        named.add(name)
         if "coef" not in a:
             a.fail('it has no factor for its joint; add coef="…"')
         path.append(TendonJoint(name, a.number("coef")))
