@@ -8,7 +8,7 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.motor_laws import Law, law_of
 from kinetree.io.mjcf.names import Names, Reference, read_sections
-from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.settings import Settings
 from kinetree.io.mjcf.tendons import only_joint, warn_of_armature
 from kinetree.io.mjcf.unused import as_it_is
@@ -17,7 +17,7 @@ from kinetree.io.notes import Notes
 from kinetree.model.extras import Actuator, Tendon
 from kinetree.model.problems import Problems
 
-__all__ = ["read_actuators"]
+__all__ = ["Origins", "read_actuators"]
 
 _TRANSMISSIONS = {
     "joint": "joint", "jointinparent": "joint", "tendon": "tendon", "site": "site", "cranksite": "site", "body": "body",
@@ -28,16 +28,21 @@ _ZERO = (0.0, 0.0)
 Pair = tuple[float, float]
 
 
+class Origins(dict[int, tuple[int, Namespace]]):
+    """The element, by its identity, and the namespace that each actuator is from, by the actuator's identity."""
+
+
 def read_actuators(
-    scope: Scope, names: Names, tendons: Sequence[Tendon], notes: Notes, problems: Problems
+    scope: Scope, names: Names, tendons: Sequence[Tendon], notes: Notes, problems: Problems, origins: Origins
 ) -> list[Actuator]:
-    """All actuators, in their order."""
+    """All actuators, in their order; `origins` is filled."""
     by_name = {tendon.name: tendon for tendon in tendons}
 
     def read(element: Element, reference: Reference) -> Actuator:
         actuator = _actuator(element, reference, by_name)
         if actuator.transmission == "tendon" and only_joint(by_name[actuator.target]) is None:
             warn_of_armature(element, f"actuator on the tendon {actuator.target!r}", actuator.armature, notes)
+        origins[id(actuator)] = id(element), reference.space
         return actuator
 
     return read_sections(scope, "actuator", names, notes, read, problems)

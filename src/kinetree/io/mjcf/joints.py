@@ -11,7 +11,7 @@ from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
-__all__ = ["MovingJoint", "read_joint"]
+__all__ = ["MovingJoint", "joint_type", "read_joint"]
 
 _TYPES = {"free": "free", "ball": "ball", "slide": "slide", "hinge": "hinge"}
 _SHORT = 1e-7
@@ -40,6 +40,11 @@ class MovingJoint:
     anchor: tuple[float, ...] = _NOTHING
     spring: tuple[float, float] | None = None
     """The stiffness and damping that follow from `spring_damper` and the inertia that the joint moves."""
+
+
+def joint_type(part: Part) -> str:
+    """The type of a joint: free, ball, slide or hinge."""
+    return "free" if part.element.tag == "freejoint" else part.attributes.word("type", _TYPES, "hinge")
 
 
 def read_joint(part: Part) -> MovingJoint:
