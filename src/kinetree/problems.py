@@ -21,6 +21,7 @@ CODES = {
     "entity": "The file declares entities or a document type with an address.",
     "too-large": "The file, or a part of it, exceeds a limit.",
     "unexpanded-macro": "The file holds macros that have not been expanded.",
+    "bad-macro": "The macros of a xacro file cannot be expanded.",
     # elements and their values
     "missing-element": "A required element or field is missing.",
     "missing-attribute": "A required attribute is missing or empty.",

@@ -18,8 +18,8 @@ from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
 from kinetree.model import Model
-from kinetree.model.problems import STRICT, Collected, Problems, problems_of
-from kinetree.problems import Problem
+from kinetree.model.problems import STRICT, Collected, Problems, concerns_followers, problems_of
+from kinetree.problems import Problem, problem
 
 __all__ = ["Repaired", "check_switches", "collect", "load"]
 
@@ -136,8 +136,7 @@ def load(
             robot = _read(path, kinds, STRICT, **settings)
         except ModelError as error:
             error.problems = problems_of(error)
-            concerns_followers = any(word in str(error) for word in ("mimic", "gearbox"))
-            if not mimic or not concerns_followers or not _is_robot(path, kinds, **{**settings, "mimic": False}):
+            if not (mimic and concerns_followers(error) and _is_robot(path, kinds, **{**settings, "mimic": False})):
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None
@@ -201,12 +200,13 @@ def _read(
     **settings: Any,
 ) -> Model:
     if xacro_args is not None or is_xacro(path):
+        data = expanded(path, xacro_args or {})
+        lines = f"lines are those of the expanded file: xacro {path}"
+        problems.suspect([problem(path, lines, "assumption", severity="note")])
         try:
-            return _of_contents(expanded(path, xacro_args or {}), path, kinds, problems, settings)
+            return _of_contents(data, path, kinds, problems, settings)
         except ModelError as error:
-            if "xacro: " in str(error):
-                raise
-            told = f"{error} (lines are those of the expanded file: xacro {path})"
+            told = f"{error} ({lines})"
             raise ModelError(told, problems=error.problems) from None
     return _of_contents(read_bytes(path), path, kinds, problems, settings)
 

@@ -7,7 +7,7 @@ from typing import NoReturn, TypeVar
 
 from kinetree.errors import nearest_names
 from kinetree.io.document import Element, shown
-from kinetree.io.numbers import bound, number, some_numbers
+from kinetree.io.numbers import bound, number, numbers_of
 
 __all__ = ["Attributes"]
 
@@ -112,6 +112,6 @@ class Attributes:
         least = len(values) if least is None else least
         for element in self._chain:
             if name in element.attributes:
-                given = some_numbers(element, name, least, len(values))
+                given = numbers_of(element, element.attributes[name], least, len(values), attribute=name)
                 values[: len(given)] = given
         return tuple(values)

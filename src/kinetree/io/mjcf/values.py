@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.settings import Settings
-from kinetree.io.numbers import some_numbers
+from kinetree.io.numbers import numbers_of
 
 __all__ = [
     "INTERPOLATIONS",
@@ -44,10 +44,7 @@ def many(element: Element, attribute: str) -> tuple[float, ...]:
     found: list[float] = []
     for start in range(0, len(texts), _CHUNK):
         piece = texts[start : start + _CHUNK]
-        part = Element(
-            element.tag, {**element.attributes, attribute: " ".join(piece)}, element.line, None, element.file
-        )
-        found += some_numbers(part, attribute, len(piece), len(piece))
+        found += numbers_of(element, " ".join(piece), len(piece), attribute=attribute)
     return tuple(found)
 
 

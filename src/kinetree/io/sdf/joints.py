@@ -22,6 +22,7 @@ from kinetree.joints import (
     Universal,
 )
 from kinetree.model import Limits, Mimic, ModelBuilder
+from kinetree.model.problems import coded
 from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = ["JOINT_TYPES", "ends", "joint_type", "read_joint"]
@@ -206,7 +207,13 @@ def _mimic(joint: Node, kind: JointKind, axes: list[Axis], notes: Notes, *, enfo
     if not enforced:
         notes.add("<mimic> was left out, as asked: these joints move on their own", joint.full)
         return None
-    _, element = found[0]
+    notes.add("joints that mimic another follow it and have no place in q and v", joint.full)
+    with coded("bad-mimic"):
+        return _leader(joint, kind, found[0][1])
+
+
+def _leader(joint: Node, kind: JointKind, element: Element) -> Mimic:
+    """What a <mimic> says."""
     if kind.nv != 1:
         element.fail("the joint has two axes; kinetree lets only joints of one degree of freedom follow others")
     assert joint.scope is not None
@@ -221,5 +228,4 @@ def _mimic(joint: Node, kind: JointKind, axes: list[Axis], notes: Notes, *, enfo
         )
     multiplier = number_in(element, "multiplier", 1.0)
     offset, reference = number_in(element, "offset", 0.0), number_in(element, "reference", 0.0)
-    notes.add("joints that mimic another follow it and have no place in q and v", joint.full)
     return Mimic(leader.full, multiplier, offset - multiplier * reference)
