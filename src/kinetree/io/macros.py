@@ -10,15 +10,17 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
 from kinetree.io.document import MAX_BYTES, read_bytes, shown
 from kinetree.problems import problem
 
-__all__ = ["expanded", "is_xacro", "xacro_arguments"]
+__all__ = ["expanded", "is_xacro", "readable", "xacro_arguments"]
 
 _one_at_a_time = threading.Lock()
 """The package keeps what it works on in its module."""
@@ -70,6 +72,18 @@ def expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
         found = problem(path, sentence, "too-large")
         raise ModelError(str(found), problems=[found])
     return text
+
+
+@contextmanager
+def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
+    """The file that other libraries can read: for a xacro file, one with what it makes, while the context lasts."""
+    if arguments is None and not is_xacro(path):
+        yield path
+        return
+    with TemporaryDirectory(prefix="kinetree-") as folder:
+        file = Path(folder) / path.name
+        file.write_bytes(expanded(path, arguments or {}))
+        yield file
 
 
 def _error(path: Path, message: str) -> ModelError:
