@@ -15,6 +15,7 @@ Severity = Literal["error", "warning", "note"]
 CODES = {
     # the file
     "unreadable-file": "The file cannot be opened, or is not a regular file.",
+    "missing-file": "A file that this one refers to is not found, or lies outside the given folders.",
     "unknown-format": "The file is not a robot file of a format that kinetree reads.",
     "not-well-formed": "The text is not well-formed XML or JSON.",
     "encoding": "The text cannot be decoded.",
@@ -23,14 +24,17 @@ CODES = {
     "unexpanded-macro": "The file holds macros that have not been expanded.",
     "bad-macro": "The macros of a xacro file cannot be expanded.",
     # elements and their values
-    "missing-element": "A required element or field is missing.",
+    "missing-element": "A required element or field is missing or empty.",
     "missing-attribute": "A required attribute is missing or empty.",
     "repeated-element": "An element appears twice where one is possible.",
     "unknown-element": "The format does not define this element.",
     "unknown-attribute": "The format does not define this attribute.",
+    "not-allowed-here": "The format has this element or attribute, but not in this place.",
+    "conflict": "Values contradict each other, or give the same twice.",
     "bad-number": "A value is not a finite number, or there are not as many as needed.",
     "bad-value": "A value is not one of those possible.",
     "bad-shape": "A shape has no valid dimensions.",
+    "bad-mesh": "A mesh cannot be read, or no inertia follows from it.",
     # how parts hang together
     "no-bodies": "The robot has no bodies.",
     "duplicate-name": "Two parts of one kind have the same name.",
@@ -38,6 +42,8 @@ CODES = {
     "unknown-body": "A body is referred to that does not exist.",
     "unknown-joint": "A joint is referred to that does not exist.",
     "unknown-material": "A material is referred to that does not exist.",
+    "unknown-name": "Something else is referred to that does not exist: a site, a geom, a class of defaults.",
+    "wrong-kind": "What is referred to is of another kind than is needed here.",
     "two-parents": "A body is the child of two joints.",
     "several-roots": "Several bodies have no parent.",
     "circle": "Joints, or joints that mimic others, run in a circle.",

@@ -189,12 +189,16 @@ def problems_of(error: ModelError) -> tuple[Problem, ...]:
 
 
 @contextmanager
-def coded(code: str) -> Iterator[None]:
-    """A context for reading something whose errors have one code, whatever is wrong in detail."""
+def coded(code: str, *, all: bool = True) -> Iterator[None]:
+    """A context for reading something whose errors have one code, whatever is wrong in detail.
+
+    If not `all`, errors that have records keep the codes of these.
+    """
     try:
         yield
     except ModelError as error:
-        error.problems = tuple(found._replace(code=code) for found in problems_of(error))
+        if all or not error.problems:
+            error.problems = tuple(found._replace(code=code) for found in problems_of(error))
         raise
 
 

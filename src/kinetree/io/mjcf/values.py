@@ -40,7 +40,7 @@ def many(element: Element, attribute: str) -> tuple[float, ...]:
     """Any count of numbers; none if the attribute is absent or empty."""
     texts = element.attributes.get(attribute, "").split()
     if len(texts) > _MOST:
-        element.fail(f"{attribute} holds {len(texts):,} numbers; the limit is {_MOST:,}")
+        element.fail(f"{attribute} holds {len(texts):,} numbers; the limit is {_MOST:,}", "too-large")
     found: list[float] = []
     for start in range(0, len(texts), _CHUNK):
         piece = texts[start : start + _CHUNK]
@@ -81,13 +81,15 @@ def chosen(a: Attributes, settings: Settings, flag: str, attribute: str, bounds:
     has_range = bounds != (0.0, 0.0)
     if decided is None and has_range and not settings.autolimits:
         a.fail(
-            f'it has {attribute} but does not say {flag}="true" or "false", which <compiler autolimits="false"> demands'
+            f'it has {attribute} but does not say {flag}="true" or "false", which <compiler autolimits="false"> '
+            "demands",
+            "missing-attribute",
         )
     is_limited = has_range if decided is None else decided
     if is_limited and low >= high:
         if not has_range:
-            a.fail(f'it has {flag}="true", but no {attribute}; add it')
-        a.fail(f"{attribute} is {low:g} to {high:g}; the first number must be smaller than the second")
+            a.fail(f'it has {flag}="true", but no {attribute}; add it', "missing-attribute")
+        a.fail(f"{attribute} is {low:g} to {high:g}; the first number must be smaller than the second", "bad-limits")
     return is_limited
 
 
