@@ -15,7 +15,7 @@ import typer
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
+from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.errors import SaveError
@@ -44,6 +44,7 @@ class IntegratorChoice(StrEnum):
     semi_implicit_euler = "semi_implicit_euler"
 
 
+@takes_loading_options()
 def simulate(
     context: typer.Context,
     model: Annotated[
@@ -64,7 +65,6 @@ def simulate(
             "auto: rk4, unless friction is too stiff for it.",
         ),
     ] = IntegratorChoice.auto,
-    floating_base: FloatingBase = None,
     q: Annotated[
         str | None,
         typer.Option(
@@ -140,11 +140,8 @@ def simulate(
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
-    xacro_arg: XacroArgs = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
@@ -166,9 +163,7 @@ def simulate(
     taken = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
-    robot = load_robot(
-        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
-    )
+    robot = load_robot(model, loading)
 
     is_random = random or seed is not None
     is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file))

@@ -135,7 +135,8 @@ class Assembly:
             pending += [child for child in one.children if not child.joints]
         body.part.element.fail(
             f"body {body.name!r} moves but has no mass or no inertia, and nothing that is fixed to it has; give it an "
-            "<inertial> or geoms with a mass"
+            "<inertial> or geoms with a mass",
+            "massless-moving-body",
         )
 
     def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
@@ -213,16 +214,22 @@ class Assembly:
         if "free" in types:
             part = next(part for part, joint in moving if joint.type == "free")
             if len(types) > 1:
-                part.element.fail(f"body {body.name!r} has a free joint and others; a free joint is a body's only one")
+                part.element.fail(
+                    f"body {body.name!r} has a free joint and others; a free joint is a body's only one", "bad-joint"
+                )
             if above is not self._bodies[0][0]:
-                part.element.fail(f"a free joint can only be in a body of the world, and {body.name!r} is in another")
+                part.element.fail(
+                    f"a free joint can only be in a body of the world, and {body.name!r} is in another", "bad-joint"
+                )
         if sum(joint.kind.nv for _, joint in moving) > 6:
-            body.part.element.fail(f"body {body.name!r} has joints with more than six degrees of freedom together")
+            body.part.element.fail(
+                f"body {body.name!r} has joints with more than six degrees of freedom together", "bad-joint"
+            )
         if "ball" in types:
             after = types[types.index("ball") + 1 :]
             if "ball" in after or "hinge" in after:
                 body.part.element.fail(
-                    f"body {body.name!r} has a ball joint followed by another that turns it; remove one"
+                    f"body {body.name!r} has a ball joint followed by another that turns it; remove one", "bad-joint"
                 )
 
     def _joint_name(self, part: Part, body: BodyPart, k: int) -> str:

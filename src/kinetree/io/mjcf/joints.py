@@ -129,7 +129,7 @@ def _axis(part: Part) -> tuple[float, ...]:
         xyz = tuple(map(float, (part.frame.E.T @ Vec3(*xyz)).components()))
     length = math.hypot(*xyz)
     if length < _SHORT:
-        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector")
+        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector", "bad-axis")
     return tuple(x / length for x in xyz)
 
 
@@ -139,16 +139,19 @@ def _limits(part: Part, type_: str, kind: JointKind, degrees: bool) -> Limits:
     limited, effort = _limited(part, "limited", "range", (lower, upper)), none.effort
     if type_ == "ball":
         if limited and lower:
-            a.fail("the first number of a ball joint's range must be 0: the second is the largest angle")
+            a.fail("the first number of a ball joint's range must be 0: the second is the largest angle", "bad-limits")
         return none
     if limited and lower >= upper:
-        a.fail(f"range is {lower:g} to {upper:g}; the first number must be smaller than the second")
+        a.fail(f"range is {lower:g} to {upper:g}; the first number must be smaller than the second", "bad-limits")
     if limited and degrees:
         lower, upper = settings.radians(lower), settings.radians(upper)
     least, most = a.numbers("actuatorfrcrange", (0.0, 0.0))
     if _limited(part, "actuatorfrclimited", "actuatorfrcrange", (least, most)):
         if least >= most:
-            a.fail(f"actuatorfrcrange is {least:g} to {most:g}; the first number must be smaller than the second")
+            a.fail(
+                f"actuatorfrcrange is {least:g} to {most:g}; the first number must be smaller than the second",
+                "bad-limits",
+            )
         effort = (max(abs(least), abs(most)),)
     return Limits((lower,) if limited else none.lower, (upper,) if limited else none.upper, none.velocity, effort)
 
@@ -161,7 +164,10 @@ def _limited(part: Part, attribute: str, bounds: str, values: tuple[float, float
         return chosen
     has_range = values != (0.0, 0.0)
     if has_range and not part.scope.settings.autolimits:
-        a.fail(f'it has a {bounds} but does not say {attribute}="true" or "false", which autolimits="false" demands')
+        a.fail(
+            f'it has a {bounds} but does not say {attribute}="true" or "false", which autolimits="false" demands',
+            "missing-attribute",
+        )
     return has_range
 
 
@@ -169,12 +175,12 @@ def _first(part: Part, name: str) -> float:
     """The linear coefficient of damping or stiffness."""
     value = part.attributes.numbers(name, _NOTHING, least=1)[0]
     if value < 0.0:
-        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative", "bad-drive")
     return value
 
 
 def _not_negative(part: Part, name: str) -> float:
     value = part.attributes.number(name)
     if value < 0.0:
-        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative", "bad-drive")
     return value

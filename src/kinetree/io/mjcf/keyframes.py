@@ -43,13 +43,15 @@ def read_keyframes(
     made: list[Keyframe] = []
     taken: set[str] = set()
     if len(elements) > _MOST:
-        elements[0].fail(f"there are {len(elements):,} keyframes; the limit is {_MOST:,}")
+        elements[0].fail(f"there are {len(elements):,} keyframes; the limit is {_MOST:,}", "too-large")
     for element in elements:
         key = problems.attempt(None, _keyframe, element, joints, bodies, actuators)
         if key is None:
             continue
         if key.name and key.name in taken:
-            problems.add(element.error(f"there are two keyframes named {key.name!r}; rename one of them"))
+            problems.add(
+                element.error(f"there are two keyframes named {key.name!r}; rename one of them", "duplicate-name")
+            )
             continue
         taken.add(key.name)
         made.append(key)
@@ -89,7 +91,7 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
 def _time(element: Element) -> float:
     given = many(element, "time")
     if len(given) > 1:
-        element.fail(f"time holds {len(given)} numbers, but one must stand there")
+        element.fail(f"time holds {len(given)} numbers, but one must stand there", "bad-number")
     return given[0] if given else 0.0
 
 
@@ -98,7 +100,8 @@ def _sized(element: Element, attribute: str, count: int | None) -> tuple[float, 
     values = many(element, attribute)
     if values and count is not None and len(values) != count:
         element.fail(
-            f"{attribute} holds {len(values)} numbers, but this model has {count} of them; correct the keyframe"
+            f"{attribute} holds {len(values)} numbers, but this model has {count} of them; correct the keyframe",
+            "bad-number",
         )
     return values
 
@@ -119,7 +122,7 @@ def _turned(wxyz: Sequence[float], element: Element | None = None) -> tuple[floa
     length = math.hypot(*wxyz)
     if length < 1e-15:
         if element is not None:
-            element.fail("it holds a quaternion of length zero, which is no orientation")
+            element.fail("it holds a quaternion of length zero, which is no orientation", "bad-placement")
         return 0.0, 0.0, 0.0, 1.0
     w, x, y, z = (float(c) / length for c in wxyz)
     return x, y, z, w
