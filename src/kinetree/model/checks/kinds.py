@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import Port, Symbol, trace
+from kinetree.expr import Graph, Port, Symbol, run_on_symbols
 from kinetree.joints import (
     Continuous,
     Cylindrical,
@@ -162,7 +162,7 @@ class _Check:
         return result
 
     def _works_on_symbols(self) -> None:
-        """Trace it: `math.sin` and branches do not work on symbols."""
+        """Run it on symbols: `math.sin` and branches do not work on them."""
         kind = self._kind
 
         def one_sample(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
@@ -170,7 +170,7 @@ class _Check:
             return [[*motion.X_J.r.components(), *_six(motion.c_J)]]
 
         try:
-            trace(one_sample, [Port("q", (kind.nq,)), Port("v", (kind.nv,))], [Port("x", (9,))], "calc")
+            run_on_symbols(Graph(), one_sample, [Port("q", (kind.nq,)), Port("v", (kind.nv,))], [Port("x", (9,))])
         except Exception as error:
             self._fail(
                 f"{self._where} does not work on symbols ({type(error).__name__}: {error}); use the functions of "
