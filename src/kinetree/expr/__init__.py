@@ -44,7 +44,7 @@ from kinetree.expr.program import (
 from kinetree.expr.recording import Memory, Recorder
 from kinetree.expr.replay import replay
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
-from kinetree.expr.trace import trace, trace_memory
+from kinetree.expr.trace import run_on_symbols, trace, trace_memory
 
 __all__ = [
     "OPS",
@@ -92,6 +92,7 @@ __all__ = [
     "minimum",
     "replay",
     "reverse_derivative",
+    "run_on_symbols",
     "select",
     "sin",
     "sqrt",
