@@ -5,7 +5,7 @@
 A file is compared by `kt.compare`: masses, inertias, placements, M(q) and bias forces at random states, joint for
 joint. The files are those of the packages in `WHEELS` that are installed; PACKAGE=FOLDER adds those of an unpacked one.
 The page lists the worst error in parts of each quantity's scale, or where and why the two part, or why a file is
-refused.
+refused and whether the other library refuses it, too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import textwrap
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+
+import mujoco
+import pinocchio as pin
 
 import kinetree as kt
 from kinetree.comparison import Counterpart
@@ -40,14 +45,15 @@ GROUPS = {
     "M(q)": ("mass matrix",),
     "bias forces": ("bias forces", "gravity forces"),
 }
-INTRODUCTION = """# Robot files of the wheels, beside other libraries
-
-`python benchmarks/robot_tables.py` wrote this page with {versions}. Every URDF file is compared with
-Pinocchio's reading of it, with a fixed and with a floating base, and every MJCF file with MuJoCo's, by
-[`kt.compare`](compare.md): masses, centres of mass and inertias of all moving bodies; placements of all bodies, joint
-axes and frames; M(q), bias and gravity forces, joint for joint, at {samples} random states per base. Numbers are the
-worst errors, in parts of the scales listed [there](compare.md#what-is-compared); anything above 1e-9 is a difference,
-and its reason is given.
+LIBRARIES = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
+INTRODUCTION = """
+`python benchmarks/robot_tables.py` wrote this page with {versions}. Every URDF file is compared with Pinocchio's
+reading of it, with a fixed and with a floating base, and every MJCF file with MuJoCo's, by [`kt.compare`](compare.md):
+masses, centres of mass and inertias of all moving bodies; placements of all bodies, joint axes and frames; M(q), bias
+and gravity forces, joint for joint, at {samples} random states per base. Numbers are the worst errors, in parts of the
+scales listed [there](compare.md#what-is-compared); anything above 1e-9 is a difference, and its reason is given. Files
+that kinetree refuses have a fault, which is named; the last column tells what the other library does about it. Meshes
+may lie anywhere in the package (`package_roots`).
 """
 
 
@@ -59,21 +65,49 @@ def main() -> None:
     folders = dict(text.split("=", 1) for text in given.folders)
     names = ("kinetree", "pin", "mujoco")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
-    parts = [INTRODUCTION.format(versions=versions, samples=given.samples)]
+    introduction = textwrap.fill(INTRODUCTION.format(versions=versions, samples=given.samples).strip(), 120)
+    summary: list[str] = []
+    sections: list[str] = []
     for package, format in WHEELS.items():
         folder = Path(folders[package]) if package in folders else installed(package)
         if folder is None:
             print(f"{package} is not installed")
             continue
+        title = f"{package} {version_in(folder) if package in folders else version(package)}".strip()
         files = sorted(robot_files(folder, format))
         folder = Path(os.path.commonpath([path.parent for path in files]))
         begin = time.perf_counter()
         rows = [row(path, folder, format, given.samples) for path in files]
         print(f"{package}: {len(files)} files, {time.perf_counter() - begin:.0f} s")
-        parts.append(section(package, format, rows))
+        summary.append(summed(title, format, rows))
+        sections.append(section(title, format, rows))
         if format == "URDF":
-            parts.append(mujoco_section(package, files, folder))
-        PAGE.write_text("\n".join(parts), encoding="utf-8")
+            sections.append(mujoco_section(title, files, folder))
+        parts = ["# Robot files of the wheels, beside other libraries\n", introduction + "\n", SUMMARY, *summary]
+        PAGE.write_text("\n".join([*parts, "", *sections]), encoding="utf-8")
+
+
+SUMMARY = """| package | format | beside | files | equal | different | the other cannot read | refused |
+|---|---|---|--:|--:|--:|--:|--:|"""
+
+
+def summed(title: str, format: str, rows: Sequence[Sequence[str]]) -> str:
+    """A package in one row: how many of its files are equal, different, not read there, and refused here."""
+    told = [cells[-1] for cells in rows]
+    equal = told.count("equal")
+    refused = sum(text.startswith(REFUSED) for text in told)
+    unread = sum(" cannot read it" in text and not text.startswith(REFUSED) for text in told)
+    counts = (len(rows), equal, len(rows) - equal - refused - unread, unread, refused)
+    return f"| {' | '.join([title, format, LIBRARIES[PEERS[format]], *map(str, counts)])} |"
+
+
+REFUSED = "kinetree refuses it: "
+
+
+def version_in(folder: Path) -> str:
+    """The version of an unpacked package, from the name of the folder beside it."""
+    names = [path.name for path in sorted(folder.glob("*.dist-info"))]
+    return names[0].removesuffix(".dist-info").rpartition("-")[2] if len(names) == 1 else ""
 
 
 def installed(package: str) -> Path | None:
@@ -103,13 +137,11 @@ def row(path: Path, folder: Path, format: str, samples: int) -> list[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", kt.ModelWarning)
-            robot = kt.load(path)
-            found = [
-                kt.compare(path, peers=[PEERS[format]], samples=samples, floating_base=base).counterparts[0]
-                for base in bases
-            ]
+            robot = kt.load(path, package_roots=[folder])
+            compare = partial(kt.compare, path, peers=[PEERS[format]], samples=samples, package_roots=[folder])
+            found = [compare(floating_base=base).counterparts[0] for base in bases]
     except kt.ModelError as error:
-        return [name, "", "", *empty, f"kinetree refuses it: {short(str(error), path)}"]
+        return [name, "", "", *empty, REFUSED + short(f"{error}; {there(path, PEERS[format])}", path)]
     size = [str(robot.nv), f"{robot.mass:.4g}"]
     unread = [beside.unread for beside in found if beside.unread]
     if unread:
@@ -117,6 +149,18 @@ def row(path: Path, folder: Path, format: str, samples: int) -> list[str]:
     cells = [worst(found, quantities) for quantities in GROUPS.values()]
     different = [beside for beside in found if beside.first is not None]
     return [name, *size, *cells, short(told(different[0]), path) if different else "equal"]
+
+
+def there(path: Path, peer: str) -> str:
+    """What the other library does with a file that is refused."""
+    try:
+        if peer == "mujoco":
+            mujoco.MjModel.from_xml_path(str(path))
+        else:
+            pin.buildModelFromUrdf(str(path))
+    except (ValueError, RuntimeError):
+        return f"{LIBRARIES[peer]} refuses it, too"
+    return f"{LIBRARIES[peer]} reads it"
 
 
 def worst(found: Sequence[Counterpart], names: Sequence[str]) -> str:
@@ -152,7 +196,7 @@ def short(text: str, path: Path) -> str:
 
 def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
     equal = sum(cells[-1] == "equal" for cells in rows)
-    library = {"pinocchio": "Pinocchio", "mujoco": "MuJoCo"}[PEERS[format]]
+    library = LIBRARIES[PEERS[format]]
     headings = ["file", "degrees of freedom", "mass, kg", *GROUPS, f"beside {library}"]
     lines = [
         f"## {package}: {format} beside {library}\n",

@@ -9,9 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.quick_code import quick_code, takes_quick_code
 
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
@@ -30,3 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
     patch.setenv("KINETREE_CACHE_DIR", folder.name)
     config.add_cleanup(patch.undo)
     config.add_cleanup(folder.cleanup)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Few tests are about machine code, and compiling it takes longer than all the rest."""
+    if not takes_quick_code(request.path):
+        yield
+        return
+    with quick_code():
+        yield

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 import kinetree as kt
-from tests.io.arm import line_of, spoil, write
+from tests.io.arm import ARM, line_of, spoil, write
 
 
 class Case(NamedTuple):
@@ -66,10 +66,10 @@ CASES = {
         AXIS, '<axis xyz="0\u00a01 0"/>', "<axis xyz=\"0\u00a0", "'0?1' is not a number"
     ),
     "a number of ten thousand digits": Case(
-        MASS, f'<mass value="{"1" * 10000}"/>', "1111", "is 10,000 characters long; a number must stand there"
+        MASS, f'<mass value="{"1" * 10000}"/>', "1111", "is 10,000 characters long; one number must stand there"
     ),
     "a xacro expression": Case(MASS, '<mass value="${m}"/>', "${m}", "is a xacro expression; expand the file first"),
-    "an empty number": Case(MASS, '<mass value=" "/>', '" "', "is empty; a number must stand there"),
+    "an empty number": Case(MASS, '<mass value=" "/>', '" "', "is empty; one number must stand there"),
     "two numbers for a vector": Case(AXIS, '<axis xyz="0 1"/>', '"0 1"', "holds 2 numbers, but 3 numbers separated by blanks"),
     "four numbers for a vector": Case(AXIS, '<axis xyz="0 1 0 0"/>', '"0 1 0 0"', "holds 4 numbers, but 3 numbers"),
     "two masses in one": Case(MASS, '<mass value="1 2"/>', '"1 2"', "holds 2 numbers, but one number must stand there"),
@@ -187,7 +187,7 @@ NOT_XML = {
     "a robot without links": (b"<robot name='r'/>", "robot 'r' has no bodies"),
     "two roots in the file": (b"<robot name='r'/>\n<robot name='s'/>", ":2: this is not well-formed XML: junk after"),
     "an encoding nobody knows": (b"<?xml version='1.0' encoding='x-klingon'?><robot/>", "unknown encoding"),
-    "text in the wrong encoding": (b"<robot name='\xff'/>", ":1: this is not well-formed XML: not well-formed"),
+    "text in the wrong encoding": (b"<robot name='\xff'/>", ":1: the text is not UTF-8; save it in that encoding"),
     "an entity bomb": (
         b'<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<robot name="&b;"/>',
         ":1: <!DOCTYPE r>: a document type with declarations or an address is not read",
@@ -236,3 +236,42 @@ def test_a_message_shows_no_control_characters_and_no_endless_names(tmp_path: Pa
         kt.load(write(tmp_path, text))
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ('<mass value="2.5"unit="kg"/>', r"at 'unit=\"kg\"/>'; write a blank between attributes"),
+        ("<mass value=2.5/>", r"at '2.5/>'; write values in quotation marks"),
+        ('<mass value="2 & 3"/>', r"at ' 3\"/>'; write &amp; for the sign &"),
+        ('<mass value="<3"/>', r"at '<3\"/>'; write &lt; for the sign <"),
+        ("< mass/>", r"at ' mass/>'; only XML's own signs can stand there"),
+    ],
+)
+def test_what_is_wrong_in_a_tag_is_shown(tmp_path: Path, new: str, message: str) -> None:
+    with pytest.raises(kt.ModelError, match=rf"^{tmp_path}/arm.urdf:10: .*invalid token\) {message}"):
+        kt.load(write(tmp_path, spoil(MASS, new)))
+
+
+@pytest.mark.parametrize("name", ["arm", "tool"])
+def test_bytes_that_are_not_utf8_are_named_as_such(tmp_path: Path, name: str) -> None:
+    """In the first tag, too, which tells the format."""
+    path = tmp_path / "arm.urdf"
+    path.write_bytes(ARM.replace(f'"{name}"', f'"{name}é"').encode("latin-1"))
+    with pytest.raises(
+        kt.ModelError, match=r"arm.urdf:\d+: the text is not UTF-8; save it in that encoding$"
+    ) as caught:
+        kt.load(path)
+    report = kt.check(path)
+    assert caught.value.problems == report.errors
+    assert [found.code for found in report.errors] == ["encoding"]
+
+
+@pytest.mark.parametrize("text", [ARM, ARM.replace("<robot ", f"<!--{'x' * 2**20}--><robot ")])
+def test_the_limits_of_a_file_are_checked_once(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the beginning does not tell the format."""
+    path = write(tmp_path, text)
+    checks: list[int] = []
+    monkeypatch.setattr("kinetree.io.document._check_limits", lambda _, data: checks.append(len(data)))
+    kt.load(path)
+    assert checks == [path.stat().st_size] * (1 + (text is not ARM))

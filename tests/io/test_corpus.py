@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from kinetree.problems import CODES
 from tests.io.corpus import SECONDS, cases, write_cases
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,16 @@ def test_a_bad_file_is_refused_for_its_fault(name: str, answers: tuple[dict[str,
     for problem in answer["problems"]:
         assert problem[:-1] in found
     assert bool(answer["found"]) == bool(answer["said"])
+
+
+def test_most_faults_have_a_code_of_their_own(answers: tuple[dict[str, dict[str, Any]], float]) -> None:
+    """What has none is a word that is none of those possible."""
+    codes = [(name, problem[1]) for name, answer in answers[0].items() for problem in answer["problems"]]
+    assert {code for _, code in codes} <= set(CODES)
+    assert len({code for _, code in codes}) > 40
+    for format in ("MJCF: ", "SDF: "):
+        of_format = [code for name, code in codes if name.startswith(format)]
+        assert sum(code in ("bad-value", "invalid") for code in of_format) < 0.1 * len(of_format)
 
 
 def test_the_memory_is_bounded(answers: tuple[dict[str, dict[str, Any]], float]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from pathlib import Path
@@ -331,3 +332,33 @@ def test_infinite_limits_on_a_continuous_joint_are_what_it_has_anyway(tmp_path: 
     robot = kt.load(write(tmp_path, text))
     assert robot.joints["elbow"].limits == kt.Limits((-math.inf,), (math.inf,), (5.0,), (6.0,))
     assert not any("no meaning" in note for note in robot.notes)
+
+
+@pytest.mark.parametrize(
+    ("mimic", "code"),
+    [
+        ('<mimic joint="elbow" multiplier="two"/>', "bad-mimic"),
+        ("<mimic/>", "bad-mimic"),
+        ('<mimic joint="none"/>', "unknown-joint"),
+        ('<mimic joint="shoulder"/>', "circle"),
+    ],
+)
+def test_a_wrong_follower_may_move_on_its_own(tmp_path: Path, mimic: str, code: str) -> None:
+    text = ARM.replace('<axis xyz="0 1 0"/>', f'<axis xyz="0 1 0"/>{mimic}', 1)
+    with pytest.raises(kt.ModelError, match=r"\(the file loads with mimic=False, ") as caught:
+        kt.load(write(tmp_path, text))
+    assert [found.code for found in caught.value.problems] == [code]
+
+
+def test_a_file_is_read_again_without_followers_only_for_faults_of_these(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = ARM.replace('name="shoulder"', 'name="mimic of a gearbox"').replace(
+        '<axis xyz="0 1 0"/>', '<axis xyz="0 1"/>'
+    )
+    path = write(tmp_path, text)
+    times: list[int] = []
+    monkeypatch.setattr(importlib.import_module("kinetree.io.load"), "_is_robot", lambda *_, **__: times.append(1))
+    with pytest.raises(kt.ModelError, match="mimic of a gearbox"):
+        kt.load(path)
+    assert not times

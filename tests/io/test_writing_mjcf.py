@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -182,7 +183,9 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "floating base": (kt.FloatingBase(), {"placement": None}, "is read as kt.Free"),
     "mesh": (TURN, {"geometry": [MESH]}, "opens only"),
     "cone": (TURN, {"geometry": [Geometry("visual", "cone", (1.0, 1.0), TURNED)]}, "is of kind 'cone'"),
-    "unbalanced": (TURN, {"inertia": Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))}, "balanceinertia"),
+    "unbalanced": (TURN, {"inertia": Inertia(1.0, Vec3.zero(), Sym3(1.0, 1.0, 3.0, 0.0, 0.0, 0.0))}, "become 1.5"),
+    "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor what is fixed to it has"),
+    "point": (TURN, {"inertia": Inertia.from_com(1.0, Vec3(0.0, 0.3, 0.1), Sym3.zero())}, "it would have at least"),
 }  # fmt: skip
 
 
@@ -208,12 +211,6 @@ IMPOSSIBLE: dict[str, tuple[JointKind, dict[str, Any], str]] = {
         {},
         "has a free joint that is not its only one, not on the world, or has a placement",
     ),
-    "massless": (TURN, {"inertia": Inertia.zero()}, "neither it nor what is fixed to it has"),
-    "point": (
-        TURN,
-        {"inertia": Inertia(1.0, Vec3.zero(), Sym3.zero())},
-        "neither it nor what is fixed to it has",
-    ),
 }
 
 
@@ -238,6 +235,72 @@ def test_an_inertia_that_mujoco_refuses_moves_to_what_the_body_is_fixed_to() -> 
     assert len(losses.lost) == 1
     assert "body 'sensor' has an inertia that no body can have" in losses.lost[0]
     assert max(equations(robot, text)) < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+def test_an_inertia_that_mujoco_refuses_moves_to_what_is_fixed_to_the_body() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("base", Inertia(1e-6, Vec3.zero(), Sym3(0.0, 0.0, 3e-6, 0.0, 0.0, 0.0)))
+    builder.add_body("trunk", BODY)
+    builder.add_joint("trunk", kt.Fixed(), "base", "trunk", TURNED)
+    text, losses = written(builder.build(floating_base=True), "mjcf")
+    assert "it would become part of that of 'trunk', to which it is fixed" in losses.lost[0]
+    assert mujoco.MjModel.from_xml_string(text).nv == 6
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+def test_inertias_that_only_all_bodies_of_a_group_make_up_for_are_gathered() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("world")
+    long = Inertia(0.1, Vec3.zero(), Sym3(0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+    for name, inertia in (("arm", long), ("x", Inertia(1.0, Vec3.zero(), Sym3(0.6, 0.0, 0.0, 0.0, 0.0, 0.0)))):
+        builder.add_body(name, inertia)
+    builder.add_body("y", Inertia(1.0, Vec3.zero(), Sym3(0.0, 0.6, 0.0, 0.0, 0.0, 0.0)))
+    builder.add_joint("j", TURN, "world", "arm", TURNED)
+    for name in ("x", "y"):
+        builder.add_joint(name, kt.Fixed(), "arm", name)
+    robot = builder.build()
+    text, losses = written(robot, "mjcf")
+    assert "those of all bodies that are fixed to it would become part of it" in losses.lost[0]
+    assert max(equations(robot, text)) < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+def test_an_inertia_that_mujoco_refuses_is_left_out_where_nothing_moves() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("base", Inertia(1.0, Vec3.zero(), Sym3(0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+    builder.add_body("arm", BODY)
+    builder.add_joint("j", TURN, "base", "arm", TURNED)
+    robot = builder.build()
+    text, losses = written(robot, "mjcf")
+    assert "as it does not move, it would have none" in losses.lost[0]
+    assert max(equations(robot, text)) < 1e-12
+
+
+def test_a_flat_plate_is_taken_though_rounding_makes_one_moment_too_large() -> None:
+    turned = kt.placement(rpy=(0.3, 0.7, -1.1))
+    for k in range(4):
+        plate = Inertia(1.0, Vec3.zero(), Sym3(0.1, 0.01 * k + 0.013, 0.1 + 0.01 * k + 0.013, 0.0, 0.0, 0.0))
+        robot = one_joint(TURN, inertia=turned.back(plate))
+        text, losses = written(robot, "mjcf")
+        assert losses.lost == []
+        assert max(equations(robot, text)) < 1e-12
+
+
+def test_a_moving_body_called_world_gets_another_name() -> None:
+    robot = one_joint(TURN, floating_base=True)
+    text, losses = written(robot, "mjcf")
+    assert losses.impossible == []
+    assert "the name of body 'world' has another meaning in MJCF: it would be 'world_2'" in losses.lost
+    assert '<body name="world_2">' in text
+    assert mujoco.MjModel.from_xml_string(text).nv == 7
+
+
+def test_a_flat_mesh_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "sheet.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\nf 1 3 2\nf 2 3 4\n")
+    sheet = Geometry("visual", "mesh", (1.0,) * 3, TURNED, mesh="sheet.obj")
+    path = kt.save(one_joint(TURN, geometry=[sheet]), tmp_path / "r.xml")
+    assert mujoco.MjModel.from_xml_path(str(path)).nmesh == 1
 
 
 def test_followers_are_held_softly() -> None:

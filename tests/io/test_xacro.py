@@ -51,7 +51,7 @@ def test_other_files_are_expanded_only_if_arguments_are_given(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (MACRO.replace("${mass}", "${weight}"), r"xacro: name 'weight' is not defined"),
+        (MACRO.replace("${mass}", "${weight}"), r"xacro: in the macro 'part': name 'weight' is not defined"),
         (MACRO.replace('side="left"', 'hand="left"'), r"xacro: .*hand"),
         (MACRO.replace("</robot>", ""), r"xacro: no element found"),
         (MACRO.replace("${mass / 2}", "${mass / 0}"), r"xacro: .*division by zero"),
@@ -67,6 +67,47 @@ def test_errors_of_xacro_name_the_file_and_what_xacro_said(tmp_path: Path, text:
     pytest.importorskip("xacro")
     with pytest.raises(kt.ModelError, match=rf"pair.xacro:.*{message}"):
         kt.load(write(tmp_path, text, "pair.xacro"))
+
+
+def test_errors_of_xacro_name_each_file_once_and_where_in_it(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    (tmp_path / "parts").mkdir()
+    parts = tmp_path / "parts" / "leg.xacro"
+    top = write(
+        tmp_path, MACRO.replace('<link name="base"/>', '<xacro:include filename="parts/leg.xacro"/>'), "top.xacro"
+    )
+    said = []
+    for text in (
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="${nope}"/></robot>',
+        "<robot><link",
+        None,
+    ):
+        if text is not None:
+            parts.write_text(text, encoding="utf-8")
+        else:
+            parts.unlink()
+        with pytest.raises(kt.ModelError) as caught:
+            kt.load(top)
+        assert [found.code for found in caught.value.problems] == ["bad-macro"]
+        said.append(str(caught.value))
+    inside = f"{top}: xacro: in the included file '{parts}': "
+    assert said == [
+        f"{inside}name 'nope' is not defined when evaluating expression 'nope'",
+        f"{inside}unclosed token: line 1, column 7",
+        f"{top}: xacro: the file '{parts}' cannot be read: No such file or directory",
+    ]
+    macro = write(tmp_path, MACRO.replace('<mass value="${mass}"/>', '<mass value="${side.x}" a="1"/>'), "macro.xacro")
+    with pytest.raises(
+        kt.ModelError, match=rf"^{macro}: xacro: in the macro 'part': 'str' object has no attribute 'x'"
+    ):
+        kt.load(macro)
+
+
+def test_a_check_of_a_xacro_file_says_what_its_lines_are(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")
+    report = kt.check(write(tmp_path, MACRO.replace("${mass}", "heavy"), "pair.xacro"))
+    assert [found.code for found in report.errors] == ["bad-number", "bad-number"]
+    assert "lines are those of the expanded file" in str(report.notes)
 
 
 def test_arguments_that_are_none_are_refused(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_the_grouping_of_a_double_pendulum_is_the_textbooks() -> None:
 
 
 @law(15)
-@given(moving_trees())
+@given(moving_trees(max_joints=5))
 def test_they_give_the_joint_forces(case: tuple[kt.Model, State]) -> None:
     model, s = case
     base = kt.base_parameters(model, drives=True)

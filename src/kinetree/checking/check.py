@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from kinetree.checking.extents import extents, reach
 from kinetree.checking.joints import check_limits
@@ -16,9 +15,7 @@ from kinetree.checking.names import check_names
 from kinetree.checking.report import Report
 from kinetree.checking.shapes import check_shapes
 from kinetree.checking.subject import Subject
-from kinetree.errors import DTypeError
-from kinetree.io.load import check_switches, collect
-from kinetree.io.macros import xacro_arguments
+from kinetree.io.load import collect, settled
 from kinetree.joints import JointKind
 from kinetree.model import Model
 from kinetree.model.problems import Collected
@@ -47,6 +44,7 @@ def check(
     ros_packages: bool = False,
     kinds: Sequence[type[JointKind]] = (),
     srdf: str | os.PathLike[str] | None = None,
+    source: str | None = None,
     xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Report:
     """Check a robot file, and return all its problems: what is wrong, suspicious or worth knowing.
@@ -60,28 +58,17 @@ def check(
     >>> report.ok, report.errors
     (True, ())
 
-    Raises `OptionError` or `ModelError` for options that are not possible; never for what is in the file.
+    Raises `OptionError` or `ModelError` for options that are not possible, and as `load` does for names of robots that
+    are not there; never for what is in the file.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise DTypeError(f"check takes the path of a robot file, not {type(path).__name__}")
-    if srdf is not None and not isinstance(srdf, str | os.PathLike):
-        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
-    check_switches(mimic=mimic, ros_packages=ros_packages)
+    path, settings = settled(
+        "check", path, source, srdf, xacro_args,
+        floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
+    )  # fmt: skip
     problems = Collected()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        robot = collect(
-            Path(path),
-            problems,
-            floating_base=floating_base,
-            mimic=mimic,
-            gravity=gravity,
-            package_roots=package_roots,
-            ros_packages=ros_packages,
-            kinds=kinds,
-            srdf=srdf,
-            xacro_args=xacro_arguments(xacro_args),
-        )
+        robot = collect(path, problems, kinds=kinds, gravity=gravity, srdf=srdf, **settings)
     found = list(problems.found)
     if problems.parts is not None:
         found += _suspicious(problems, robot)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, PackageRoots, RosPackages, Source, load_robot, robot_file
+from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["bench"]
 
 
+@takes_loading_options(mimic=False)
 def bench(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
     samples: Annotated[int, typer.Option("--samples", "-n", min=1, max=1_000_000, help="Samples in a batch.")] = 4096,
-    floating_base: FloatingBase = None,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Measure this machine: each algorithm, for one sample and for a batch, beside pinocchio and mujoco if installed.
 
@@ -35,15 +34,19 @@ def bench(
     machine only the ratios mean much.
     """
     from kinetree.cli.peers import FUNCTIONS, peers
+    from kinetree.io.load import settled
+    from kinetree.io.macros import readable
 
-    file, _ = robot_file(model, source)
-    robot = load_robot(model, floating_base, package_root, mimic=False, ros_packages=ros_packages, source=source)
+    name, source = robot_file(model, loading.source)
+    robot = load_robot(model, loading)
     if robot.nv == 0:
         raise typer.BadParameter(
             f"{robot.name!r} has no degree of freedom, so there is nothing to measure", param_hint="MODEL"
         )
     states = _states(robot, samples)
-    found, absent = peers(file, robot, states)
+    path, settings = settled("bench", name, source, **loading.settings())
+    with readable(path, settings["xacro_args"]) as file:
+        found, absent = peers(file, robot, states)
     table = _empty_table(robot, samples, found)
     for function in FUNCTIONS:
         if function == "aba" and robot.singular_joints:

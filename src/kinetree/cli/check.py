@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, XacroArgs, xacro_arguments
+from kinetree.cli.robots import Loading, takes_loading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,23 +23,19 @@ __all__ = ["check"]
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 
 
+@takes_loading_options()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Robot files.", show_default=False)],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Robot files, or robots of the zoo.", show_default=False)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON array with one report per file.")] = False,
     as_sarif: Annotated[bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code-scanning services.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings end with exit code 1, too.")] = False,
     notes: Annotated[
         bool, typer.Option("--notes/--no-notes", help="Show what was assumed, kept as data or skipped.")
     ] = True,
-    floating_base: FloatingBase = None,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    srdf: Annotated[
-        Path | None,
-        typer.Option("--srdf", help="An SRDF file that is checked with the robot.", show_default=False),
-    ] = None,
-    xacro_arg: XacroArgs = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Show all problems of robot files: line, element, what is wrong and how to mend it; suspicious values, too.
 
@@ -49,19 +45,8 @@ def check(
         raise typer.BadParameter("give --json or --sarif, not both", param_hint="--sarif")
     from kinetree import checking
 
-    arguments = xacro_arguments(xacro_arg or [])
-    reports = [
-        checking.check(
-            file,
-            floating_base=floating_base,
-            mimic=mimic,
-            package_roots=tuple(package_root or ()),
-            ros_packages=ros_packages,
-            srdf=srdf,
-            xacro_args=arguments or None,
-        )
-        for file in files
-    ]
+    settings = loading.settings()
+    reports = [checking.check(file, source=loading.source or _zoo(file), **settings) for file in files]
     if as_json:
         typer.echo(json.dumps([report.as_dict() for report in reports], indent=2, ensure_ascii=False))
     elif as_sarif:
@@ -74,6 +59,13 @@ def check(
             _print(console, report, notes)
     if any(report.errors or (strict and report.warnings) for report in reports):
         raise typer.Exit(1)
+
+
+def _zoo(file: str) -> str | None:
+    """The zoo as the source of what is no file, but a name of it."""
+    from kinetree import zoo
+
+    return "zoo" if not os.path.lexists(file) and file in zoo.names() else None
 
 
 def _print(console: Console, report: Report, notes: bool) -> None:

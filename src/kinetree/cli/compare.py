@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinetree.cli.output import output_console, warnings_as_lines
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, robot_file
+from kinetree.cli.robots import Loading, robot_file, takes_loading_options
 from kinetree.errors import MissingPackageError, OptionError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _MOST_ROWS = 40
 _DIFFERENT = 1
 
 
+@takes_loading_options()
 def compare(
     first: Annotated[str, typer.Argument(metavar="A", help="A robot file, or a robot of the zoo.")],
     second: Annotated[
@@ -40,11 +42,8 @@ def compare(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")] = 0,
     tolerance: Annotated[float, typer.Option("--tolerance", help="What counts as equal, relative.")] = 1e-9,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    floating_base: FloatingBase = None,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Compare a robot file with what other libraries make of it, or with a second file.
 
@@ -54,13 +53,14 @@ def compare(
     """
     from kinetree.comparison import compare as compared
 
-    files = [robot_file(name, source)[0] for name in (first, second) if name is not None]
+    given = [name for name in (first, second) if name is not None]
+    files = given if loading.source else [_file(name) for name in given]
     names = None if peers is None else [name.strip() for name in peers.split(",") if name.strip()]
     try:
         with warnings_as_lines():
             result = compared(
-                *files, peers=names, samples=samples, seed=seed, tolerance=tolerance, floating_base=floating_base,
-                mimic=mimic, package_roots=tuple(package_root or ()), ros_packages=ros_packages,
+                *files, peers=names, samples=samples, seed=seed, tolerance=tolerance, source=loading.source,
+                **loading.settings(),
             )  # fmt: skip
     except (MissingPackageError, OptionError) as error:
         raise typer.BadParameter(str(error).removeprefix("compare: ")) from None
@@ -70,6 +70,14 @@ def compare(
         _print(result)
     if not result.is_equal:
         raise typer.Exit(_DIFFERENT)
+
+
+def _file(model: str) -> str | Path:
+    """The path of a file or of a robot of the zoo, or the name of a description."""
+    from kinetree import zoo
+
+    name, source = robot_file(model)
+    return zoo.path(name) if source == "zoo" else name
 
 
 def _print(result: Comparison) -> None:

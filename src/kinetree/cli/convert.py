@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
+from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +21,7 @@ __all__ = ["convert"]
 _SHOWN = 200
 
 
+@takes_loading_options()
 def convert(
     model: Annotated[str, typer.Argument(metavar="A", help="A robot file, or a robot of the zoo.")],
     target: Annotated[Path, typer.Argument(metavar="B", help="The file to write; its suffix says in which format.")],
@@ -31,12 +32,8 @@ def convert(
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Leave out what the format has no place for, and list it.")
     ] = False,
-    floating_base: FloatingBase = None,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
-    xacro_arg: XacroArgs = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Write a robot in another format: URDF (.urdf), SDF (.sdf), MJCF (.xml) or kinetree's own text form (.json).
 
@@ -46,9 +43,7 @@ def convert(
     from kinetree.io.texts import FORMATS, written
 
     chosen = _format(target, format)
-    robot = load_robot(
-        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
-    )
+    robot = load_robot(model, loading)
     text, losses = written(robot, chosen)
     if losses.impossible or not lossy:
         losses.settle(robot.name, lossy=False)

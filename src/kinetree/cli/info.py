@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinetree.cli.output import output_console
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
+from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,19 +26,14 @@ _COLUMNS = (
 )  # fmt: skip
 
 
+@takes_loading_options()
 def info(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A robot file, or a robot of the zoo.")],
-    floating_base: FloatingBase = None,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
-    xacro_arg: XacroArgs = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Show a robot: the tree, masses, the layout of q and v, limits, what was merged or assumed."""
-    robot = load_robot(
-        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
-    )
+    robot = load_robot(model, loading)
     console = output_console()
     console.print(repr(robot), markup=False, soft_wrap=True)
     if robot.joints:

@@ -1,29 +1,26 @@
-"""The robot that a command was given: a file, a name of the zoo, or a name in an installed package."""
+"""The robot that a command was given, and how it is loaded: one set of options for all commands.
+
+A robot is a file, a name of the zoo, or a name in an installed package.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kinetree.cli.output import warnings_as_lines
 from kinetree.errors import ModelError, nearest_names
+from kinetree.records import record
 
 if TYPE_CHECKING:
     from kinetree.model import Model
 
-__all__ = [
-    "FloatingBase",
-    "FollowLeaders",
-    "PackageRoots",
-    "RosPackages",
-    "Source",
-    "XacroArgs",
-    "load_robot",
-    "robot_file",
-    "xacro_arguments",
-]
+__all__ = ["Loading", "load_robot", "robot_file", "takes_loading_options"]
 
 FloatingBase = Annotated[
     bool | None,
@@ -58,6 +55,14 @@ Source = Annotated[
         show_default=False,
     ),
 ]
+Srdf = Annotated[
+    Path | None,
+    typer.Option(
+        "--srdf",
+        help="An SRDF file for the robot: groups, named states and disabled pairs, checked with it.",
+        show_default=False,
+    ),
+]
 XacroArgs = Annotated[
     list[str] | None,
     typer.Option(
@@ -69,30 +74,87 @@ FollowLeaders = Annotated[
 ]
 
 
-def robot_file(model: str, source: str | None = None) -> tuple[Path, str | None]:
-    """(the file, its name in the zoo if it is from there). A file on disk takes precedence over a name of the zoo.
+@record(frozen=True, slots=True)
+class Loading:
+    """How robots are loaded."""
 
-    With a source, the name is of a robot in it.
+    floating_base: bool | None
+    package_root: list[Path] | None
+    ros_packages: bool
+    source: str | None
+    srdf: Path | None
+    xacro_arg: list[str] | None
+    mimic: bool = True
+
+    def settings(self) -> dict[str, Any]:
+        """The same as options of `kt.load`, without the source. Raises a usage error for what is no argument."""
+        return {
+            "floating_base": self.floating_base, "mimic": self.mimic, "package_roots": tuple(self.package_root or ()),
+            "ros_packages": self.ros_packages, "srdf": self.srdf,
+            "xacro_args": _xacro_arguments(self.xacro_arg or []) or None,
+        }  # fmt: skip
+
+
+_OPTIONS: dict[str, tuple[Any, object]] = {
+    "floating_base": (FloatingBase, None),
+    "mimic": (FollowLeaders, True),
+    "package_root": (PackageRoots, None),
+    "ros_packages": (RosPackages, False),
+    "source": (Source, None),
+    "srdf": (Srdf, None),
+    "xacro_arg": (XacroArgs, None),
+}
+"""Parameters of all commands that load a robot, with their defaults."""
+
+
+def takes_loading_options(*, mimic: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of loading; it gets them as its argument `loading`, a `Loading`.
+
+    With `mimic` False the command has no option for joints that mimic others, and always lets them move independently.
+    """
+    options = {name: option for name, option in _OPTIONS.items() if mimic or name != "mimic"}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def taking(**given: Any) -> None:
+            chosen = {"mimic": mimic, **{name: given.pop(name) for name in options}}
+            command(**given, loading=Loading(**chosen))
+
+        own = inspect.signature(command, eval_str=True).parameters
+        parameters = [parameter for name, parameter in own.items() if name != "loading"]
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
+            for name, (annotation, default) in options.items()
+        ]
+        # The command-line library reads both.
+        taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return taking
+
+    return decorated
+
+
+def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
+    """What `kt.load` is given for it: a path, or a name and its source.
+
+    A file on disk takes precedence over a name of the zoo.
     """
     from kinetree import zoo
-    from kinetree.io.sources import find, is_name, known_beside
+    from kinetree.io.sources import is_name, known_beside
 
     if not model:
         raise ModelError("the name of the robot is empty; name a file or a robot of the zoo, or leave it out")
-    if source is not None:
-        found = find(model, source).path
-        return found, model if source == "zoo" else None
     path = Path(model)
-    if path.is_file():
-        return path, None
+    if source is not None or path.is_file():
+        return model, source
     if model in zoo.names():
-        return zoo.path(model), model
+        return model, "zoo"
     if path.is_dir():
         raise ModelError(f"{model}: this is a folder; name the robot file in it")
     if path.exists():
         raise ModelError(f"{model}: this is not a regular file; name a robot file")
     if is_name(model) and model.endswith("_description"):
-        return find(model, "robot_descriptions").path, None
+        return model, "robot_descriptions"
     known = known_beside(model) if is_name(model) else []
     if known:
         told = " or ".join(f"--source {one}" for one in known)
@@ -102,37 +164,17 @@ def robot_file(model: str, source: str | None = None) -> tuple[Path, str | None]
     )
 
 
-def load_robot(
-    model: str,
-    floating_base: bool | None,
-    package_roots: list[Path] | None,
-    *,
-    mimic: bool = True,
-    ros_packages: bool = False,
-    source: str | None = None,
-    xacro_args: list[str] | None = None,
-) -> Model:
+def load_robot(model: str, loading: Loading) -> Model:
     """Load the robot, printing anything suspicious in the file as warnings."""
-    from kinetree import io, zoo
+    from kinetree import io
 
-    path, name = robot_file(model, source)
-    arguments = xacro_arguments(xacro_args or [])
+    name, source = robot_file(model, loading.source)
     with warnings_as_lines():
-        if name is not None:
-            return zoo.load(name, floating_base=floating_base)
-        roots = tuple(package_roots or ())
-        return io.load(
-            model if source is not None or not Path(model).exists() else path,
-            source=source,
-            xacro_args=arguments or None,
-            floating_base=floating_base,
-            mimic=mimic,
-            package_roots=roots,
-            ros_packages=ros_packages,
-        )
+        robot: Model = io.load(name, source=source, **loading.settings())
+    return robot
 
 
-def xacro_arguments(given: list[str]) -> dict[str, str]:
+def _xacro_arguments(given: list[str]) -> dict[str, str]:
     """The arguments of a xacro file. Raises a usage error for one that is not of the form name=value."""
     found = {}
     for text in given:

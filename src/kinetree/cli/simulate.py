@@ -15,7 +15,7 @@ import typer
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
-from kinetree.cli.robots import FloatingBase, FollowLeaders, PackageRoots, RosPackages, Source, XacroArgs, load_robot
+from kinetree.cli.robots import Loading, load_robot, takes_loading_options
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
 from kinetree.errors import SaveError
@@ -44,6 +44,7 @@ class IntegratorChoice(StrEnum):
     semi_implicit_euler = "semi_implicit_euler"
 
 
+@takes_loading_options()
 def simulate(
     context: typer.Context,
     model: Annotated[
@@ -64,14 +65,23 @@ def simulate(
             "auto: rk4, unless friction is too stiff for it.",
         ),
     ] = IntegratorChoice.auto,
-    floating_base: FloatingBase = None,
     q: Annotated[
         str | None,
         typer.Option(
             "--q",
             metavar="VALUES",
             help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
-            "Without it, --v and torques, a robot on a fixed base begins a little off its neutral pose.",
+            "Without it, --v and torques, a robot on a fixed base begins a little off the pose of its file, or its "
+            "neutral one.",
+            show_default=False,
+        ),
+    ] = None,
+    keyframe: Annotated[
+        str | None,
+        typer.Option(
+            "--keyframe",
+            metavar="NAME",
+            help="Begin at this keyframe of an MJCF file, with its velocity; --q and --v pairs go on top.",
             show_default=False,
         ),
     ] = None,
@@ -130,11 +140,8 @@ def simulate(
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
-    mimic: FollowLeaders = True,
-    package_root: PackageRoots = None,
-    ros_packages: RosPackages = False,
-    source: Source = None,
-    xacro_arg: XacroArgs = None,
+    *,
+    loading: Loading,
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
@@ -144,27 +151,31 @@ def simulate(
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
     """
-    from kinetree.cli.start import falling_pose
+    from kinetree.cli.start import falling_pose, keyframe_state
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
+    from kinetree.sim.start import start_configuration
 
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
+    if keyframe is not None and (random or seed is not None):
+        raise typer.BadParameter("give either --keyframe or --random", param_hint="--keyframe")
     taken = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
-    robot = load_robot(
-        model, floating_base, package_root, mimic=mimic, ros_packages=ros_packages, source=source, xacro_args=xacro_arg
-    )
+    robot = load_robot(model, loading)
 
     is_random = random or seed is not None
-    is_chosen = not is_random and all(given is None for given in (q, v, tau, tau_file))
-    if is_random:
+    is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file))
+    start_v = None
+    if keyframe is not None:
+        start, start_v = keyframe_state(robot, keyframe)
+    elif is_random:
         start = robot.random(seed if seed is not None else 0)
     else:
-        start = falling_pose(robot) if is_chosen else robot.neutral()
+        start = falling_pose(robot) if is_chosen else start_configuration(robot)
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
-    v0 = _values("--v", v, robot)
+    v0 = _values("--v", v, robot, start_v)
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
@@ -192,7 +203,7 @@ def simulate(
     interruption.outcome = _progress(trajectory, steps)
     written, failure = _write(trajectory, prefix, interruption)
     if not quiet:
-        if is_chosen and not robot.floating_base:
+        if is_chosen and (q0 != start_configuration(robot)).any():
             console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
         console.print(_table(trajectory, seconds))
         for path in written:
@@ -201,10 +212,15 @@ def simulate(
         raise failure
 
 
-def _values(option: str, text: str | None, robot: Model) -> NDArray[np.float64] | None:
+def _values(
+    option: str, text: str | None, robot: Model, default: NDArray[np.float64] | None = None
+) -> NDArray[np.float64] | None:
+    """One number per degree of freedom; `default` is what is not given, zero if it is None."""
     import numpy as np
 
-    return None if text is None else parse_values(option, text, robot.v_names, np.zeros(robot.nv), robot.name)
+    if text is None:
+        return default
+    return parse_values(option, text, robot.v_names, np.zeros(robot.nv) if default is None else default, robot.name)
 
 
 def _run(

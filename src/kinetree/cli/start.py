@@ -5,27 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import typer
+
+from kinetree.errors import nearest_names, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from kinetree.model import Model
 
-__all__ = ["falling_pose"]
+__all__ = ["falling_pose", "keyframe_state"]
 
 _AWAY = 0.3
-"""rad, m: how far each coordinate is from the neutral one."""
+"""rad, m: how far each coordinate is from that of `start_configuration`."""
 _PART = 0.1
 """The part of the room between its limits that this may take, and that is kept from each limit."""
 
 
 def falling_pose(robot: Model) -> NDArray[np.float64]:
-    """A configuration near the neutral one and within the limits, in which gravity moves a fixed base's joints.
+    """A configuration near that of `start_configuration` and within the limits, in which gravity moves the joints.
 
-    At the neutral one arms and poles often stand upright, in balance. A robot with a floating base falls anyway, and
-    begins at the neutral configuration, as do quaternions.
+    At that one arms and poles often stand upright, in balance. What floats falls anyway, and begins there with all its
+    joints, as do quaternions.
     """
-    q = robot.neutral()
+    from kinetree.sim.start import start_configuration
+
+    q = start_configuration(robot)
     if robot.floating_base:
         return q
     room = np.where(np.isfinite(robot.upper - robot.lower), robot.upper - robot.lower, np.inf)
@@ -33,6 +40,37 @@ def falling_pose(robot: Model) -> NDArray[np.float64]:
     home = np.clip(q, robot.lower + margin, robot.upper - margin)
     away = np.minimum(_AWAY, _PART * room)
     pose = np.where(home + away <= robot.upper - margin, home + away, home - away)
-    for part in robot.quaternions.values():
+    for part in (*robot.quaternions.values(), *_floating(robot)):
         pose[part] = q[part]
     return np.asarray(pose)
+
+
+def _floating(robot: Model) -> Iterator[slice]:
+    """The places in q of free joints, and of joints that these carry."""
+    from kinetree.joints import FloatingBase, Free
+
+    above = {spec.child: spec for spec in robot.parts.joints}
+    floats = {robot.root: False}
+    for joint in robot.joints.values():
+        way: list[str] = [joint.child]
+        while way[-1] not in floats:
+            spec = above[way[-1]]
+            if isinstance(spec.kind, Free | FloatingBase):
+                floats[spec.child] = True
+            else:
+                way.append(spec.parent)
+        floats.update(dict.fromkeys(way, floats[way[-1]]))
+        if floats[joint.child]:
+            yield joint.q_slice
+
+
+def keyframe_state(robot: Model, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """q and v of a keyframe. Raises a usage error if the robot has none of this name."""
+    named = {one.name: one for one in robot.extras.keyframes if one.name}
+    if not named:
+        raise typer.BadParameter(f"{robot.name!r} has no keyframes with a name", param_hint="--keyframe")
+    if name not in named:
+        raise typer.BadParameter(
+            f"{robot.name!r} has no keyframe {quoted(name)}: {nearest_names(name, named)}", param_hint="--keyframe"
+        )
+    return named[name].q(robot), named[name].v(robot)

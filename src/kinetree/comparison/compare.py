@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from kinetree.comparison.result import Comparison, Settings
 from kinetree.errors import DTypeError, MissingPackageError, OptionError, nearest_names
-from kinetree.io.load import check_switches, load
+from kinetree.io.load import check_switches, load, settled
+from kinetree.io.macros import readable, xacro_arguments
 from kinetree.model import Model
 
 __all__ = ["compare"]
@@ -34,6 +36,9 @@ def compare(
     mimic: bool = True,
     package_roots: Sequence[str | os.PathLike[str]] = (),
     ros_packages: bool = False,
+    source: str | None = None,
+    srdf: str | os.PathLike[str] | None = None,
+    xacro_args: Mapping[str, str | float | bool] | None = None,
 ) -> Comparison:
     """Compare a robot with what other libraries make of its file, or with a second robot.
 
@@ -51,7 +56,8 @@ def compare(
         samples: The number of random states.
         seed: Their seed.
         tolerance: What counts as equal, relative to each quantity's scale; the result tells which.
-        floating_base, mimic, package_roots, ros_packages: As for `kt.load`, for files.
+        floating_base, mimic, package_roots, ros_packages, source, srdf, xacro_args: As for `kt.load`, for files. Other
+            libraries read what a xacro file expands to.
 
     Returns:
         A record whose text is a report; `is_equal`, `verdict`, and for each counterpart its `quantities` and
@@ -73,20 +79,24 @@ def compare(
     settings = _checked(samples, seed, tolerance)
     wanted = _libraries(peers, with_default=b is None)
     check_switches(mimic=mimic, ros_packages=ros_packages)
-    options = {
-        "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
+    options: dict[str, Any] = {
+        "source": source, "srdf": srdf, "xacro_args": xacro_args, "floating_base": floating_base, "mimic": mimic,
+        "package_roots": package_roots, "ros_packages": ros_packages,
     }  # fmt: skip
     ours = _robot("a", a, options)
     second = None if b is None else _robot("b", b, options)
     present, absent = _present(wanted, named=peers is not None)
     if second is None and not present:
         raise MissingPackageError(f"there is nothing to compare with: {'; '.join(absent) or 'no peers were named'}")
-    roots = tuple(map(Path, package_roots))
-    file = None if not present else (*_file(*((a, ours) if second is None or b is None else (b, second))), roots)
     titles = [_title(robot, given) for robot, given in ((ours, a), (second, b)) if robot is not None]
     if len(titles) == 2 and titles[0] == titles[1]:
         titles[1] = "the second robot"
-    found = beside(ours, second, titles, file, present, settings)
+    with ExitStack() as stack:
+        file = None
+        if present:
+            given, robot = (a, ours) if second is None or b is None else (b, second)
+            file = stack.enter_context(_readable(given, robot, options))
+        found = beside(ours, second, titles, file, present, settings)
     return Comparison(ours.name, ours.source, settings.tolerance, settings.samples, tuple(found), tuple(absent))
 
 
@@ -125,15 +135,21 @@ def _title(robot: Model, given: Any) -> str:
     return repr(robot.name) if isinstance(given, Model) else Path(given).name
 
 
-def _file(given: Any, robot: Model) -> tuple[Path, Model]:
-    """The file that libraries read, and what kinetree made of it."""
-    path = Path(robot.source if isinstance(given, Model) else given)
+@contextmanager
+def _readable(given: Any, robot: Model, options: dict[str, Any]) -> Iterator[tuple[Path, Model, tuple[Path, ...]]]:
+    """The file that libraries read, what kinetree made of it, and where its meshes are looked up."""
+    roots = tuple(map(Path, options["package_roots"]))
+    path, arguments = Path(robot.source), xacro_arguments(options["xacro_args"])
+    if not isinstance(given, Model):
+        path, settings = settled("compare", given, **options)
+        arguments = settings["xacro_args"]
     if isinstance(given, Model) and not (robot.source and path.is_file()):
         raise OptionError(
             f"compare: {robot.name!r} was not read from a file that other libraries could read; give the path of one, "
             "or a second robot"
         )
-    return path, robot
+    with readable(path, arguments) as file:
+        yield file, robot, roots if file == path else (path.absolute().parent, *roots)
 
 
 def _present(wanted: Sequence[str], named: bool) -> tuple[list[str], list[str]]:

@@ -95,7 +95,7 @@ class PinocchioSide(Engine):
         upper = np.triu(pin.crba(model, data, q))
         bias = pin.nonLinearEffects(model, data, q, v).copy()
         gravity = pin.computeGeneralizedGravity(model, data, q).copy()
-        J = pin.computeJointJacobians(model, data, q)
+        J = pin.computeJointJacobians(model, data, q).reshape(6, model.nv)  # one column is given as a vector
         pin.updateFramePlacements(model, data)
         return Raw(
             {name: data.oMf[k].homogeneous for name, k in self._body_frames.items()},

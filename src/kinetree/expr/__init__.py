@@ -47,7 +47,7 @@ from kinetree.expr.repeat import repeat
 from kinetree.expr.replay import replay
 from kinetree.expr.slopes import without_slopes
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
-from kinetree.expr.trace import trace, trace_memory
+from kinetree.expr.trace import run_on_symbols, trace, trace_memory
 
 __all__ = [
     "OPS",
@@ -96,6 +96,7 @@ __all__ = [
     "repeat",
     "replay",
     "reverse_derivative",
+    "run_on_symbols",
     "select",
     "sin",
     "slopes_of",

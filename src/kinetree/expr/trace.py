@@ -10,7 +10,7 @@ from kinetree.expr.program import Port, Program
 from kinetree.expr.recording import Recorder
 from kinetree.expr.symbol import Graph, Scalar, Symbol
 
-__all__ = ["trace", "trace_memory"]
+__all__ = ["run_on_symbols", "trace", "trace_memory"]
 
 
 def trace(
@@ -34,14 +34,25 @@ def trace(
     1
     """
     graph = Graph(most=most)
+    results = run_on_symbols(graph, function, inputs, outputs)
+    name = name or str(getattr(function, "__name__", "program"))
+    return lower(graph, tuple(inputs), tuple(outputs), results, name, as_recorded=as_recorded)
+
+
+def run_on_symbols(
+    graph: Graph,
+    function: Callable[..., Sequence[Sequence[Scalar]]],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+) -> list[Scalar]:
+    """The results of a function on new inputs of a graph, one port after another: symbols of the graph and floats."""
     arguments = [[graph.input() for _ in range(port.size)] for port in inputs]
     results: list[Scalar] = []
     for port, values in zip(outputs, function(*arguments), strict=True):
         if len(values) != port.size:
             raise ValueError(f"{port.name} has {port.size} numbers, but the function returned {len(values)}")
         results.extend(_result(graph, x) for x in values)
-    name = name or str(getattr(function, "__name__", "program"))
-    return lower(graph, tuple(inputs), tuple(outputs), results, name, as_recorded=as_recorded)
+    return results
 
 
 def trace_memory(

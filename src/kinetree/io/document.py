@@ -197,8 +197,9 @@ def read_document(
     _check_limits(str(path), data)
     try:
         return _Parser(str(path), shapes, root, problems).parse(data)
-    except ModelError:
-        again = from_windows_1252(data) if problems.collects else None
+    except ModelError as error:
+        is_about_bytes = problems.collects or error.problems[0].code == "not-well-formed"
+        again = from_windows_1252(data) if is_about_bytes else None
         if again is None:
             raise
         text, line = again
@@ -208,9 +209,20 @@ def read_document(
 
 
 def root_of(path: Path, data: bytes) -> Element:
-    """The first element, without its children; its tag tells the format. Raises as `read_document` does."""
-    _check_limits(str(path), data)
-    return _Parser(str(path), {}).parse(data, only_root=True).root
+    """The first element, without its children; its tag tells the format. Raises as `read_document` does.
+
+    It is mostly near the beginning. Then the rest is not looked at, which `read_document` does.
+    """
+    try:
+        if root := _Parser(str(path), {}).root(data[:MAX_TOKEN], is_all=len(data) <= MAX_TOKEN):
+            return root
+        _check_limits(str(path), data)
+        return _Parser(str(path), {}).parse(data, only_root=True).root
+    except ModelError:
+        again = from_windows_1252(data)
+        if again is None:
+            raise
+        return _Parser(str(path), {}).parse(again[0], only_root=True).root
 
 
 def read_bytes(path: Path) -> bytes:
@@ -235,8 +247,6 @@ def read_bytes(path: Path) -> bytes:
 
 def _check_limits(file: str, data: bytes) -> None:
     """Reject, before parsing, what would take a parser long."""
-    if not data.strip():
-        raise _error(file, None, "the file is empty", "not-well-formed")
     starts = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("<"))
     if len(starts) > MAX_TAGS:
         raise _error(file, None, f"the file has {len(starts):,} tags; the limit is {MAX_TAGS:,}", "too-large")
@@ -280,9 +290,21 @@ class _Parser:
         self._depth = 0
         self._document: Document | None = None
 
+    def root(self, data: bytes, *, is_all: bool) -> Element | None:
+        """The first element, if all of its tag is in the first part of a file."""
+        document = self._parse(data, only_root=True, is_all=is_all)
+        return None if document is None else document.root
+
     def parse(self, data: bytes, *, only_root: bool = False) -> Document:
+        document = self._parse(data, only_root=only_root, is_all=True)
+        assert document is not None  # expat accepts no document without a root
+        return document
+
+    def _parse(self, data: bytes, *, only_root: bool, is_all: bool) -> Document | None:
         self._only_root = only_root
         text = data.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
+        if not text and is_all:
+            raise _error(self._file, None, "the file is empty", "not-well-formed")
         blank = data[: len(data) - len(text)]
         self._line_offset = blank.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n")
         parser = self._expat
@@ -292,12 +314,12 @@ class _Parser:
         parser.EntityDeclHandler = self._entity
         parser.buffer_text = True
         try:
-            parser.Parse(text, True)
+            parser.Parse(text, is_all)
         except _RootFoundError:
             pass
         except expat.ExpatError as error:
             line = error.lineno + self._line_offset
-            message = self._not_well_formed(error)
+            message = self._not_well_formed(error, text)
             if self._document is None or self._depth or not self._problems.collects:
                 raise _error(self._file, line, message, "not-well-formed") from None
             repair = "everything after the end of the document is left out"
@@ -306,7 +328,6 @@ class _Parser:
             raise
         except (LookupError, ValueError) as error:  # the encoding named in <?xml … ?>
             raise _error(self._file, self._line, f"the text cannot be decoded: {error}", "encoding") from None
-        assert self._document is not None  # expat accepts no document without a root
         return self._document
 
     @property
@@ -407,11 +428,13 @@ class _Parser:
             "entity",
         )
 
-    def _not_well_formed(self, error: expat.ExpatError) -> str:
+    def _not_well_formed(self, error: expat.ExpatError, text: bytes) -> str:
         reason = expat.ErrorString(error.code) or str(error)
         message = f"this is not well-formed XML: {reason}"
         if self._document is None:
             return f"{message}; is it a robot file?"
+        if error.code == _INVALID:
+            return message + _about_token(text, self._expat.ErrorByteIndex)
         if self._open is not None and not self._skip_depth:
             opened = f"{self._open!r}, opened in line {self._open.line}"
             if error.code == expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH]:
@@ -421,6 +444,24 @@ class _Parser:
         return message
 
 
+def _about_token(text: bytes, place: int) -> str:
+    """What stands where it cannot, and what was probably meant."""
+    before = text[max(place - 200, 0) : place]
+    seen = shown(text[place : place + 200].decode("utf-8", "replace").partition("\n")[0], 40)
+    if before.endswith((b'"', b"'")) and seen[:1].isalpha():
+        advice = "write a blank between attributes"
+    elif before.rstrip().endswith(b"="):
+        advice = "write values in quotation marks"
+    elif before.endswith(b"&"):
+        advice = "write &amp; for the sign &"
+    elif seen.startswith("<"):
+        advice = "write &lt; for the sign <"
+    else:
+        advice = "only XML's own signs can stand there"
+    return f" at {seen!r}; {advice}"
+
+
+_INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 _CUT_OFF = frozenset(
     expat.errors.codes[reason]
     for reason in (

@@ -18,10 +18,10 @@ from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.sources import Found, find, is_name, known_beside
 from kinetree.joints import JointKind
 from kinetree.model import Model
-from kinetree.model.problems import STRICT, Collected, Problems, problems_of
-from kinetree.problems import Problem
+from kinetree.model.problems import STRICT, Collected, Problems, concerns_followers, problems_of
+from kinetree.problems import Problem, problem
 
-__all__ = ["Repaired", "check_switches", "collect", "load"]
+__all__ = ["Repaired", "check_switches", "collect", "load", "settled"]
 
 
 class Repaired(NamedTuple):
@@ -106,24 +106,10 @@ def load(
     source or xacro is not installed, and `NameNotFoundError` if the source has no robot of this name. Warns with
     `ModelWarning` about anything suspicious but possible.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise DTypeError(f"load takes the path of a robot file, not {type(path).__name__}")
-    if srdf is not None and not isinstance(srdf, str | os.PathLike):
-        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
-    check_switches(mimic=mimic, ros_packages=ros_packages)
-    if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
-        raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
-    meant = _found(path, source)
-    path = meant.path
-    arguments = xacro_arguments(xacro_args)
-    if meant.xacro_args is not None:
-        arguments = {**meant.xacro_args, **(arguments or {})}
-    if floating_base is None:
-        floating_base = meant.floating_base
-    settings: dict[str, Any] = {
-        "floating_base": floating_base, "mimic": mimic, "package_roots": package_roots, "ros_packages": ros_packages,
-        "xacro_args": arguments,
-    }  # fmt: skip
+    path, settings = settled(
+        "load", path, source, srdf, xacro_args,
+        floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
+    )  # fmt: skip
     check_switches(repair=repair)
     with collector_paused():
         if repair:
@@ -136,12 +122,42 @@ def load(
             robot = _read(path, kinds, STRICT, **settings)
         except ModelError as error:
             error.problems = problems_of(error)
-            concerns_followers = any(word in str(error) for word in ("mimic", "gearbox"))
-            if not mimic or not concerns_followers or not _is_robot(path, kinds, **{**settings, "mimic": False}):
+            if not (mimic and concerns_followers(error) and _is_robot(path, kinds, **{**settings, "mimic": False})):
                 raise
             advice = "the file loads with mimic=False, or --no-mimic on the command line: no joint then follows another"
             raise ModelError(f"{error} ({advice})", problems=error.problems) from None
         return _finished(robot, gravity, srdf)
+
+
+def settled(
+    function: str,
+    path: str | os.PathLike[str],
+    source: str | None,
+    srdf: str | os.PathLike[str] | None,
+    xacro_args: Mapping[str, str | float | bool] | None,
+    *,
+    floating_base: bool | None,
+    mimic: bool,
+    package_roots: Sequence[str | os.PathLike[str]],
+    ros_packages: bool,
+) -> tuple[Path, dict[str, Any]]:
+    """The file that is meant, and how it is read. Raises for options that are not possible, or an unknown name."""
+    if not isinstance(path, str | os.PathLike):
+        raise DTypeError(f"{function} takes the path of a robot file, not {type(path).__name__}")
+    if srdf is not None and not isinstance(srdf, str | os.PathLike):
+        raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
+    check_switches(mimic=mimic, ros_packages=ros_packages)
+    if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
+        raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
+    meant = _found(path, source)
+    arguments = xacro_arguments(xacro_args)
+    if meant.xacro_args is not None:
+        arguments = {**meant.xacro_args, **(arguments or {})}
+    settings = {
+        "floating_base": meant.floating_base if floating_base is None else floating_base, "mimic": mimic,
+        "package_roots": package_roots, "ros_packages": ros_packages, "xacro_args": arguments,
+    }  # fmt: skip
+    return meant.path, settings
 
 
 def _found(path: str | os.PathLike[str], source: str | None) -> Found:
@@ -201,12 +217,13 @@ def _read(
     **settings: Any,
 ) -> Model:
     if xacro_args is not None or is_xacro(path):
+        data = expanded(path, xacro_args or {})
+        lines = f"lines are those of the expanded file: xacro {path}"
+        problems.suspect([problem(path, lines, "assumption", severity="note")])
         try:
-            return _of_contents(expanded(path, xacro_args or {}), path, kinds, problems, settings)
+            return _of_contents(data, path, kinds, problems, settings)
         except ModelError as error:
-            if "xacro: " in str(error):
-                raise
-            told = f"{error} (lines are those of the expanded file: xacro {path})"
+            told = f"{error} ({lines})"
             raise ModelError(told, problems=error.problems) from None
     return _of_contents(read_bytes(path), path, kinds, problems, settings)
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import io
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, OptionError
 from kinetree.io.document import MAX_BYTES, read_bytes, shown
+from kinetree.problems import problem
 
-__all__ = ["expanded", "is_xacro", "xacro_arguments"]
+__all__ = ["expanded", "is_xacro", "readable", "xacro_arguments"]
 
 _one_at_a_time = threading.Lock()
 """The package keeps what it works on in its module."""
@@ -58,21 +62,57 @@ def expanded(path: Path, arguments: Mapping[str, str]) -> bytes:
             document = xacro.process_file(str(path), mappings=dict(arguments))
         text: bytes = document.toprettyxml(indent="  ", encoding="utf-8")
     except RecursionError:
-        raise ModelError(f"{path}: xacro: macros are nested too deep; does one use itself?") from None
+        raise _error(path, "macros are nested too deep; does one use itself?") from None
     except Exception as error:  # whatever an expression raises
-        raise ModelError(f"{path}: xacro: {_told(error)}{_place(said.getvalue())}") from None
+        raise _error(
+            path, f"{_place(path, xacro.filestack or [], xacro.macrostack or [])}{_told(error)}{_said(said.getvalue())}"
+        ) from None
     if len(text) > MAX_BYTES:
-        raise ModelError(f"{path}: it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file")
+        sentence = f"it expands to more than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
+        found = problem(path, sentence, "too-large")
+        raise ModelError(str(found), problems=[found])
     return text
+
+
+@contextmanager
+def readable(path: Path, arguments: Mapping[str, str] | None) -> Iterator[Path]:
+    """The file that other libraries can read: for a xacro file, one with what it makes, while the context lasts."""
+    if arguments is None and not is_xacro(path):
+        yield path
+        return
+    with TemporaryDirectory(prefix="kinetree-") as folder:
+        file = Path(folder) / path.name
+        file.write_bytes(expanded(path, arguments or {}))
+        yield file
+
+
+def _error(path: Path, message: str) -> ModelError:
+    found = problem(path, f"xacro: {message}", "bad-macro")
+    return ModelError(str(found), problems=[found])
 
 
 def _told(error: Exception) -> str:
     """The error in one line."""
+    cause = getattr(error, "exc", None)
+    if isinstance(cause, OSError) and cause.filename:  # xacro says this twice
+        return f"the file {shown(str(cause.filename), 200)!r} cannot be read: {cause.strerror}"
     message = " ".join(str(error).split())
     return shown(message, 400) if message else type(error).__name__
 
 
-def _place(said: str) -> str:
-    """What xacro printed about the place, in one line."""
-    told = " ".join(said.split())
+def _place(path: Path, files: Sequence[str | None], macros: Sequence[Any]) -> str:
+    """The included file and the macros in which the error is; nothing about the file itself, which is named already."""
+    inner = files[-1] if files else None
+    parts = [] if inner is None or Path(inner) == path else [f"in the included file {shown(inner, 200)!r}: "]
+    names = [shown(macro.body.getAttribute("name")) for macro in macros]
+    return "".join([*parts, *(f"in the macro {name!r}: " for name in dict.fromkeys(reversed(names)))])
+
+
+def _said(said: str) -> str:
+    """What xacro printed besides, in one line, without the places that it tells."""
+    lines = (" ".join(line.split()) for line in said.splitlines())
+    told = "; ".join(line for line in lines if line and not line.startswith(_PLACES))
     return f" ({shown(told, 300)})" if told else ""
+
+
+_PLACES = ("when instantiating macro:", "instantiated from:", "in file:", "when processing file:", "included from:")

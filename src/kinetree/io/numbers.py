@@ -11,7 +11,7 @@ import re
 
 from kinetree.io.document import Element, shown
 
-__all__ = ["bound", "number", "number_each", "numbers", "numbers_of", "some_numbers"]
+__all__ = ["bound", "number", "number_each", "numbers", "numbers_of"]
 
 _NUMBER = r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
 _BLANK = r"[ \t\r\n]"
@@ -72,27 +72,20 @@ def numbers(
         if default is not None:
             return default
         element.fail(f'has no attribute "{attribute}"; add it', "missing-attribute")
-    return numbers_of(element, text, count, attribute)
+    return numbers_of(element, text, count, attribute=attribute)
 
 
-def numbers_of(element: Element, text: str, count: int, attribute: str | None = None) -> tuple[float, ...]:
-    """The `count` numbers in a text, which is that of an attribute or, without one, of the element."""
-    wanted = "one number" if count == 1 else f"{count} numbers separated by blanks"
-    return _listed(element, text, attribute, count, count, wanted)
-
-
-def some_numbers(element: Element, attribute: str, least: int, most: int) -> tuple[float, ...]:
-    """The value of an attribute that holds `least` to `most` numbers separated by blanks; it must be present."""
-    wanted = f"{least} numbers" if least == most else f"{least} to {most} numbers"
-    return _listed(element, element.attributes[attribute], attribute, least, most, wanted)
-
-
-def _listed(
-    element: Element, text: str, attribute: str | None, least: int, most: int, wanted: str
+def numbers_of(
+    element: Element, text: str, least: int, most: int | None = None, *, attribute: str | None = None
 ) -> tuple[float, ...]:
-    """The finite numbers in a text, of which there must be `least` to `most`."""
+    """The `least` to `most` finite numbers in a text, by default just `least`.
+
+    The text is that of an attribute or, without one, of the element.
+    """
+    most = least if most is None else most
+    wanted = _wanted(least, most)
     if len(text) > _LONGEST or not _LIST.fullmatch(text):
-        element.fail(_why_not(_given(text, attribute), text, most), "bad-number")
+        element.fail(_why_not(_given(text, attribute), text, wanted), "bad-number")
     values = tuple(map(float, text.split()))
     if not least <= len(values) <= most:
         sentence = f"{_given(text, attribute)} holds {len(values)} numbers, but {wanted} must stand there"
@@ -102,12 +95,18 @@ def _listed(
     return values
 
 
+def _wanted(least: int, most: int) -> str:
+    """How many numbers must stand in a text."""
+    if least < most:
+        return f"{least} to {most} numbers separated by blanks"
+    return "one number" if most == 1 else f"{most} numbers separated by blanks"
+
+
 def _given(text: str, attribute: str | None) -> str:
     return f'"{shown(text.strip(), 40)}"' if attribute is None else f'{attribute}="{shown(text, 40)}"'
 
 
-def _why_not(given: str, text: str, count: int) -> str:
-    wanted = "a number" if count == 1 else f"{count} numbers separated by blanks"
+def _why_not(given: str, text: str, wanted: str) -> str:
     if not text.strip():
         return f"{given} is empty; {wanted} must stand there"
     if len(text) > _LONGEST:

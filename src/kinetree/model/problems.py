@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
@@ -14,7 +14,7 @@ from kinetree.errors import ModelError, listed
 from kinetree.model.specs import Parts
 from kinetree.problems import Problem, problem
 
-__all__ = ["STRICT", "Collected", "Problems", "placed", "problems_of"]
+__all__ = ["STRICT", "Collected", "Problems", "coded", "concerns_followers", "placed", "problems_of"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -186,6 +186,29 @@ def problems_of(error: ModelError) -> tuple[Problem, ...]:
     place, _, sentence = str(error).partition(": ")
     found = problem(place, sentence)
     return (found,) if sentence and (found.line or os.sep in place) else (problem("", str(error)),)
+
+
+@contextmanager
+def coded(code: str, *, all: bool = True) -> Iterator[None]:
+    """A context for reading something whose errors have one code, whatever is wrong in detail.
+
+    If not `all`, errors that have records keep the codes of these.
+    """
+    try:
+        yield
+    except ModelError as error:
+        if all or not error.problems:
+            error.problems = tuple(found._replace(code=code) for found in problems_of(error))
+        raise
+
+
+def concerns_followers(error: ModelError) -> bool:
+    """Whether an error may be gone if no joint follows others."""
+    return any(found.code in _OF_FOLLOWERS for found in problems_of(error))
+
+
+_OF_FOLLOWERS = frozenset({"bad-mimic", "bad-coupling", "unknown-joint", "circle"})
+"""A joint that mimics another may name one that does not exist, or run in a circle with others."""
 
 
 def placed(found: Problem, file: str, lines: Mapping[str, int]) -> Problem:

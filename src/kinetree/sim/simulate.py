@@ -28,6 +28,7 @@ from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.motion import Held, Motion, Sampled, Setting, Staged
 from kinetree.sim.record import Record
 from kinetree.sim.remarks import remarks
+from kinetree.sim.start import start_configuration
 from kinetree.sim.stiffness import Stiffness, most_parts
 from kinetree.sim.torques import (
     Controller,
@@ -79,7 +80,8 @@ def simulate(
 ) -> Trajectory:
     """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
-    q (nq,) and v (nv,) are the initial state: by default `robot.neutral()` at rest. The motion ends at the first whole
+    q (nq,) and v (nv,) are the initial state: by default at rest, where an MJCF file places the robot's bodies
+    (`robot.extras.reference_configuration`), and `robot.neutral()` for others. The motion ends at the first whole
     number of steps `dt` that reaches `duration` (both in s). Arrays of results have one row per step and one for the
     start: q is (steps + 1, nq).
 
@@ -160,7 +162,7 @@ def simulate(
         for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
             if value is not None:
                 raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
-    q = robot.neutral() if q is None else checked_state(robot, "q", q, robot.q_names)
+    q = start_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)

@@ -206,14 +206,13 @@ def _joints(d: Differences, robot: kt.Model, m: Any) -> None:
         d.same(f"{at} group", own.group, m.jnt_group[k])
         d.same(f"{at} friction", joint.friction, m.dof_frictionloss[dof : dof + joint.kind.nv])
         d.same(f"{at} spring_yield", own.spring_yield, m.jnt_springyield[k])
-        if not all(x > 0.0 for x in own.spring_damper):
-            stiffness = own.stiffness if any(own.stiffness) else (*joint.stiffness[:1], 0.0, 0.0)
-            damping = own.damping if any(own.damping) else (*joint.damping[:1], 0.0, 0.0)
-            d.same(f"{at} stiffness", stiffness, [m.jnt_stiffness[k], *m.jnt_stiffnesspoly[k]])
-            added = m.actuator_armature.any() or m.actuator_damping.any()
-            if not added:
-                d.same(f"{at} damping", damping, [m.dof_damping[dof], *m.dof_dampingpoly[dof]])
-                d.same(f"{at} armature", joint.armature, m.dof_armature[dof : dof + joint.kind.nv])
+        stiffness = own.stiffness if any(own.stiffness) else (*joint.stiffness[:1], 0.0, 0.0)
+        damping = own.damping if any(own.damping) else (*joint.damping[:1], 0.0, 0.0)
+        d.same(f"{at} stiffness", stiffness, [m.jnt_stiffness[k], *m.jnt_stiffnesspoly[k]], 1e-10)
+        added = m.actuator_armature.any() or m.actuator_damping.any() or m.tendon_armature.any()
+        if not added:
+            d.same(f"{at} damping", damping, [m.dof_damping[dof], *m.dof_dampingpoly[dof]], 1e-10)
+            d.same(f"{at} armature", joint.armature, m.dof_armature[dof : dof + joint.kind.nv])
         if type_ == mujoco.mjtJoint.mjJNT_BALL:
             d.same(f"{at} limited", own.limited, m.jnt_limited[k])
             d.same(f"{at} range", own.range, m.jnt_range[k])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-import mujoco
 import numpy as np
 import pytest
 
@@ -230,25 +229,6 @@ def test_actuators_add_inertia_and_damping_to_joints(tmp_path: Path) -> None:
     assert np.allclose(robot.joints["j"].damping, 9 * 0.1)
 
 
-def test_inertia_along_tendons_is_warned_of(tmp_path: Path) -> None:
-    own = '<tendon><fixed name="u" armature="0.3"><joint joint="j" coef="2"/></fixed></tendon>'
-    path = file(tmp_path, '<motor tendon="t" armature="0.2" gear="3"/>', more=own)
-    with pytest.warns(kt.ModelWarning) as told:
-        robot = kt.load(path)
-    sentences = [str(each.message) for each in told]
-    assert ':6: <fixed name="u">: this tendon has armature="0.3", which MuJoCo adds to the mass' in sentences[0]
-    assert ":6: <motor>: this actuator on the tendon 't' has armature=\"0.2\", which MuJoCo adds" in sentences[1]
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    theirs = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, theirs)
-    ours = kt.crba(robot, robot.neutral())
-    assert np.isclose(theirs[0, 0] - ours[0, 0], 0.2 * 3**2 + 0.3 * 2**2)
-    warned = [found for found in kt.check(path).warnings if found.code == "kept-as-data"]
-    assert [found.line for found in warned] == [6, 6]
-
-
 def test_records_are_found_by_name(tmp_path: Path) -> None:
     actuators = kt.load(file(tmp_path, f'<motor name="hip" {J} gear="5"/>')).extras.actuators
     assert actuators["hip"] is actuators[0]
@@ -341,7 +321,7 @@ def test_settings_of_joints_are_as_mujoco_compiles_them(tmp_path: Path, joint: s
     assert differences(path).found == []
 
 
-def test_springs_by_time_constants_are_kept_and_noted(tmp_path: Path) -> None:
+def test_springs_by_time_constants_are_filled_and_noted(tmp_path: Path) -> None:
     robot = kt.load(file(tmp_path, "", joint='springdamper="0.1 1"'))
     assert robot.extras.joints["j"].spring_damper == (0.1, 1.0)
     assert any("springdamper" in note for note in robot.notes)

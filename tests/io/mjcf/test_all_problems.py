@@ -87,7 +87,7 @@ def test_files_that_are_not_there(tmp_path: Path, element: str, address: str, to
     main = tmp_path / "main.xml"
     main.write_text(f"<mujoco>{element.format(address)}<worldbody>{BODY}</worldbody></mujoco>")
     (found,) = kt.check(main).errors
-    assert found.code == "unreadable-file"
+    assert found.code == "missing-file"
     assert told in str(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.model.extras import Unused
+from tests.io.mjcf.agreement import assert_agrees
 from tests.io.mjcf.extras_agreement import differences
 
 BODIES = """<worldbody><geom name="floor" type="plane" size="1 1 1"/><site name="w"/><camera name="far"/>
@@ -220,10 +222,28 @@ def test_deformable_bodies_and_plugins_are_told(tmp_path: Path) -> None:
         """<worldbody><flexcomp name="cloth" type="grid" count="3 3 1" dim="2" mass="1"/></worldbody>
         <actuator><plugin name="p" joint="j" plugin="some.pid"><config key="kp" value="4"/></plugin></actuator>""",
     )
-    robot = kt.load(path)
-    assert any("deformable bodies" in note and "cloth" in note for note in robot.notes)
+    with pytest.warns(
+        kt.ModelWarning, match=r"<flexcomp name=\"cloth\">: MuJoCo gives the points of a flexcomp masses"
+    ):
+        robot = kt.load(path)
     plugin = robot.extras.actuators["p"].plugin
     assert plugin == Unused("plugin", (("plugin", "some.pid"),), (Unused("config", (("key", "kp"), ("value", "4"))),))
+
+
+def test_rigid_flexcomps_weigh_nothing(tmp_path: Path) -> None:
+    cloth = '<flexcomp name="cloth" type="grid" count="3 3 1" dim="2" mass="1" rigid="true"/>'
+    path = file(tmp_path, "", BODIES.replace('<site name="s"/>', f'<site name="s"/>{cloth}'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        robot = assert_agrees(path)
+    assert any("rigid flexcomps" in note and "cloth" in note for note in robot.notes)
+
+
+def test_a_total_mass_is_not_shared_with_points_that_are_not_here(tmp_path: Path) -> None:
+    cloth = '<flexcomp name="cloth" type="grid" count="3 3 1" dim="2" mass="1"/>'
+    path = file(tmp_path, f'<compiler settotalmass="3"/><worldbody>{cloth}</worldbody>')
+    with pytest.raises(kt.ModelError, match="settotalmass shares the mass among all bodies and the points"):
+        kt.load(path)
 
 
 def test_free_bodies_start_where_the_file_puts_them(tmp_path: Path) -> None:

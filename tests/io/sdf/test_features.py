@@ -557,3 +557,17 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(kt.ModelError, match=r"there are \d problems that cannot be mended") as caught:
         read(tmp_path, text, repair=True)
     assert {found.code for found in caught.value.problems} >= {"bad-axis", "negative-mass"}
+
+
+def test_gearboxes_that_cannot_be_coupled_can_be_left_out(tmp_path: Path) -> None:
+    """What the message says about them is not what tells that they are gearboxes."""
+    twice = sdf(model(GEARS + gearbox("0 0 1", "0 0 1") + gearbox("0 0 1", "0 0 1", name="more")))
+    with pytest.raises(
+        kt.ModelError, match=r"couples 'p', which 'gears' couples already; .*loads with mimic=False"
+    ) as e:
+        read(tmp_path, twice)
+    assert [found.code for found in e.value.problems] == ["bad-coupling"]
+    wrong = sdf(model(GEARS + gearbox("0 0 1", "0 0 1", "<gearbox_ratio>three</gearbox_ratio>")))
+    with pytest.raises(kt.ModelError, match=r"'three' is not a number.*loads with mimic=False") as e:
+        read(tmp_path, wrong)
+    assert [found.code for found in e.value.problems] == ["bad-coupling"]

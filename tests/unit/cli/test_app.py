@@ -147,7 +147,7 @@ def test_an_unexpected_error_asks_for_a_report(kinetree: Command, monkeypatch: p
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the sky fell")
 
-    monkeypatch.setattr("kinetree.zoo.load", fail)
+    monkeypatch.setattr("kinetree.zoo.names", fail)
     result = kinetree(*(("--debug",) if debug else ()), "info", "arm6")
     assert result.code == 1
     assert "internal error: RuntimeError: the sky fell. This is a fault of kinetree: please report it" in result.err

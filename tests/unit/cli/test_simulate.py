@@ -66,6 +66,51 @@ def test_the_pose_that_is_taken_is_within_the_limits(name: str) -> None:
         assert pose[part].tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
+LEANING = """<mujoco model="leaning"><worldbody><body name="pole" pos="0 0 1"><joint name="hinge" axis="0 1 0"
+ref="30"/><geom type="capsule" size="0.05" fromto="0 0 0 0 0 0.4"/></body></worldbody><keyframe>
+<key name="down" qpos="2" qvel="0.5"/></keyframe></mujoco>"""
+FREE = """<mujoco model="free"><worldbody><body name="ball" pos="1 2 3" euler="90 0 0"><freejoint name="f"/>
+<geom size="0.1"/><body><joint name="arm" axis="0 1 0"/><geom size="0.1" pos="0 0 1"/></body></body></worldbody>
+</mujoco>"""
+
+
+def test_a_motion_begins_where_the_file_places_the_bodies(kinetree: Command) -> None:
+    Path("leaning.xml").write_text(LEANING, encoding="utf-8")
+    assert kinetree("simulate", "leaning.xml", "--v", "0.1", *QUICK).code == 0
+    assert load("leaning").q[0].tolist() == [pytest.approx(np.pi / 6)]
+    assert kinetree("simulate", "leaning.xml", *QUICK).code == 0
+    assert load("leaning").q[0].tolist() == [pytest.approx(np.pi / 6 + 0.3)]
+    Path("free.xml").write_text(FREE, encoding="utf-8")
+    assert kinetree("simulate", "free.xml", *QUICK).code == 0
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(load("free").q[0], [1.0, 2.0, 3.0, half, 0.0, 0.0, half, 0.0], atol=1e-15)
+
+
+def test_a_motion_begins_at_a_keyframe(kinetree: Command) -> None:
+    Path("leaning.xml").write_text(LEANING, encoding="utf-8")
+    assert kinetree("simulate", "leaning.xml", "--keyframe", "down", *QUICK).code == 0
+    motion = load("leaning")
+    assert (motion.q[0].tolist(), motion.v[0].tolist()) == ([2.0], [0.5])
+    assert kinetree("simulate", "leaning.xml", "--keyframe", "down", "--v", "hinge=-1", *QUICK).code == 0
+    assert (load("leaning").q[0].tolist(), load("leaning").v[0].tolist()) == ([2.0], [-1.0])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("leaning.xml", "--keyframe", "dwon"), "no keyframe 'dwon': did you mean 'down'?"),
+        (("leaning.xml", "--keyframe", ""), "no keyframe ''"),
+        (("double_pendulum", "--keyframe", "down"), "'double_pendulum' has no keyframes with a name"),
+        (("leaning.xml", "--keyframe", "down", "--random"), "give either --keyframe or --random"),
+    ],
+)
+def test_keyframes_that_are_not_there_are_refused(kinetree: Command, given: tuple[str, ...], told: str) -> None:
+    Path("leaning.xml").write_text(LEANING, encoding="utf-8")
+    result = kinetree("simulate", *given, *QUICK)
+    assert result.code == 2
+    assert told in " ".join(result.err.replace("│", " ").split())
+
+
 @pytest.mark.parametrize("name", zoo.names())
 def test_every_robot_of_the_zoo(kinetree: Command, name: str) -> None:
     result = kinetree("simulate", name, "--random", "--duration", "0.02")

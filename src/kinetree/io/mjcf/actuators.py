@@ -8,16 +8,16 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.motor_laws import Law, law_of
 from kinetree.io.mjcf.names import Names, Reference, read_sections
-from kinetree.io.mjcf.scopes import Scope
+from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.settings import Settings
-from kinetree.io.mjcf.tendons import warn_of_armature
+from kinetree.io.mjcf.tendons import only_joint, warn_of_armature
 from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import INTERPOLATIONS, chosen, limited, polynomial, user_data
 from kinetree.io.notes import Notes
 from kinetree.model.extras import Actuator, Tendon
 from kinetree.model.problems import Problems
 
-__all__ = ["read_actuators"]
+__all__ = ["Origins", "read_actuators"]
 
 _TRANSMISSIONS = {
     "joint": "joint", "jointinparent": "joint", "tendon": "tendon", "site": "site", "cranksite": "site", "body": "body",
@@ -28,16 +28,21 @@ _ZERO = (0.0, 0.0)
 Pair = tuple[float, float]
 
 
+class Origins(dict[int, tuple[int, Namespace]]):
+    """The element, by its identity, and the namespace that each actuator is from, by the actuator's identity."""
+
+
 def read_actuators(
-    scope: Scope, names: Names, tendons: Sequence[Tendon], notes: Notes, problems: Problems
+    scope: Scope, names: Names, tendons: Sequence[Tendon], notes: Notes, problems: Problems, origins: Origins
 ) -> list[Actuator]:
-    """All actuators, in their order."""
+    """All actuators, in their order; `origins` is filled."""
     by_name = {tendon.name: tendon for tendon in tendons}
 
     def read(element: Element, reference: Reference) -> Actuator:
         actuator = _actuator(element, reference, by_name)
-        if actuator.transmission == "tendon":
+        if actuator.transmission == "tendon" and only_joint(by_name[actuator.target]) is None:
             warn_of_armature(element, f"actuator on the tendon {actuator.target!r}", actuator.armature, notes)
+        origins[id(actuator)] = id(element), reference.space
         return actuator
 
     return read_sections(scope, "actuator", names, notes, read, problems)
@@ -51,7 +56,8 @@ def _actuator(element: Element, reference: Reference, tendons: Mapping[str, Tend
     law = law_of(element, chain)
     if transmission == "joint" and law.gain == "so3" and _joint_type(reference.names, target) != "ball":
         a.fail(
-            f"it turns a joint into an orientation, but {target!r} is no ball joint; name one, or a site with refsite"
+            f"it turns a joint into an orientation, but {target!r} is no ball joint; name one, or a site with refsite",
+            "wrong-kind",
         )
     ratio, bias = _damping_ratio(law)
     force_limited, force_range = _force(a, settings, law)
@@ -59,11 +65,16 @@ def _actuator(element: Element, reference: Reference, tendons: Mapping[str, Tend
     activation_limited, activation_range = _activation(a, settings, law, transmission, target, reference.names, tendons)
     samples, delay = a.whole("nsample"), a.number("delay")
     if delay > 0.0 and samples <= 0:
-        a.fail('it has a delay, which needs a buffer; add nsample="…", the number of samples that it holds')
+        a.fail(
+            'it has a delay, which needs a buffer; add nsample="…", the number of samples that it holds',
+            "missing-attribute",
+        )
     plugin = as_it_is(element, keep=("plugin", "instance")) if element.tag == "plugin" else None
     damping, armature = polynomial(a, "damping"), a.number("armature")
     if transmission not in ("joint", "jointinparent", "tendon") and (any(damping) or armature):
-        a.fail("damping and armature are those of a joint or tendon; remove them, or let it act on one")
+        a.fail(
+            "damping and armature are those of a joint or tendon; remove them, or let it act on one", "not-allowed-here"
+        )
     name = reference.space.of(element.attributes.get("name", ""))
     reference.names.add("actuator", name, element)
     return Actuator(
@@ -113,19 +124,21 @@ def _transmission(a: Attributes, reference: Reference) -> tuple[str, str, str]:
     """What the actuator acts on: its kind, its name, and the name of the other site if there is one."""
     given = [name for name in _TRANSMISSIONS if name in a.element.attributes]
     if not given:
-        a.fail('it acts on nothing; name what it acts on, such as joint="…", tendon="…" or site="…"')
+        a.fail(
+            'it acts on nothing; name what it acts on, such as joint="…", tendon="…" or site="…"', "missing-attribute"
+        )
     if len(given) > 1:
-        a.fail(f"it acts on two things, {given[0]} and {given[1]}; remove one of them")
+        a.fail(f"it acts on two things, {given[0]} and {given[1]}; remove one of them", "conflict")
     attribute = given[0]
     for one, only in (("refsite", "site"), ("slidersite", "cranksite"), ("cranklength", "cranksite")):
         if one in a.element.attributes and attribute != only:
-            a.fail(f"{one} goes with {only}, but it acts on a {attribute}; remove it")
+            a.fail(f"{one} goes with {only}, but it acts on a {attribute}; remove it", "not-allowed-here")
     target = reference(a, attribute, _TRANSMISSIONS[attribute], alone=True)
     if attribute == "cranksite":
         if "slidersite" not in a:
-            a.fail('a slider-crank needs the site of its slider; add slidersite="…"')
+            a.fail('a slider-crank needs the site of its slider; add slidersite="…"', "missing-attribute")
         if a.number("cranklength") <= 0.0:
-            a.fail("a slider-crank needs a rod; give cranklength, a positive length")
+            a.fail("a slider-crank needs a rod; give cranklength, a positive length", "bad-number")
         return "slidercrank", target, reference(a, "slidersite", "site", alone=True)
     other = reference(a, "refsite", "site", alone=True) if "refsite" in a else ""
     return attribute, target, other
@@ -164,10 +177,11 @@ def _controls(
     if a.element.tag in ("damper", "adhesion"):
         if min(bounds) < 0.0:
             a.fail(
-                f"the control of this actuator cannot be negative, but its ctrlrange is {bounds[0]:g} to {bounds[1]:g}"
+                f"the control of this actuator cannot be negative, but its ctrlrange is {bounds[0]:g} to {bounds[1]:g}",
+                "bad-limits",
             )
         if bounds[0] >= bounds[1]:
-            a.fail(f'a <{a.element.tag}> needs a ctrlrange, such as ctrlrange="0 1"; add it')
+            a.fail(f'a <{a.element.tag}> needs a ctrlrange, such as ctrlrange="0 1"; add it', "bad-limits")
         return True, bounds
     return chosen(a, settings, "ctrllimited", attribute, bounds), bounds
 
@@ -183,7 +197,10 @@ def _activation(
         return False, bounds
     is_limited = chosen(a, settings, "actlimited", "actrange", bounds)
     if is_limited and law.dynamics == "none" and a.element.tag != "plugin":
-        a.fail('it has actrange, but no activation: its dyntype is "none"; remove actrange, or give it dynamics')
+        a.fail(
+            'it has actrange, but no activation: its dyntype is "none"; remove actrange, or give it dynamics',
+            "conflict",
+        )
     return is_limited, bounds
 
 
@@ -209,16 +226,24 @@ def _inherited(
     if transmission == "joint":
         part = names.joints[target][0]
         if _joint_type(names, target) not in ("hinge", "slide"):
-            a.fail(f"inheritrange needs the range of a hinge or slide joint, and {target!r} is another; give ctrlrange")
+            a.fail(
+                f"inheritrange needs the range of a hinge or slide joint, and {target!r} is another; give ctrlrange",
+                "wrong-kind",
+            )
         low, high = _pair(part.attributes, "range")
         if _joint_type(names, target) == "hinge":
             low, high = part.scope.settings.radians(low), part.scope.settings.radians(high)
     elif transmission == "tendon":
         low, high = tendons[target].range
     else:
-        a.fail("inheritrange needs a joint or tendon with a range, and it acts on neither; give ctrlrange")
+        a.fail(
+            "inheritrange needs a joint or tendon with a range, and it acts on neither; give ctrlrange", "wrong-kind"
+        )
     if low == high:
-        a.fail(f"inheritrange needs a range of {target!r}, which has none; give it one, or give ctrlrange here")
+        a.fail(
+            f"inheritrange needs a range of {target!r}, which has none; give it one, or give ctrlrange here",
+            "bad-limits",
+        )
     middle, radius = 0.5 * (high + low), 0.5 * (high - low) * law.inherited_range
     return middle - radius, middle + radius
 
@@ -239,9 +264,9 @@ def _activation_size(a: Attributes, law: Law) -> int:
     if size < 0:
         return int(dynamics != "none")
     if size > 1 and dynamics not in ("user", "dcmotor"):
-        a.fail(f'actdim is {size}, but an activation of several numbers needs dyntype="user"')
+        a.fail(f'actdim is {size}, but an activation of several numbers needs dyntype="user"', "conflict")
     if size == 1 and dynamics == "none":
-        a.fail('actdim is 1, but it has no activation: its dyntype is "none"')
+        a.fail('actdim is 1, but it has no activation: its dyntype is "none"', "conflict")
     if size == 0 and dynamics not in ("none", "dcmotor"):
-        a.fail(f'actdim is 0, but dyntype="{dynamics}" has an activation; remove actdim')
+        a.fail(f'actdim is 0, but dyntype="{dynamics}" has an activation; remove actdim', "conflict")
     return size

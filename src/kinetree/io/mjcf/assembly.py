@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kinetree.io.mjcf.inertias import Mass, body_mass, is_weighed
 from kinetree.io.mjcf.joints import MovingJoint, read_joint
 from kinetree.io.mjcf.mesh_assets import MeshAssets
 from kinetree.io.mjcf.motors import NO_MOTORS, Motors
+from kinetree.io.mjcf.springdampers import Moved, set_springs
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
@@ -54,6 +56,11 @@ class Assembly:
             self._read_body(body, above)
         if scale_to > 0.0:
             self._scale(scale_to)
+        self._read: dict[int, list[tuple[Part, MovingJoint | None]]] = {}
+        for body, _ in self._bodies:
+            with self._problems.of(body.name):
+                self._read[id(body)] = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
+        self._set_springs()
         for body, above in self._bodies:
             if not self._problems.doubts(body.name):
                 self._problems.attempt(None, self._check_moves, body)
@@ -92,6 +99,29 @@ class Assembly:
             self._inertias = {key: _scaled(inertia, factor) for key, inertia in self._inertias.items()}
             self._notes.add(f"all masses and inertias were multiplied by {factor:.6g}", "settotalmass")
 
+    def _set_springs(self) -> None:
+        """Fill the stiffness and damping that depend on the inertia of all bodies."""
+        joints = [joint for read in self._read.values() for _, joint in read if joint is not None]
+        if not any(min(joint.spring_damper) > 0.0 for joint in joints):
+            return
+        places = {id(body): k - 1 for k, (body, _) in enumerate(self._bodies)}
+        moved = [
+            Moved(
+                places[id(above)],
+                self.placement_of(body),
+                self._inertias[id(body)],
+                [
+                    (joint, self._motors.armature.get(part.name, 0.0))
+                    for part, joint in self._read[id(body)]
+                    if joint is not None
+                ],
+            )
+            for body, above in self._bodies
+            if above is not None
+        ]
+        with contextlib.suppress(np.linalg.LinAlgError):  # a body that moves without inertia, which is refused below
+            set_springs(moved)
+
     def _check_moves(self, body: BodyPart) -> None:
         """A body with joints needs mass and inertia, its own or those of a body that is fixed to it."""
         if not body.joints:
@@ -105,7 +135,8 @@ class Assembly:
             pending += [child for child in one.children if not child.joints]
         body.part.element.fail(
             f"body {body.name!r} moves but has no mass or no inertia, and nothing that is fixed to it has; give it an "
-            "<inertial> or geoms with a mass"
+            "<inertial> or geoms with a mass",
+            "massless-moving-body",
         )
 
     def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
@@ -143,7 +174,7 @@ class Assembly:
 
     def _add_joints(self, body: BodyPart, above: BodyPart, chain: Sequence[tuple[str, str]]) -> None:
         """The joints in a chain, with massless bodies between them that have the body's frame."""
-        read = [(part, self._problems.attempt(None, read_joint, part)) for part in body.joints]
+        read = self._read[id(body)]
         moving = [(part, self._motors.moved(part.name, joint)) for part, joint in read if joint is not None]
         if len(moving) < len(read):
             self._problems.leave_out(body.name)
@@ -183,16 +214,22 @@ class Assembly:
         if "free" in types:
             part = next(part for part, joint in moving if joint.type == "free")
             if len(types) > 1:
-                part.element.fail(f"body {body.name!r} has a free joint and others; a free joint is a body's only one")
+                part.element.fail(
+                    f"body {body.name!r} has a free joint and others; a free joint is a body's only one", "bad-joint"
+                )
             if above is not self._bodies[0][0]:
-                part.element.fail(f"a free joint can only be in a body of the world, and {body.name!r} is in another")
+                part.element.fail(
+                    f"a free joint can only be in a body of the world, and {body.name!r} is in another", "bad-joint"
+                )
         if sum(joint.kind.nv for _, joint in moving) > 6:
-            body.part.element.fail(f"body {body.name!r} has joints with more than six degrees of freedom together")
+            body.part.element.fail(
+                f"body {body.name!r} has joints with more than six degrees of freedom together", "bad-joint"
+            )
         if "ball" in types:
             after = types[types.index("ball") + 1 :]
             if "ball" in after or "hinge" in after:
                 body.part.element.fail(
-                    f"body {body.name!r} has a ball joint followed by another that turns it; remove one"
+                    f"body {body.name!r} has a ball joint followed by another that turns it; remove one", "bad-joint"
                 )
 
     def _joint_name(self, part: Part, body: BodyPart, k: int) -> str:

@@ -7,12 +7,13 @@ from typing import NoReturn, TypeVar
 
 from kinetree.errors import nearest_names
 from kinetree.io.document import Element, shown
-from kinetree.io.numbers import bound, number, some_numbers
+from kinetree.io.numbers import bound, number, numbers_of
 
 __all__ = ["Attributes"]
 
 T = TypeVar("T")
 
+_FEW = 6
 _FLAGS = {"true": True, "false": False}
 
 
@@ -53,8 +54,8 @@ class Attributes:
         first, second = self.owner(name), self.owner(other)
         return first is not None and (second is None or nearest[id(first)] > nearest[id(second)])
 
-    def fail(self, message: str) -> NoReturn:
-        self.element.fail(message)
+    def fail(self, message: str, code: str = "bad-value") -> NoReturn:
+        self.element.fail(message, code)
 
     def one_of(self, names: Iterable[str]) -> str | None:
         """The one of these attributes that the element has, or else the nearest default that has one."""
@@ -62,7 +63,9 @@ class Attributes:
         for element in reversed(self._chain if names else ()):
             own = [name for name in names if name in element.attributes]
             if len(own) > 1:
-                element.fail(f"it has both {own[0]} and {own[1]}, which say the same in two ways; remove one of them")
+                element.fail(
+                    f"it has both {own[0]} and {own[1]}, which say the same in two ways; remove one of them", "conflict"
+                )
             if own:
                 return own[0]
         return None
@@ -78,7 +81,10 @@ class Attributes:
             return default
         text = owner.attributes[name]
         if text not in meanings:
-            owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {nearest_names(text, meanings)}')
+            known = nearest_names(text, meanings)
+            if len(meanings) <= _FEW:  # among few, the nearest may be far from what is meant
+                known = f"known are: {', '.join(map(repr, meanings))}"
+            owner.fail(f'{name}="{shown(text, 40)}" is not one of its words: {known}')
         return meanings[text]
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -101,7 +107,7 @@ class Attributes:
         value = self.number(name, default)
         if value != int(value):
             owner = self.owner(name) or self.element
-            owner.fail(f'{name}="{shown(owner.attributes[name], 40)}" must be a whole number')
+            owner.fail(f'{name}="{shown(owner.attributes[name], 40)}" must be a whole number', "bad-number")
         return int(value)
 
     def numbers(self, name: str, default: Sequence[float], least: int | None = None) -> tuple[float, ...]:
@@ -112,6 +118,6 @@ class Attributes:
         least = len(values) if least is None else least
         for element in self._chain:
             if name in element.attributes:
-                given = some_numbers(element, name, least, len(values))
+                given = numbers_of(element, element.attributes[name], least, len(values), attribute=name)
                 values[: len(given)] = given
         return tuple(values)

@@ -101,7 +101,8 @@ class _Walk:
         self._entered += 1
         if place.depth > MAX_NESTED or self._entered > MAX_PARTS:
             element.fail(
-                f"bodies, frames and replicas are more than {MAX_PARTS:,}, or nested more than {MAX_NESTED:,} deep"
+                f"bodies, frames and replicas are more than {MAX_PARTS:,}, or nested more than {MAX_NESTED:,} deep",
+                "too-large",
             )
         children = self._replica(element, place) if element.tag == "replicate" else iter(element.children)
         self._pending.append((children, place))
@@ -128,18 +129,21 @@ class _Walk:
         tag = element.tag
         self._parts += 1
         if self._parts > MAX_PARTS:
-            element.fail(f"there are more than {MAX_PARTS:,} parts of bodies, the limit")
+            element.fail(f"there are more than {MAX_PARTS:,} parts of bodies, the limit", "too-large")
         if place.body is self.world and tag in ("joint", "freejoint", "inertial"):
             what = "inertia" if tag == "inertial" else "joints"
-            element.fail(f"the world has no {what}; put it into a <body>")
+            element.fail(f"the world has no {what}; put it into a <body>", "not-allowed-here")
         if tag in ("joint", "freejoint") and place.in_replica:
-            element.fail("a joint cannot be directly in a <replicate>; put it into a <body> in it")
+            element.fail("a joint cannot be directly in a <replicate>; put it into a <body> in it", "not-allowed-here")
         kind = "joint" if tag == "freejoint" else tag
         attributes = Attributes(element) if tag == "freejoint" else place.scope.attributes(element, kind, place.default)
         part = Part(element, attributes, place.frame, place.scope, place.names)
         held = place.body.parts.setdefault(tag, [])
         if tag == "inertial" and held:
-            element.fail(f"the body has a second <inertial> (the first is in line {held[0].element.line}); remove one")
+            element.fail(
+                f"the body has a second <inertial> (the first is in line {held[0].element.line}); remove one",
+                "repeated-element",
+            )
         held.append(part)
         if kind == "joint":
             place.body.joints.append(part)
@@ -147,7 +151,7 @@ class _Walk:
     def _body(self, element: Element, place: _Place) -> None:
         self._bodies += 1
         if self._bodies > MAX_BODIES:
-            element.fail(f"there are more than {MAX_BODIES:,} bodies, the limit")
+            element.fail(f"there are more than {MAX_BODIES:,} bodies, the limit", "too-large")
         part = Part(element, Attributes(element), place.frame, place.scope, place.names)
         own = self._problems.attempt(IDENTITY, placement, part.attributes, place.scope.settings)
         name = part.name or f"body{self._bodies}"
@@ -161,7 +165,8 @@ class _Walk:
             if attribute in element.attributes:
                 element.fail(
                     f'the attribute "{attribute}" of frames is not read yet: scale the numbers inside by hand, or load '
-                    "and save the file with MuJoCo"
+                    "and save the file with MuJoCo",
+                    "not-allowed-here",
                 )
         own = placement(Attributes(element), place.scope.settings)
         default = self._childclass(element, place)
@@ -178,11 +183,12 @@ class _Walk:
         element.text("count")
         count = a.whole("count")
         if count < 1:
-            element.fail(f"count={count} is not a positive number of replicas")
+            element.fail(f"count={count} is not a positive number of replicas", "bad-number")
         self._replicated += count
         if self._replicated > MAX_REPLICAS or count * max(1, len(element.children)) > MAX_PARTS:
             element.fail(
-                f"count={count:,} makes more than {MAX_REPLICAS:,} replicas or {MAX_PARTS:,} parts, the limits"
+                f"count={count:,} makes more than {MAX_REPLICAS:,} replicas or {MAX_PARTS:,} parts, the limits",
+                "too-large",
             )
         offset, euler = a.numbers("offset", (0.0, 0.0, 0.0)), a.numbers("euler", (0.0, 0.0, 0.0))
         default = self._childclass(element, place)
@@ -202,20 +208,26 @@ class _Walk:
     def _attach(self, element: Element, place: _Place) -> None:
         prefix = element.attributes.get("prefix")
         if prefix is None:
-            element.fail('has no attribute "prefix"; add it: it is put in front of the names of what is attached')
+            element.fail(
+                'has no attribute "prefix"; add it: it is put in front of the names of what is attached',
+                "missing-attribute",
+            )
         wanted = [(tag, element.attributes[tag]) for tag in ("body", "frame") if tag in element.attributes]
         if len(wanted) > 1:
-            element.fail("it names a body and a frame; remove one of them")
+            element.fail("it names a body and a frame; remove one of them", "conflict")
         model = element.attributes.get("model")
         scope = place.scope
         if model is not None:
             if model not in scope.models:
-                element.fail(f"model={quoted(model)}: there is no such model: {nearest_names(model, scope.models)}")
+                element.fail(
+                    f"model={quoted(model)}: there is no such model: {nearest_names(model, scope.models)}",
+                    "unknown-name",
+                )
             scope = scope.models[model]
         elif not wanted:
-            element.fail("it names neither a model nor a body or frame of this one; name one")
+            element.fail("it names neither a model nor a body or frame of this one; name one", "missing-attribute")
         if place.depth > MAX_NESTED:
-            element.fail("models are attached to themselves without an end")
+            element.fail("models are attached to themselves without an end", "circle")
         names = place.names.inside(prefix=prefix)
         self._instances.append((scope, names))
         inside = _Place(place.body, place.frame, scope, names, None, place.depth + 1)
@@ -227,7 +239,7 @@ class _Walk:
         found = _named(scope, tag, name, element)
         inside.default = _class_around(found)
         if model is None and _is_inside(element, found):
-            element.fail(f"the {tag} {name!r} cannot be attached inside itself")
+            element.fail(f"the {tag} {name!r} cannot be attached inside itself", "not-allowed-here")
         self._pending.append((iter([found]), inside))
 
 
@@ -241,7 +253,9 @@ def _named(scope: Scope, tag: str, name: str, element: Element) -> Element:
         if inside.tag == tag and "name" in inside.attributes:
             known[inside.attributes["name"]] = inside
     if name not in known:
-        element.fail(f"{tag}={quoted(name)}: there is no such {tag} to attach: {nearest_names(name, known)}")
+        element.fail(
+            f"{tag}={quoted(name)}: there is no such {tag} to attach: {nearest_names(name, known)}", "unknown-name"
+        )
     return known[name]
 
 

@@ -44,7 +44,10 @@ def read_body_settings(bodies: Sequence[BodyPart], notes: Notes) -> list[BodySet
             notes.add("the compensation of gravity is kept as data; no function adds its forces", body.name)
         if settings.mocap:
             if body.joints:
-                a.fail("a mocap body has no joints, since it is moved from outside; remove them, or mocap")
+                a.fail(
+                    "a mocap body has no joints, since it is moved from outside; remove them, or mocap",
+                    "not-allowed-here",
+                )
             notes.add("mocap bodies, which are moved from outside in MuJoCo, are fixed to the world", body.name)
         if settings != BodySettings(body.name):
             made.append(settings)
@@ -117,9 +120,9 @@ def _camera(part: Part, body: BodyPart, frame: str, known: Mapping[str, BodyPart
     mode = a.word("mode", _MODES, "fixed")
     target = part.names.of(a.text("target"))
     if mode.startswith("target") and target not in known:
-        a.fail(f'mode="{mode}" needs the name of a body in target, and {target!r} is none')
+        a.fail(f'mode="{mode}" needs the name of a body in target, and {target!r} is none', "unknown-name")
     if "fovy" in a and "sensorsize" in a:
-        a.fail("it has both fovy and sensorsize, which give its field of view twice; remove one of them")
+        a.fail("it has both fovy and sensorsize, which give its field of view twice; remove one of them", "conflict")
     width, height = a.numbers("resolution", (1.0, 1.0))
     return Camera(
         part.name,

@@ -56,8 +56,8 @@ def _contact(element: Element, reference: Reference) -> ContactPair | ContactExc
 def _two(a: Attributes, reference: Reference, kind: str) -> tuple[str, str]:
     for attribute in (f"{kind}1", f"{kind}2"):
         if attribute not in a.element.attributes:
-            a.fail(f'it names only one {kind}; add {attribute}="…"')
+            a.fail(f'it names only one {kind}; add {attribute}="…"', "missing-attribute")
     first, second = reference(a, f"{kind}1", kind), reference(a, f"{kind}2", kind)
     if first == second and kind == "geom":
-        a.fail(f"it names {first!r} twice; a {kind} does not touch itself")
+        a.fail(f"it names {first!r} twice; a {kind} does not touch itself", "conflict")
     return first, second

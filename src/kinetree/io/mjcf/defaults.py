@@ -28,7 +28,8 @@ class Defaults:
             name = section.attributes.get("class", _MAIN)
             if name != _MAIN:
                 section.fail(
-                    f'the outermost class of defaults is called "main", not {name!r}; nest another class in it'
+                    f'the outermost class of defaults is called "main", not {name!r}; nest another class in it',
+                    "bad-name",
                 )
             self._add(section, self._classes[_MAIN])
 
@@ -46,7 +47,7 @@ class Defaults:
             for element in nested:
                 name = element.text("class")
                 if name in self._classes:
-                    element.fail(f"there are two default classes named {name!r}; rename one of them")
+                    element.fail(f"there are two default classes named {name!r}; rename one of them", "duplicate-name")
                 self._classes[name] = dict(own)
             pending += [(element, self._classes[element.attributes["class"]]) for element in reversed(nested)]
 
@@ -54,7 +55,8 @@ class Defaults:
         """The name, if there is such a class."""
         if name not in self._classes:
             element.fail(
-                f"{attribute}={quoted(name)}: there is no such default class: {nearest_names(name, self._classes)}"
+                f"{attribute}={quoted(name)}: there is no such default class: {nearest_names(name, self._classes)}",
+                "unknown-name",
             )
         return name
 

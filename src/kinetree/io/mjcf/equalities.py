@@ -35,16 +35,16 @@ def _equality(element: Element, reference: Reference) -> Equality:
     elif kind in ("joint", "tendon"):
         between = kind
         if f"{kind}1" not in a:
-            a.fail(f'it names no {kind}; add {kind}1="…"')
+            a.fail(f'it names no {kind}; add {kind}1="…"', "missing-attribute")
         first = reference(a, f"{kind}1", kind, alone=True)
         second = reference(a, f"{kind}2", kind, alone=True) if f"{kind}2" in a else ""
         for name in (first, second) if kind == "joint" else ():
             if name and (type_ := _joint_type(reference.names, name)) not in ("hinge", "slide"):
-                a.fail(f"{name!r} is a {type_} joint; this constraint is for hinge and slide joints only")
+                a.fail(f"{name!r} is a {type_} joint; this constraint is for hinge and slide joints only", "wrong-kind")
     else:
         between, second = "flex", ""
         if "flex" not in a:
-            a.fail('it names no deformable body; add flex="…"')
+            a.fail('it names no deformable body; add flex="…"', "missing-attribute")
         first = reference.space.of(a.text("flex"))
         cell = a.numbers("cell", _ORIGIN) if "cell" in a else ()
     p = a.numbers("polycoef", _IDENTITY_POLYNOMIAL, least=1)
@@ -76,15 +76,21 @@ def _ends(a: Attributes, reference: Reference, kind: str) -> tuple[str, str, str
     sites = [name for name in ("site1", "site2") if name in a]
     bodies = [name for name in ("body1", "body2", "anchor", "relpose") if name in a]
     if sites and bodies:
-        a.fail(f"it has {sites[0]} and {bodies[0]}: name two sites, or bodies with an anchor, not both")
+        a.fail(f"it has {sites[0]} and {bodies[0]}: name two sites, or bodies with an anchor, not both", "conflict")
     if sites:
         if len(sites) < 2:
-            a.fail("it names one site; give both site1 and site2")
+            a.fail("it names one site; give both site1 and site2", "missing-attribute")
         return "site", reference(a, "site1", "site", alone=True), reference(a, "site2", "site", alone=True)
     if "body1" not in a:
-        a.fail("it holds nothing together; give site1 and site2, or body1" + (" and anchor" * (kind == "connect")))
+        a.fail(
+            "it holds nothing together; give site1 and site2, or body1" + (" and anchor" * (kind == "connect")),
+            "missing-attribute",
+        )
     if kind == "connect" and "anchor" not in a:
-        a.fail('it has body1 but no anchor; add anchor="x y z", the point that the bodies share, in the axes of body1')
+        a.fail(
+            'it has body1 but no anchor; add anchor="x y z", the point that the bodies share, in the axes of body1',
+            "missing-attribute",
+        )
     second = reference(a, "body2", "body", alone=True) if "body2" in a else "world"
     return "body", reference(a, "body1", "body", alone=True), second
 

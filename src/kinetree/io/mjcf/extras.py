@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kinetree.io.mjcf.actuators import read_actuators
+from kinetree.io.document import Element
+from kinetree.io.mjcf.actuators import Origins, read_actuators
 from kinetree.io.mjcf.assembly import Assembly
+from kinetree.io.mjcf.attached_keyframes import attached_keyframes, layout_of
 from kinetree.io.mjcf.bodies import BodyPart
 from kinetree.io.mjcf.body_settings import read_body_settings, read_cameras, read_shape_settings, read_sites
 from kinetree.io.mjcf.contacts import read_contacts
 from kinetree.io.mjcf.equalities import read_equalities
 from kinetree.io.mjcf.joint_settings import read_joint_settings
-from kinetree.io.mjcf.keyframes import read_keyframes, reference_state
+from kinetree.io.mjcf.keyframes import Joints, read_keyframes, reference_q, reference_state
 from kinetree.io.mjcf.leftovers import read_leftovers
 from kinetree.io.mjcf.motors import Motors, read_motors
 from kinetree.io.mjcf.names import Names
@@ -35,12 +37,14 @@ class ExtrasReader:
         self._problems = problems
         self._names = Names(world, problems)
         self._tendons = read_tendons(scope, self._names, notes, problems)
-        self._actuators = read_actuators(scope, self._names, self._tendons, notes, problems)
+        self._origins = Origins()
+        self._actuators = read_actuators(scope, self._names, self._tendons, notes, problems, self._origins)
         self.motors: Motors = read_motors(self._actuators, self._tendons, self._names, notes)
 
     def extras(self, assembly: Assembly) -> Extras:
         """All records; `assembly` knows the names of joints and frames in the robot."""
         scope, names, notes, problems = self._scope, self._names, self._notes, self._problems
+        attempt = problems.attempt
         bodies, frames = assembly.bodies, assembly.frame_names
         parts = [part for body in bodies for part in body.joints]
         around = {
@@ -50,8 +54,10 @@ class ExtrasReader:
             if id(part) in assembly.joint_names
         }
         joints = {name: (joint, assembly.placement_of(around[name])) for name, joint in assembly.joints.items()}
+        elements = [element for section in scope.sections("keyframe") for element in section.children]
+        if any(owner.sections("keyframe") for owner, _ in scope.instances if owner is not scope):
+            elements += attempt([], self._attached_keyframes, assembly, joints)
         pairs, exclusions = read_contacts(scope, names, notes, problems)
-        attempt = problems.attempt
         extras = Extras(
             options=attempt(None, read_options, scope.sections("option")),
             actuators=tuple(self._actuators),
@@ -60,9 +66,9 @@ class ExtrasReader:
             sensors=tuple(read_sensors(scope, names, notes, problems)),
             contact_pairs=tuple(pairs),
             contact_exclusions=tuple(exclusions),
-            keyframes=tuple(read_keyframes(scope, joints, bodies, self._actuators, notes, problems)),
+            keyframes=tuple(read_keyframes(elements, joints, bodies, self._actuators, problems)),
             reference_configuration=reference_state(joints),
-            joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, notes)),
+            joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, assembly.joints, notes)),
             bodies=tuple(attempt([], read_body_settings, bodies, notes)),
             shapes=tuple(attempt([], read_shape_settings, bodies)),
             sites=tuple(attempt([], read_sites, bodies, frames)),
@@ -71,6 +77,16 @@ class ExtrasReader:
         )
         self._note(extras)
         return extras
+
+    def _attached_keyframes(self, assembly: Assembly, joints: Joints) -> list[Element]:
+        references = {}
+        for body in assembly.bodies:
+            for part in body.joints:
+                if id(part) not in assembly.joint_names:
+                    return []  # there are problems with joints, which are told of
+                references[id(part)] = reference_q(*joints[assembly.joint_names[id(part)]])
+        whole = layout_of(assembly.bodies, self._actuators, self._origins, references)
+        return list(attached_keyframes(self._scope, whole, self._notes))
 
     def _note(self, extras: Extras) -> None:
         """Say what is kept and not used."""

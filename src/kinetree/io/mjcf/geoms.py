@@ -52,7 +52,7 @@ class Geom:
         shell = a.flag("shellinertia")
         if self.mesh is not None:
             if shell:
-                a.fail('the inertia of a mesh is chosen in its asset: <mesh inertia="shell">')
+                a.fail('the inertia of a mesh is chosen in its asset: <mesh inertia="shell">', "not-allowed-here")
             amount, moments = self.mesh.amount, tuple(map(float, self.mesh.moments))
         else:
             amount, moments = primitive(a.element, self.type, self.size, shell=shell)
@@ -60,7 +60,7 @@ class Geom:
         if "mass" in a and amount <= _TINY:
             mass = 0.0
         if mass < 0.0:
-            a.fail(f"its mass is negative: {mass:g} kg; give a positive mass or density, or zero")
+            a.fail(f"its mass is negative: {mass:g} kg; give a positive mass or density, or zero", "negative-mass")
         if mass <= _TINY:
             return None
         return mass, (mass * moments[0], mass * moments[1], mass * moments[2])
@@ -106,12 +106,17 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
     else:
         X = placed(orientation(a, settings), position)
     if type_ in ("mesh", "sdf") and "mesh" not in a:
-        a.fail(f'a geom of the type {type_} needs the attribute "mesh", the name of a mesh in <asset>; add it')
+        a.fail(
+            f'a geom of the type {type_} needs the attribute "mesh", the name of a mesh in <asset>; add it',
+            "missing-attribute",
+        )
     if (type_ == "hfield") != ("hfield" in a):
-        a.fail('type="hfield" and the attribute "hfield", which names a height field in <asset>, go together')
+        a.fail(
+            'type="hfield" and the attribute "hfield", which names a height field in <asset>, go together', "conflict"
+        )
     if "mesh" in a:
         if "fromto" in a:
-            a.fail("fromto has no meaning for a geom with a mesh; remove one of them")
+            a.fail("fromto has no meaning for a geom with a mesh; remove one of them", "conflict")
         asset = part.scope.asset("mesh", a.text("mesh"), a.element, "mesh")
         is_mesh = type_ in ("mesh", "sdf")
         if weighs or not is_mesh:
@@ -141,15 +146,18 @@ def _between(
 ) -> tuple[tuple[float, ...], Transform]:
     """Sizes and placement by the two ends of an axis."""
     if type_ not in _WITH_ENDS:
-        a.fail(f"fromto has no meaning for a geom of the type {type_}; it is for {', '.join(_WITH_ENDS)}")
+        a.fail(
+            f"fromto has no meaning for a geom of the type {type_}; it is for {', '.join(_WITH_ENDS)}",
+            "not-allowed-here",
+        )
     if any(position):
-        a.fail("it has both pos and fromto, which give its place twice; remove one of them")
+        a.fail("it has both pos and fromto, which give its place twice; remove one of them", "conflict")
     ends = a.numbers("fromto", (0.0,) * 6)
     start, end = ends[:3], ends[3:]
     direction = [p - q for p, q in zip(start, end, strict=True)]
     length = math.hypot(*direction)
     if length < 2.0 * _TINY or length * length < _TINY:
-        a.fail("the two ends of its fromto are at one place; give it a length")
+        a.fail("the two ends of its fromto are at one place; give it a length", "bad-shape")
     half = 0.5 * length
     sizes = (size[0], size[0], half) if type_ in ("ellipsoid", "box") else (size[0], half, size[2])
     middle = [0.5 * (p + q) for p, q in zip(start, end, strict=True)]
@@ -159,12 +167,12 @@ def _between(
 def _check_size(a: Attributes, type_: str, size: Sequence[float]) -> None:
     if type_ == "plane":
         if size[2] <= 0.0:
-            a.fail("the third number of a plane's size, the spacing of its grid, must be positive")
+            a.fail("the third number of a plane's size, the spacing of its grid, must be positive", "bad-shape")
         return
     for k in range(_SIZES[type_]):
         if size[k] <= 0.0:
             given = " ".join(f"{x:g}" for x in size[: _SIZES[type_]])
-            a.fail(f"its size is {given}; a {type_} needs {_SIZES[type_]} positive numbers in size")
+            a.fail(f"its size is {given}; a {type_} needs {_SIZES[type_]} positive numbers in size", "bad-shape")
 
 
 def _collides(a: Attributes) -> bool:

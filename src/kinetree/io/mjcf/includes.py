@@ -76,10 +76,12 @@ class Tree:
         if path is None and folder != self._folder:
             path = self._finder.find(os.path.join(folder, name))
         if path is None:
-            include.fail(f"the file {name!r} {self._finder.why_not(name)}", "unreadable-file")
+            include.fail(f"the file {name!r} {self._finder.why_not(name)}", "missing-file")
         place = os.path.abspath(path)
         if place in self._files:
-            include.fail(f"the file {name!r} is included a second time; MuJoCo takes each file once")
+            include.fail(
+                f"the file {name!r} is included a second time; MuJoCo takes each file once", "repeated-element"
+            )
         self._files.add(place)
         try:
             data = read_bytes(path)
@@ -87,7 +89,8 @@ class Tree:
             if len(self._files) > _MOST_FILES or self._bytes > _MOST_BYTES:
                 include.fail(
                     f"the model's files are more than {_MOST_FILES:,}, or together larger than "
-                    f"{_MOST_BYTES // 2**20} MiB"
+                    f"{_MOST_BYTES // 2**20} MiB",
+                    "too-large",
                 )
             document = read_document(path, SHAPES, data, root=SHAPES[shape], problems=self._problems)
         except ModelError as error:
@@ -95,6 +98,6 @@ class Tree:
             found = [each._replace(sentence=f"{each.sentence} {told}") for each in error.problems]
             raise ModelError(f"{error} {told}", problems=found) from None
         if not document.root.children and not document.skipped:
-            include.fail(f"the file {name!r} holds no elements to include")
+            include.fail(f"the file {name!r} holds no elements to include", "missing-element")
         self.unknown += [u for u in document.unknown if u.place is not document.root]
         return document.root, os.path.dirname(place)

@@ -100,21 +100,30 @@ def _explicit(part: Part, settings: Settings) -> Mass:
     a = part.attributes
     for required in ("pos", "mass"):
         if required not in a:
-            a.fail(f'has no attribute "{required}"; add it')
+            a.fail(f'has no attribute "{required}"; add it', "missing-attribute")
     mass, com = a.number("mass"), Vec3(*a.numbers("pos", _NOTHING))
     if mass < 0.0:
-        a.fail(f"its mass is negative: {mass:g} kg; a mass is positive or zero")
+        a.fail(f"its mass is negative: {mass:g} kg; a mass is positive or zero", "negative-mass")
     if "fullinertia" in a:
         other = next((name for name in (*SPELLINGS, "diaginertia") if name in a), None)
         if other is not None:
-            a.fail(f"it has both fullinertia and {other}, but fullinertia is in the body's axes; remove one of them")
+            a.fail(
+                f"it has both fullinertia and {other}, but fullinertia is in the body's axes; remove one of them",
+                "conflict",
+            )
         found = _principal(mass, com, _matrix(a.numbers("fullinertia", (0.0,) * 6)))
         if min(found.moments) <= 0.0:
-            a.fail(f"fullinertia has the principal moments {_listed(found.moments)} kg·m², which must be positive")
+            a.fail(
+                f"fullinertia has the principal moments {_listed(found.moments)} kg·m², which must be positive",
+                "indefinite-inertia",
+            )
         return found
     xx, yy, zz = a.numbers("diaginertia", _NOTHING)
     if min(xx, yy, zz) < 0.0:
-        a.fail(f"diaginertia is {_listed((xx, yy, zz))} kg·m²; a moment of inertia cannot be negative")
+        a.fail(
+            f"diaginertia is {_listed((xx, yy, zz))} kg·m²; a moment of inertia cannot be negative",
+            "indefinite-inertia",
+        )
     return Mass(mass, (xx, yy, zz), Transform(orientation(a, settings).T, com))
 
 
@@ -131,7 +140,8 @@ def _corrected(found: Mass, body: BodyPart, inertial: Sequence[Part], settings: 
             (inertial[0] if inertial else body.part).attributes.fail(
                 f"the principal moments of its inertia, {_listed(moments)} kg·m², violate the triangle inequality: "
                 "none can be larger than the sum of the others; correct them, or set "
-                '<compiler balanceinertia="true">'
+                '<compiler balanceinertia="true">',
+                "inconsistent-inertia",
             )
     return Mass(mass, (moments[0], moments[1], moments[2]), found.frame)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kinetree.io.mjcf.bodies import Part
+from kinetree.io.mjcf.joints import MovingJoint
 from kinetree.io.mjcf.values import chosen, limited, polynomial, solimp, solref, user_data
 from kinetree.io.notes import Notes
 from kinetree.model.extras import JointSettings
@@ -18,14 +19,16 @@ _OWN = frozenset({
 """Attributes from which settings come."""
 
 
-def read_joint_settings(joints: Iterable[Part], names: Mapping[int, str], notes: Notes) -> list[JointSettings]:
+def read_joint_settings(
+    joints: Iterable[Part], names: Mapping[int, str], made_of: Mapping[str, MovingJoint], notes: Notes
+) -> list[JointSettings]:
     """The settings of those joints that have any; `names` are the joints' names by the identity of their parts;
-    those left out have none."""
+    those left out have none. `made_of` are the joints by name."""
     made = []
     for part in joints:
         if id(part) not in names or not (part.attributes.has_any(_OWN) or _may_be_limited(part)):
             continue
-        settings = _settings(part, names[id(part)], notes)
+        settings = _settings(part, names[id(part)], made_of, notes)
         if settings != JointSettings(settings.joint):
             made.append(settings)
     return made
@@ -37,23 +40,23 @@ def _may_be_limited(part: Part) -> bool:
     return a.text("type") == "ball" and ("range" in a or "limited" in a)
 
 
-def _settings(part: Part, name: str, notes: Notes) -> JointSettings:
+def _settings(part: Part, name: str, made_of: Mapping[str, MovingJoint], notes: Notes) -> JointSettings:
     a = part.attributes
     if part.element.tag == "freejoint":
         return JointSettings(name, group=a.whole("group"))
     kind = a.text("type", "hinge")
     is_turning = kind in ("hinge", "ball")
     stiffness, damping = polynomial(a, "stiffness"), polynomial(a, "damping")
-    constant, ratio = a.numbers("springdamper", (0.0, 0.0))
     force_limited, force_range = False, (0.0, 0.0)
     if kind in ("hinge", "slide"):
         force_limited, force_range = limited(a, part.scope.settings, "actuatorfrclimited", "actuatorfrcrange")
     is_limited, bounds = _range(part) if kind == "ball" else (False, (0.0, 0.0))
     spring_yield = a.number("springyield")
-    if constant > 0.0 and ratio > 0.0:
+    joint = made_of[name]
+    if joint.spring is not None:
+        stiffness, damping = (joint.spring[0], *stiffness[1:]), (joint.spring[1], *damping[1:])
         notes.add(
-            "springdamper, from which MuJoCo makes stiffness and damping by the inertia in the reference "
-            "configuration, is kept as data; the joint's own numbers are those of stiffness and damping",
+            "stiffness and damping are those that springdamper gives with the inertia in the reference configuration",
             name,
         )
     if any(stiffness[1:]) or any(damping[1:]):
@@ -76,7 +79,7 @@ def _settings(part: Part, name: str, notes: Notes) -> JointSettings:
         solimp_limit=solimp(a, "solimplimit"),
         solref_friction=solref(a, "solreffriction"),
         solimp_friction=solimp(a, "solimpfriction"),
-        spring_damper=(constant, ratio),
+        spring_damper=joint.spring_damper,
         stiffness=(0.0, 0.0, 0.0) if is_plain else stiffness,
         spring_yield=part.scope.settings.radians(spring_yield) if is_turning else spring_yield,
         damping=damping if any(damping[1:]) else (0.0, 0.0, 0.0),

@@ -11,7 +11,7 @@ from kinetree.records import record
 from kinetree.spatial import Transform, Vec3
 from kinetree.spatial.rotations import from_axis_angle
 
-__all__ = ["MovingJoint", "read_joint"]
+__all__ = ["MovingJoint", "joint_type", "read_joint"]
 
 _TYPES = {"free": "free", "ball": "ball", "slide": "slide", "hinge": "hinge"}
 _SHORT = 1e-7
@@ -34,6 +34,17 @@ class MovingJoint:
     armature: tuple[float, ...]
     reference: tuple[float, ...]
     """Its coordinates where the file places the bodies."""
+    spring_damper: tuple[float, float] = (0.0, 0.0)
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
+    """The axis of a hinge or slide, in the body's frame where the file places it."""
+    anchor: tuple[float, ...] = _NOTHING
+    spring: tuple[float, float] | None = None
+    """The stiffness and damping that follow from `spring_damper` and the inertia that the joint moves."""
+
+
+def joint_type(part: Part) -> str:
+    """The type of a joint: free, ball, slide or hinge."""
+    return "free" if part.element.tag == "freejoint" else part.attributes.word("type", _TYPES, "hinge")
 
 
 def read_joint(part: Part) -> MovingJoint:
@@ -55,6 +66,7 @@ def read_joint(part: Part) -> MovingJoint:
     is_away = any(anchor.components())
     before = Transform(IDENTITY.E, anchor) if is_away else IDENTITY
     kind: JointKind
+    axis: tuple[float, ...] = (0.0, 0.0, 1.0)
     if type_ == "ball":
         kind, n = Spherical(), 3
         reference_q, rest_q = kind.neutral(), kind.neutral()
@@ -79,13 +91,18 @@ def read_joint(part: Part) -> MovingJoint:
         rest_q,
         (_not_negative(part, "armature"),) * n,
         reference_q,
+        _spring_damper(part),
+        axis,
+        tuple(map(float, anchor.components())),
     )
 
 
 def _free(part: Part | None = None) -> MovingJoint:
     """A free joint; a <freejoint> has no other attributes and no defaults."""
     damping = friction = armature = 0.0
+    spring_damper = (0.0, 0.0)
     if part is not None:
+        spring_damper = _spring_damper(part)
         damping, friction, armature = (
             _first(part, "damping"),
             _not_negative(part, "frictionloss"),
@@ -96,8 +113,14 @@ def _free(part: Part | None = None) -> MovingJoint:
     nothing = (0.0,) * kind.nv
     return MovingJoint(
         "free", kind, IDENTITY, Limits.none(kind), (damping,) * kind.nv, (friction,) * kind.nv, nothing,
-        kind.neutral(), (armature,) * kind.nv, kind.neutral(),
+        kind.neutral(), (armature,) * kind.nv, kind.neutral(), spring_damper,
     )  # fmt: skip
+
+
+def _spring_damper(part: Part) -> tuple[float, float]:
+    """Time constant and damping ratio."""
+    constant, ratio = part.attributes.numbers("springdamper", (0.0, 0.0))
+    return constant, ratio
 
 
 def _axis(part: Part) -> tuple[float, ...]:
@@ -106,7 +129,7 @@ def _axis(part: Part) -> tuple[float, ...]:
         xyz = tuple(map(float, (part.frame.E.T @ Vec3(*xyz)).components()))
     length = math.hypot(*xyz)
     if length < _SHORT:
-        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector")
+        part.attributes.fail("its axis has length zero, which is no direction; give a unit vector", "bad-axis")
     return tuple(x / length for x in xyz)
 
 
@@ -116,16 +139,19 @@ def _limits(part: Part, type_: str, kind: JointKind, degrees: bool) -> Limits:
     limited, effort = _limited(part, "limited", "range", (lower, upper)), none.effort
     if type_ == "ball":
         if limited and lower:
-            a.fail("the first number of a ball joint's range must be 0: the second is the largest angle")
+            a.fail("the first number of a ball joint's range must be 0: the second is the largest angle", "bad-limits")
         return none
     if limited and lower >= upper:
-        a.fail(f"range is {lower:g} to {upper:g}; the first number must be smaller than the second")
+        a.fail(f"range is {lower:g} to {upper:g}; the first number must be smaller than the second", "bad-limits")
     if limited and degrees:
         lower, upper = settings.radians(lower), settings.radians(upper)
     least, most = a.numbers("actuatorfrcrange", (0.0, 0.0))
     if _limited(part, "actuatorfrclimited", "actuatorfrcrange", (least, most)):
         if least >= most:
-            a.fail(f"actuatorfrcrange is {least:g} to {most:g}; the first number must be smaller than the second")
+            a.fail(
+                f"actuatorfrcrange is {least:g} to {most:g}; the first number must be smaller than the second",
+                "bad-limits",
+            )
         effort = (max(abs(least), abs(most)),)
     return Limits((lower,) if limited else none.lower, (upper,) if limited else none.upper, none.velocity, effort)
 
@@ -138,7 +164,10 @@ def _limited(part: Part, attribute: str, bounds: str, values: tuple[float, float
         return chosen
     has_range = values != (0.0, 0.0)
     if has_range and not part.scope.settings.autolimits:
-        a.fail(f'it has a {bounds} but does not say {attribute}="true" or "false", which autolimits="false" demands')
+        a.fail(
+            f'it has a {bounds} but does not say {attribute}="true" or "false", which autolimits="false" demands',
+            "missing-attribute",
+        )
     return has_range
 
 
@@ -146,12 +175,12 @@ def _first(part: Part, name: str) -> float:
     """The linear coefficient of damping or stiffness."""
     value = part.attributes.numbers(name, _NOTHING, least=1)[0]
     if value < 0.0:
-        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative", "bad-drive")
     return value
 
 
 def _not_negative(part: Part, name: str) -> float:
     value = part.attributes.number(name)
     if value < 0.0:
-        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative")
+        part.attributes.fail(f"{name} is {value:g}, but it cannot be negative", "bad-drive")
     return value

@@ -6,23 +6,21 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from kinetree.io.document import Element
+from kinetree.io.mjcf.attached_keyframes import SIZES, control_count
 from kinetree.io.mjcf.bodies import BodyPart
 from kinetree.io.mjcf.joints import MovingJoint
 from kinetree.io.mjcf.orientations import quaternion_of
-from kinetree.io.mjcf.scopes import Scope
 from kinetree.io.mjcf.values import many
-from kinetree.io.notes import Notes
 from kinetree.joints import Free
 from kinetree.model.extras import Actuator, JointState, Keyframe
 from kinetree.model.problems import Problems
 from kinetree.spatial import Transform, Vec3
 from kinetree.spatial.rotations import from_quaternion
 
-__all__ = ["read_keyframes", "reference_state"]
+__all__ = ["Joints", "read_keyframes", "reference_q", "reference_state"]
 
 _MOST = 100_000
 """The largest number of keyframes."""
-_SIZES = {"free": (7, 6), "ball": (4, 3), "hinge": (1, 1), "slide": (1, 1)}
 
 Joints = Mapping[str, tuple[MovingJoint, Transform]]
 """The joints in their order, with the placements of their bodies."""
@@ -33,49 +31,45 @@ def reference_state(joints: Joints) -> Keyframe | None:
     if not joints:
         return None
     return Keyframe(
-        "", tuple(_state(name, joint, _reference(joint, place), ()) for name, (joint, place) in joints.items())
+        "", tuple(_state(name, joint, reference_q(joint, place), ()) for name, (joint, place) in joints.items())
     )
 
 
 def read_keyframes(
-    scope: Scope, joints: Joints, bodies: Sequence[BodyPart], actuators: Sequence[Actuator], notes: Notes,
+    elements: Sequence[Element], joints: Joints, bodies: Sequence[BodyPart], actuators: Sequence[Actuator],
     problems: Problems,
 ) -> list[Keyframe]:  # fmt: skip
-    """The keyframes of the file, in their order. Those of attached models are noted."""
+    """Keyframes, in their order."""
     made: list[Keyframe] = []
     taken: set[str] = set()
-    elements = [element for section in scope.sections("keyframe") for element in section.children]
     if len(elements) > _MOST:
-        elements[0].fail(f"there are {len(elements):,} keyframes; the limit is {_MOST:,}")
+        elements[0].fail(f"there are {len(elements):,} keyframes; the limit is {_MOST:,}", "too-large")
     for element in elements:
         key = problems.attempt(None, _keyframe, element, joints, bodies, actuators)
         if key is None:
             continue
         if key.name and key.name in taken:
-            problems.add(element.error(f"there are two keyframes named {key.name!r}; rename one of them"))
+            problems.add(
+                element.error(f"there are two keyframes named {key.name!r}; rename one of them", "duplicate-name")
+            )
             continue
         taken.add(key.name)
         made.append(key)
-    for owner in dict.fromkeys(id(owner) for owner, _ in scope.instances if owner is not scope):
-        attached = next(one for one, _ in scope.instances if id(one) == owner)
-        for section in attached.sections("keyframe"):
-            for element in section.children:
-                notes.add("keyframes of attached models are not read", element.attributes.get("name", str(element)))
     return made
 
 
 def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actuators: Sequence[Actuator]) -> Keyframe:
-    nq = sum(_SIZES[joint.type][0] for joint, _ in joints.values())
-    nv = sum(_SIZES[joint.type][1] for joint, _ in joints.values())
+    nq = sum(SIZES[joint.type][0] for joint, _ in joints.values())
+    nv = sum(SIZES[joint.type][1] for joint, _ in joints.values())
     q, v = _sized(element, "qpos", nq), _sized(element, "qvel", nv)
     states = []
     for name, (joint, place) in joints.items():
-        n, m = _SIZES[joint.type]
+        n, m = SIZES[joint.type]
         own_q, q = q[:n], q[n:]
         own_v, v = v[:m], v[m:]
-        states.append(_state(name, joint, own_q or _reference(joint, place), own_v))
+        states.append(_state(name, joint, own_q or reference_q(joint, place), own_v))
     activations = sum(one.activation_size for one in actuators)
-    controls = sum(_controls(one) for one in actuators)
+    controls = sum(control_count(one) for one in actuators)
     mocap = [body for body in bodies if body.part.attributes.flag("mocap")]
     positions = _sized(element, "mpos", 3 * len(mocap)) or [
         float(x) for body in mocap for x in body.placement.r.components()
@@ -97,7 +91,7 @@ def _keyframe(element: Element, joints: Joints, bodies: Sequence[BodyPart], actu
 def _time(element: Element) -> float:
     given = many(element, "time")
     if len(given) > 1:
-        element.fail(f"time holds {len(given)} numbers, but one must stand there")
+        element.fail(f"time holds {len(given)} numbers, but one must stand there", "bad-number")
     return given[0] if given else 0.0
 
 
@@ -106,7 +100,8 @@ def _sized(element: Element, attribute: str, count: int | None) -> tuple[float, 
     values = many(element, attribute)
     if values and count is not None and len(values) != count:
         element.fail(
-            f"{attribute} holds {len(values)} numbers, but this model has {count} of them; correct the keyframe"
+            f"{attribute} holds {len(values)} numbers, but this model has {count} of them; correct the keyframe",
+            "bad-number",
         )
     return values
 
@@ -115,16 +110,7 @@ def _groups(values: Sequence[float], size: int) -> Iterator[Sequence[float]]:
     return (values[k : k + size] for k in range(0, len(values), size))
 
 
-def _controls(one: Actuator) -> int:
-    """How many controls an actuator has."""
-    if one.gain == "so3":
-        return 4 if one.inputs == ("quat",) else 3
-    if one.inputs == ("none",):
-        return 0
-    return len(one.inputs) if one.gain in ("pid", "dcmotor") else 1
-
-
-def _reference(joint: MovingJoint, place: Transform) -> Sequence[float]:
+def reference_q(joint: MovingJoint, place: Transform) -> Sequence[float]:
     """The coordinates in MuJoCo's order at which a joint leaves its body where the file places it."""
     if joint.type == "free":
         return (*map(float, place.r.components()), *quaternion_of(place.E.T))
@@ -136,7 +122,7 @@ def _turned(wxyz: Sequence[float], element: Element | None = None) -> tuple[floa
     length = math.hypot(*wxyz)
     if length < 1e-15:
         if element is not None:
-            element.fail("it holds a quaternion of length zero, which is no orientation")
+            element.fail("it holds a quaternion of length zero, which is no orientation", "bad-placement")
         return 0.0, 0.0, 0.0, 1.0
     w, x, y, z = (float(c) / length for c in wxyz)
     return x, y, z, w
@@ -144,7 +130,7 @@ def _turned(wxyz: Sequence[float], element: Element | None = None) -> tuple[floa
 
 def _state(name: str, joint: MovingJoint, q: Sequence[float], v: Sequence[float]) -> JointState:
     """The state of a joint from its coordinates in MuJoCo's order; no velocities are zero."""
-    nv = _SIZES[joint.type][1]
+    nv = SIZES[joint.type][1]
     v = tuple(v) or (0.0,) * nv
     if joint.type in ("hinge", "slide"):
         return JointState(name, tuple(map(float, q)), tuple(map(float, v)))

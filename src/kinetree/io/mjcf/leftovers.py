@@ -36,16 +36,32 @@ def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int
         if parts:
             made.append(Unused("body", (("name", body.name),), tuple(parts)))
         for part in body.parts.get("flexcomp", []):
-            notes.add("deformable bodies move in MuJoCo, but are not in this robot", part.name or body.name)
+            _tell_of_points(part, scope, notes)
     for section in scope.sections("deformable"):
         for flex in section.all("flex"):
-            notes.add(
-                "deformable bodies move in MuJoCo, but are not in this robot", flex.attributes.get("name", "flex")
-            )
+            notes.add("the forces of flexes between bodies are not computed", flex.attributes.get("name", "flex"))
     for owner, _ in scope.instances:
         if owner is not scope and (owner.sections("option") or owner.sections("deformable")):
             notes.add("options and deformable bodies of attached models are left out", str(owner.path.name))
     return made
+
+
+def _tell_of_points(part: Part, scope: Scope, notes: Notes) -> None:
+    """Warn of points that move in MuJoCo."""
+    element = part.element
+    if part.attributes.flag("rigid"):
+        notes.add("rigid flexcomps, which have no mass in MuJoCo, are kept as data", part.name or str(element))
+        return
+    if scope.settings.total_mass > 0.0:
+        element.fail(
+            "settotalmass shares the mass among all bodies and the points of this flexcomp, which kinetree does not "
+            'have; remove settotalmass, or make it rigid="true"'
+        )
+    sentence = (
+        "MuJoCo gives the points of a flexcomp masses, joints and coordinates, but kinetree only keeps the element as "
+        "data in robot.extras; its q, v and M(q) are those of the rest"
+    )
+    notes.suspect(element, sentence, "kept-as-data")
 
 
 def _holds(element: Element) -> bool:

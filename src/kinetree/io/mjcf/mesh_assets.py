@@ -17,6 +17,7 @@ from kinetree.io.mjcf.meshes import (
 )
 from kinetree.io.mjcf.scopes import Scope
 from kinetree.io.notes import Notes
+from kinetree.model.problems import coded
 
 __all__ = ["MeshAssets"]
 
@@ -41,19 +42,23 @@ class MeshAssets:
         key = id(asset), collides
         if key not in self._compiled:
             self._kept.append(asset)
-            a = scope.attributes(asset, "mesh")
-            mesh, is_shell = self._triangles(scope, asset, a)
-            self._compiled[key] = compile_mesh(
-                asset,
-                mesh,
-                inertia="shell" if is_shell else a.word("inertia", _MODES, "legacy"),
-                scale=a.numbers("scale", (1.0, 1.0, 1.0)),
-                refpos=a.numbers("refpos", (0.0, 0.0, 0.0)),
-                refquat=a.numbers("refquat", (1.0, 0.0, 0.0, 0.0)),
-                maxhullvert=a.whole("maxhullvert", -1),
-                collides=collides,
-            )
+            with coded("bad-mesh", all=False):
+                self._compiled[key] = self._compile(scope, asset, collides=collides)
         return self._compiled[key]
+
+    def _compile(self, scope: Scope, asset: Element, *, collides: bool) -> CompiledMesh:
+        a = scope.attributes(asset, "mesh")
+        mesh, is_shell = self._triangles(scope, asset, a)
+        return compile_mesh(
+            asset,
+            mesh,
+            inertia="shell" if is_shell else a.word("inertia", _MODES, "legacy"),
+            scale=a.numbers("scale", (1.0, 1.0, 1.0)),
+            refpos=a.numbers("refpos", (0.0, 0.0, 0.0)),
+            refquat=a.numbers("refquat", (1.0, 0.0, 0.0, 0.0)),
+            maxhullvert=a.whole("maxhullvert", -1),
+            collides=collides,
+        )
 
     def _triangles(self, scope: Scope, asset: Element, a: Attributes) -> tuple[Triangles, bool]:
         """The mesh, and whether it is a shell whatever its settings are."""
@@ -83,4 +88,4 @@ def _listed(asset: Element, attribute: str) -> list[float]:
     try:
         return [float(word) for word in asset.attributes.get(attribute, "").split()]
     except ValueError:
-        asset.fail(f"{attribute} must hold numbers separated by blanks")
+        asset.fail(f"{attribute} must hold numbers separated by blanks", "bad-number")

@@ -91,14 +91,14 @@ def _padded(*values: float) -> tuple[float, ...]:
 def _not_negative(a: Attributes, attribute: str, default: float) -> float:
     value = a.number(attribute, default)
     if value < 0.0 and attribute in a:
-        a.fail(f"{attribute} is {value:g}, but it cannot be negative")
+        a.fail(f"{attribute} is {value:g}, but it cannot be negative", "bad-number")
     return value
 
 
 def _damping(a: Attributes, default: float) -> float:
     """The third parameter of a servo's bias: minus kv, or the ratio of damping, whichever is given nearest."""
     if "kv" in a.element.attributes and "dampratio" in a.element.attributes:
-        a.fail("it has both kv and dampratio, which give its damping twice; remove one of them")
+        a.fail("it has both kv and dampratio, which give its damping twice; remove one of them", "conflict")
     kv, ratio = a.owner("kv"), a.owner("dampratio")
     if kv is None and ratio is None:
         return default
@@ -233,9 +233,15 @@ def _dcmotor(a: Attributes, base: Law) -> Law:
     inputs = ("none",) if text == ["none"] else words(a, "input", (*_SETPOINTS, "voltage"), ())
     inputs = inputs or (base.inputs if is_alike else ()) or ("voltage",)
     if K <= 0.0 and inputs != ("none",):
-        a.fail("its motor constant is not positive; give motorconst, or nominal with a voltage and a no-load speed")
+        a.fail(
+            "its motor constant is not positive; give motorconst, or nominal with a voltage and a no-load speed",
+            "bad-number",
+        )
     if R <= 0.0:
-        a.fail("its resistance is not positive; give resistance, or nominal with a voltage and a stall torque")
+        a.fail(
+            "its resistance is not positive; give resistance, or nominal with a voltage and a stall torque",
+            "bad-number",
+        )
     kp, ki, kd, slew, largest, v_max = a.numbers(
         "controller", (gain[4], gain[5], gain[6], dynamics[7], dynamics[8], gain[7]), least=1
     )
@@ -246,7 +252,7 @@ def _dcmotor(a: Attributes, base: Law) -> Law:
         force_range = (-strongest, strongest) if strongest > 0.0 else (0.0, 0.0)
     L, time = a.numbers("inductance", (0.0, dynamics[0]), least=1)
     if L < 0.0 or time < 0.0:
-        a.fail("inductance and its time constant cannot be negative")
+        a.fail("inductance and its time constant cannot be negative", "bad-number")
     time = L / R if L > 0.0 else time
     cogging = a.numbers("cogging", bias[:3], least=1)
     resistance, capacity, constant, coefficient, reference, ambient = a.numbers(
@@ -259,7 +265,7 @@ def _dcmotor(a: Attributes, base: Law) -> Law:
         elif constant > 0.0 and capacity > 0.0:
             resistance = constant / capacity
         if resistance <= 0.0 or capacity <= 0.0:
-            a.fail("thermal needs two of resistance, capacitance and time constant, all positive")
+            a.fail("thermal needs two of resistance, capacitance and time constant, all positive", "bad-number")
     else:
         resistance = capacity = coefficient = reference = ambient = 0.0
     lugre = a.numbers("lugre", (dynamics[5], dynamics[6], *bias[3:6]), least=1)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from kinetree.io.mjcf.bodies import BodyPart
 from kinetree.io.mjcf.joints import MovingJoint
 from kinetree.io.mjcf.names import Names
+from kinetree.io.mjcf.tendons import only_joint
 from kinetree.io.notes import Notes
 from kinetree.joints import FloatingBase, Free
 from kinetree.model.extras import Actuator, Tendon, TendonJoint, TendonShape, TendonSite
@@ -63,6 +64,8 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
     """
     motors = Motors()
     by_name = {tendon.name: tendon for tendon in tendons}
+    for tendon in tendons:
+        _add_armature(motors, tendon, tendon.armature, notes)
     for one in actuators:
         gear2 = one.gear[0] * one.gear[0]
         if one.transmission in ("joint", "jointinparent"):
@@ -74,6 +77,7 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
             if any(one.damping[1:]):
                 notes.add("quadratic and cubic damping of actuators is kept as data", one.name)
         elif one.transmission == "tendon":
+            _add_armature(motors, by_name[one.target], one.armature * gear2, notes)
             for joint in _of_tendon(by_name[one.target], names):
                 motors._set(joint, _ALL_SIX)
         elif one.reference:
@@ -83,6 +87,15 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
             notes.add("actuators that push a body from outside are no motors of joints", one.name or one.target)
     motors.are_known = any(any(flags) for flags in motors.flags.values())
     return motors
+
+
+def _add_armature(motors: Motors, tendon: Tendon, armature: float, notes: Notes) -> None:
+    """Add the armature of a tendon to the only joint that it moves with, if there is one."""
+    found = only_joint(tendon)
+    if armature and found is not None:
+        joint, factor = found
+        motors.armature[joint] = motors.armature.get(joint, 0.0) + armature * factor * factor
+        notes.add("joints have the armature of tendons that move with them alone, times factor²", joint)
 
 
 def _of_joint(one: Actuator, names: Names) -> tuple[bool, ...]:

@@ -112,7 +112,7 @@ class Reference:
                 return outside
         what = {"geom": "geom", "xbody": "body", "subtree": "body"}.get(kind, kind)
         sentence = f"{attribute}={quoted(name)}: there is no {what} of this name: {nearest_names(full, known)}"
-        raise _MissingError(element.error(sentence, _CODES.get(what, "bad-value")))
+        raise _MissingError(element.error(sentence, _CODES.get(what, "unknown-name")))
 
 
 def read_sections(

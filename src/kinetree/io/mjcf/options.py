@@ -29,7 +29,7 @@ def read_options(sections: Sequence[Element]) -> SimulationOptions | None:
         if entry.name in _PLAIN
     }
     if own["timestep"] <= 0.0:
-        a.fail(f"timestep is {own['timestep']:g} s, but it must be positive")
+        a.fail(f"timestep is {own['timestep']:g} s, but it must be positive", "bad-number")
     return SimulationOptions(
         **own,
         integrator=a.word("integrator", same("Euler", "RK4", "implicit", "implicitfast", "discrete"), "Euler"),
@@ -64,7 +64,9 @@ def _groups(sections: Sequence[Element]) -> tuple[int, ...]:
     for section in sections:
         for group in many(section, "actuatorgroupdisable"):
             if group != int(group) or not 0 <= group < _MOST_GROUPS:
-                section.fail(f"actuatorgroupdisable holds {group:g}, but groups are whole numbers from 0 to 30")
+                section.fail(
+                    f"actuatorgroupdisable holds {group:g}, but groups are whole numbers from 0 to 30", "bad-number"
+                )
             groups.add(int(group))
     return tuple(sorted(groups))
 

@@ -43,7 +43,10 @@ def orientation(a: Attributes, settings: Settings) -> Mat3:
     values = a.numbers(name, (0.0,) * SPELLINGS[name])
     if name == "quat":
         if math.hypot(*values) < _SHORT:
-            a.fail("its quaternion has length zero, which is not an orientation; quat is w x y z, such as 1 0 0 0")
+            a.fail(
+                "its quaternion has length zero, which is not an orientation; quat is w x y z, such as 1 0 0 0",
+                "bad-placement",
+            )
         return from_quaternion(values)
     if name == "axisangle":
         return _about(_unit(values[:3], a, name), settings.radians(values[3]))
@@ -103,7 +106,7 @@ def _rows(*e: float) -> Mat3:
 def _unit(vector: Sequence[float], a: Attributes, what: str) -> tuple[float, ...]:
     length = math.hypot(*vector)
     if length < _SHORT:
-        a.fail(f"{what} is too short for a direction: {' '.join(f'{x:g}' for x in vector)}")
+        a.fail(f"{what} is too short for a direction: {' '.join(f'{x:g}' for x in vector)}", "bad-axis")
     return tuple(x / length for x in vector)
 
 

@@ -69,7 +69,10 @@ class Scope:
         """The asset that an element names."""
         known = self.assets.get(tag, {})
         if name not in known:
-            element.fail(f"{attribute}={quoted(name)}: there is no such {tag}: {nearest_names(name, known)}")
+            element.fail(
+                f"{attribute}={quoted(name)}: there is no such {tag}: {nearest_names(name, known)}",
+                "unknown-material" if tag == "material" else "unknown-name",
+            )
         return known[name]
 
     def address(self, element: Element) -> str:
@@ -90,16 +93,16 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
             name = element.text("file")
             found = finder.find(name)
             if found is None:
-                element.fail(f"the file {name!r} {finder.why_not(name)}", "unreadable-file")
+                element.fail(f"the file {name!r} {finder.why_not(name)}", "missing-file")
             place = os.path.abspath(found)
             if place in opened or len(opened) > _MOST_MODELS:
                 why = "is this model itself, or is named twice" if place in opened else "is one of too many models"
-                element.fail(f"the file {name!r} {why}")
+                element.fail(f"the file {name!r} {why}", "missing-file")
             opened.add(place)
             model = _read(found, read_bytes(found), finder, problems)
             own = element.attributes.get("name") or model.tree.root.attributes.get("model") or found.stem
             if own in scope.models:
-                element.fail(f"there are two models named {own!r}; give them names")
+                element.fail(f"there are two models named {own!r}; give them names", "duplicate-name")
             scope.models[own] = model
             pending.append(model)
     return main
@@ -108,7 +111,7 @@ def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) 
 def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:
     tree = Tree(path, data, finder, problems)
     if tree.root.tag != "mujoco":
-        tree.root.fail("this is no MJCF file: it must begin with <mujoco>")
+        tree.root.fail("this is no MJCF file: it must begin with <mujoco>", "unknown-format")
     for unknown in tree.unknown:
         code = "unknown-element" if unknown.attribute is None else "unknown-attribute"
         problems.add(unknown.place.error(unknown.sentence, code, repair="it is left out"))
@@ -124,9 +127,11 @@ def _read(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Sc
         for element in _assets(scope, tag):
             name = element.attributes.get("name") or Path(element.attributes.get("file", "")).stem
             if not name and tag in ("mesh", "hfield", "material"):
-                element.fail('has neither a "name" nor a "file"; name it')
+                element.fail('has neither a "name" nor a "file"; name it', "missing-attribute")
             if name in table and name:
-                element.fail(f"there are two assets of the kind {tag} named {name!r}; rename one of them")
+                element.fail(
+                    f"there are two assets of the kind {tag} named {name!r}; rename one of them", "duplicate-name"
+                )
             table[name] = element
     return scope
 

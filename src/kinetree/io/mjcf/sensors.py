@@ -55,18 +55,22 @@ def _sensor(element: Element, reference: Reference) -> Sensor:
     elif tag == "rangefinder":
         data = words(a, "data", _RAY_DATA, ("dist",))
     if tag == "contact" and a.whole("num", 1) < 1:
-        a.fail(f"num is {a.whole('num')}, but it must be positive")
+        a.fail(f"num is {a.whole('num')}, but it must be positive", "bad-number")
     samples, delay = a.whole("nsample"), a.number("delay")
     if delay > 0.0 and samples <= 0:
-        a.fail('it has a delay, which needs a buffer; add nsample="…", the number of samples that it holds')
+        a.fail(
+            'it has a delay, which needs a buffer; add nsample="…", the number of samples that it holds',
+            "missing-attribute",
+        )
     if a.number("cutoff") < 0.0 or a.number("noise") < 0.0:
-        a.fail("cutoff and noise cannot be negative")
+        a.fail("cutoff and noise cannot be negative", "bad-number")
     if tag == "user" and "dim" not in a:
-        a.fail('it does not say how many numbers it has; add dim="…"')
+        a.fail('it does not say how many numbers it has; add dim="…"', "missing-attribute")
     period, phase = a.numbers("interval", (0.0, 0.0), least=1)
     if period < 0.0 or phase > 0.0 or (phase and phase <= -period):
         a.fail(
-            f"its interval is {period:g} {phase:g} s; the period is positive, and the phase between -period and zero"
+            f"its interval is {period:g} {phase:g} s; the period is positive, and the phase between -period and zero",
+            "bad-number",
         )
     own = reference.space.of(element.attributes.get("name", ""))
     reference.names.add("sensor", own, element)
@@ -100,7 +104,7 @@ def _ends(a: Attributes, reference: Reference) -> Ends:
         return _on_one(a, reference, _TARGET[tag])
     if tag == "camprojection":
         if "camera" not in a:
-            a.fail('it names no camera; add camera="…"')
+            a.fail('it names no camera; add camera="…"', "missing-attribute")
         return *_on_one(a, reference, "site")[:2], "camera", reference(a, "camera", "camera")
     if tag == "rangefinder":
         return *_one_of(a, reference, ("site", "camera")), "", ""
@@ -112,13 +116,13 @@ def _ends(a: Attributes, reference: Reference) -> Ends:
     if tag == "tactile":
         for needed in ("geom", "mesh"):
             if needed not in a:
-                a.fail(f'it names no {needed}; add {needed}="…"')
+                a.fail(f'it names no {needed}; add {needed}="…"', "missing-attribute")
         mesh = a.text("mesh")
         reference.scope.asset("mesh", mesh, a.element, "mesh")
         return "mesh", reference.space.of(mesh), "geom", reference(a, "geom", "geom")
     if tag == "insidesite":
         if "site" not in a:
-            a.fail('it names no site; add site="…"')
+            a.fail('it names no site; add site="…"', "missing-attribute")
         return *_by_type(a, reference, "obj", is_needed=True), "site", reference(a, "site", "site")
     if tag in ("e_potential", "e_kinetic", "clock"):
         return "", "", "", ""
@@ -128,16 +132,16 @@ def _ends(a: Attributes, reference: Reference) -> Ends:
 
 def _on_one(a: Attributes, reference: Reference, kind: str) -> Ends:
     if kind not in a:
-        a.fail(f'it names no {kind}; add {kind}="…"')
+        a.fail(f'it names no {kind}; add {kind}="…"', "missing-attribute")
     name = reference(a, kind, kind)
     if kind == "joint":
         part = reference.names.joints[name][0]
         type_ = "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
         tag = a.element.tag
         if tag in _ONLY_BALL and type_ != "ball":
-            a.fail(f"<{tag}> is for ball joints, and {name!r} is a {type_} joint")
+            a.fail(f"<{tag}> is for ball joints, and {name!r} is a {type_} joint", "wrong-kind")
         if tag in ("jointpos", "jointvel", "jointactuatorfrc") and type_ not in ("hinge", "slide"):
-            a.fail(f"<{tag}> is for hinge and slide joints, and {name!r} is a {type_} joint")
+            a.fail(f"<{tag}> is for hinge and slide joints, and {name!r} is a {type_} joint", "wrong-kind")
     return kind, name, "", ""
 
 
@@ -147,10 +151,10 @@ def _one_of(
     """The kind and name of what one of these attributes names."""
     given = [name for name in attributes if name in a]
     if len(given) > 1:
-        a.fail(f"it has both {given[0]} and {given[1]}; remove one of them")
+        a.fail(f"it has both {given[0]} and {given[1]}; remove one of them", "conflict")
     if not given:
         if is_needed:
-            a.fail(f"it is on nothing; give one of {', '.join(attributes)}")
+            a.fail(f"it is on nothing; give one of {', '.join(attributes)}", "missing-attribute")
         return "", ""
     kind = given[0].rstrip("12")
     return kind, reference(a, given[0], kind)
@@ -160,10 +164,10 @@ def _by_type(a: Attributes, reference: Reference, which: str, *, is_needed: bool
     """The kind and name that objtype and objname, or reftype and refname, give."""
     type_, name = f"{which}type", f"{which}name"
     if (type_ in a) != (name in a):
-        a.fail(f"{type_} and {name} go together; add the one that is missing, or remove the other")
+        a.fail(f"{type_} and {name} go together; add the one that is missing, or remove the other", "conflict")
     if type_ not in a:
         if is_needed:
-            a.fail(f'it is on nothing; add {type_}="…" and {name}="…"')
+            a.fail(f'it is on nothing; add {type_}="…" and {name}="…"', "missing-attribute")
         return "", ""
     known = _ANY_KIND if a.element.tag in ("user", "plugin") else _FRAME_KINDS
     kind = a.word(type_, known, "")

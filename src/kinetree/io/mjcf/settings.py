@@ -45,7 +45,7 @@ def read_settings(sections: Sequence[Element], root: Element) -> Settings:
     last = sections[-1] if sections else Element("compiler", {}, root.line, root, root.file)
     a = Attributes(last, sections[:-1])
     if a.word("coordinate", {"local": False, "global": True}, False):
-        a.fail("global coordinates are no longer MJCF: load and save the file with MuJoCo 2.3.3 or older")
+        a.fail("global coordinates are no longer MJCF: load and save the file with MuJoCo 2.3.3 or older", "bad-value")
     sequence = a.text("eulerseq", "xyz")
     if len(sequence) != 3 or not set(sequence) <= set("xyzXYZ"):
         (a.owner("eulerseq") or last).fail(

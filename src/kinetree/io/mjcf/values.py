@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.settings import Settings
-from kinetree.io.numbers import some_numbers
+from kinetree.io.numbers import numbers_of
 
 __all__ = [
     "INTERPOLATIONS",
@@ -40,14 +40,11 @@ def many(element: Element, attribute: str) -> tuple[float, ...]:
     """Any count of numbers; none if the attribute is absent or empty."""
     texts = element.attributes.get(attribute, "").split()
     if len(texts) > _MOST:
-        element.fail(f"{attribute} holds {len(texts):,} numbers; the limit is {_MOST:,}")
+        element.fail(f"{attribute} holds {len(texts):,} numbers; the limit is {_MOST:,}", "too-large")
     found: list[float] = []
     for start in range(0, len(texts), _CHUNK):
         piece = texts[start : start + _CHUNK]
-        part = Element(
-            element.tag, {**element.attributes, attribute: " ".join(piece)}, element.line, None, element.file
-        )
-        found += some_numbers(part, attribute, len(piece), len(piece))
+        found += numbers_of(element, " ".join(piece), len(piece), attribute=attribute)
     return tuple(found)
 
 
@@ -84,13 +81,15 @@ def chosen(a: Attributes, settings: Settings, flag: str, attribute: str, bounds:
     has_range = bounds != (0.0, 0.0)
     if decided is None and has_range and not settings.autolimits:
         a.fail(
-            f'it has {attribute} but does not say {flag}="true" or "false", which <compiler autolimits="false"> demands'
+            f'it has {attribute} but does not say {flag}="true" or "false", which <compiler autolimits="false"> '
+            "demands",
+            "missing-attribute",
         )
     is_limited = has_range if decided is None else decided
     if is_limited and low >= high:
         if not has_range:
-            a.fail(f'it has {flag}="true", but no {attribute}; add it')
-        a.fail(f"{attribute} is {low:g} to {high:g}; the first number must be smaller than the second")
+            a.fail(f'it has {flag}="true", but no {attribute}; add it', "missing-attribute")
+        a.fail(f"{attribute} is {low:g} to {high:g}; the first number must be smaller than the second", "bad-limits")
     return is_limited
 
 

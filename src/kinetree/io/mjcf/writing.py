@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.losses import Losses
+from kinetree.io.mjcf.fit_inertias import with_fit_inertias, with_fit_names
 from kinetree.io.mjcf.writing_extras import write_contacts, write_options, write_site
 from kinetree.io.mjcf.writing_geoms import Assets, write_geom
-from kinetree.io.mjcf.writing_inertia import Fitness, fitness_of, with_fit_inertias, write_inertia
+from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
 from kinetree.io.mjcf.writing_numbers import pose
 from kinetree.io.xml_text import Tag, shown_number
@@ -27,7 +28,7 @@ _NOTHING = Inertia.zero()
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    return _Writer(with_fit_inertias(parts, losses), losses).document()
+    return _Writer(with_fit_inertias(with_fit_names(parts, losses), losses), losses).document()
 
 
 class _Writer:
@@ -49,19 +50,16 @@ class _Writer:
         self._bodies: list[str] = []
         self._joints: list[str] = []
         self._assets = Assets()
-        self._balance = False
 
     def document(self) -> str:
         parts, lose = self._parts, self._losses.lost.append
         root = Tag("mujoco", model=parts.name)
-        compiler = root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
         write_options(root, parts)
         world = Tag("worldbody")
         if parts.name != parts.name.strip():
             lose(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
         self._write_tree(world)
-        if self._balance:
-            compiler.attributes["balanceinertia"] = "true"
         self._assets.write(root)
         root.children.append(world)
         self._equalities(root)
@@ -112,8 +110,6 @@ class _Writer:
         return not any(isinstance(kind, Fixed | Free | FloatingBase) for kind in kinds)
 
     def _body(self, around: Tag, link: LinkSpec, joints: list[JointSpec]) -> Tag:
-        if link.name == _WORLD:
-            self._losses.impossible.append("the name of body 'world' has another meaning in MJCF; rename it")
         series = series_of(joints, self._joint_names, self._losses, on_world=around.tag == "worldbody")
         self._tell_names(link, joints)
         self._bodies += [joint.child for joint in joints] or [link.name]
@@ -136,25 +132,19 @@ class _Writer:
                 )
 
     def _inertial(self, element: Tag, link: LinkSpec, series: Series) -> None:
-        fitness = fitness_of(link.inertia)
-        if fitness is Fitness.INDEFINITE:
+        if fitness_of(link.inertia) is Fitness.INDEFINITE:
             self._losses.impossible.append(
                 f"body {link.name!r} has an inertia with a negative principal moment, which MuJoCo refuses"
             )
-        elif fitness is Fitness.UNBALANCED:
-            self._balance = True
+        lacks = series.moves and not self._has_mass(link)
+        if lacks:
             self._losses.lost.append(
-                f"body {link.name!r} has an inertia that no body can have, which MuJoCo refuses: with balanceinertia "
-                "its principal moments would be their mean"
-            )
-        if series.moves and not self._has_mass(link):
-            self._losses.impossible.append(
                 f"body {link.name!r} moves, but neither it nor what is fixed to it has a mass and an inertia, which "
-                "MuJoCo demands"
+                f"MuJoCo demands: it would have at least {LEAST:g} kg and {LEAST:g} kg·m²"
             )
-        if link.inertia != _NOTHING:
+        if lacks or link.inertia != _NOTHING:
             com, I = about_center_of_mass(link.inertia)
-            write_inertia(element, link.inertia, com, I)
+            write_inertia(element, link.inertia, com, I, least=LEAST if lacks else 0.0)
 
     def _has_mass(self, link: LinkSpec) -> bool:
         pending = [link]

@@ -36,7 +36,8 @@ class Assets:
                 section.add(tag, name=name, file=address, size=shown_numbers(size))
             else:
                 scale = None if size == (1.0, 1.0, 1.0) else shown_numbers(size)
-                section.add(tag, name=name, file=address, scale=scale)
+                # Bodies have inertias of their own, and a flat mesh has none but that of its surface.
+                section.add(tag, name=name, file=address, scale=scale, inertia="shell")
 
 
 def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: Losses) -> None:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 
-from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_numbers import pose, vector
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
-from kinetree.joints import Fixed
-from kinetree.model.specs import Parts
+from kinetree.model.checks.masses import consistent_moments
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
-__all__ = ["Fitness", "fitness_of", "with_fit_inertias", "write_inertia"]
+__all__ = ["LEAST", "Fitness", "fitness_of", "moments_of", "nearest_moments", "write_inertia"]
 
+LEAST = 2e-15
+"""The mass and the principal moments of a body that moves without any, kg and kg·m²: MuJoCo demands more than 1e-15."""
 _MINIMUM = 1e-15
+_SMALLEST_FULL = 1e-13
+"""The smallest moment of which the matrix is written: MuJoCo refuses those below 1e-14."""
 _TOLERANCE = 1e-9
 """How far, relative to the largest, principal moments may violate what a body demands: rounding."""
+_NOISE = 1e-14
+"""How far they may violate it in parts of the entries about the origin, and of the mass times 1 m²: rounding, too."""
+_EXACT = 1e-12
+"""How near, relative to the largest, one moment is to the sum of the other two if MuJoCo may find it larger."""
 
 
 class Fitness(Enum):
@@ -29,58 +34,65 @@ class Fitness(Enum):
     UNBALANCED = "one principal moment is larger than the other two together"
     INDEFINITE = "one principal moment is negative"
 
-
-_REFUSED = (Fitness.UNBALANCED, Fitness.INDEFINITE)
+    @property
+    def is_refused(self) -> bool:
+        """Whether MuJoCo refuses it, on whatever body."""
+        return self in (Fitness.UNBALANCED, Fitness.INDEFINITE)
 
 
 def fitness_of(inertia: Inertia) -> Fitness:
-    """Whether MuJoCo takes it."""
-    moments = np.linalg.eigvalsh(inertia.about_center_of_mass)
-    a, b, c = map(float, moments)
-    if a < -_TOLERANCE * max(abs(a), abs(c)):
+    """Whether MuJoCo takes it; what may be the rounding of a point mass counts as nothing."""
+    a, b, c = moments_of(inertia)
+    mass = float(inertia.mass)
+    noise = _NOISE * (max(abs(float(x)) for x in inertia.I.components()) + mass) if mass else 0.0
+    allowed = _TOLERANCE * max(abs(a), abs(c)) + noise
+    if a < -allowed:
         return Fitness.INDEFINITE
-    if c > a + b + _TOLERANCE * c:
+    if c > a + b + allowed:
         return Fitness.UNBALANCED
-    return Fitness.NOTHING if float(inertia.mass) < _MINIMUM or a < _MINIMUM else Fitness.FIT
+    return Fitness.NOTHING if mass < _MINIMUM or a < _MINIMUM else Fitness.FIT
 
 
-def with_fit_inertias(parts: Parts, losses: Losses) -> Parts:
-    """The parts with inertias that MuJoCo refuses moved to the bodies that theirs are fixed to: they move alike."""
-    links = {link.name: link for link in parts.links}
-    unfit = [name for name, link in links.items() if fitness_of(link.inertia) in _REFUSED]
-    if not unfit:
-        return parts
-    above = {joint.child: joint for joint in parts.joints}
-    for name in unfit:
-        body = name
-        while (joint := above.get(body)) is not None and isinstance(joint.kind, Fixed):
-            inertia = links[body].inertia
-            if fitness_of(inertia) not in _REFUSED:
-                break
-            carrier = links[joint.parent]
-            links[body] = replace(links[body], inertia=Inertia.zero())
-            links[joint.parent] = replace(carrier, inertia=carrier.inertia + joint.placement.back(inertia))
-            losses.lost.append(
-                f"body {body!r} has an inertia that no body can have, which MuJoCo refuses: it would become part of "
-                f"that of {joint.parent!r}, to which it is fixed"
-            )
-            body = joint.parent
-    return replace(parts, links=tuple(links.values()))
+def moments_of(inertia: Inertia) -> tuple[float, float, float]:
+    """The principal moments about the centre of mass, ascending."""
+    a, b, c = map(float, np.linalg.eigvalsh(inertia.about_center_of_mass))
+    return a, b, c
 
 
-def write_inertia(body: Tag, inertia: Inertia, com: Vec3, I: Sym3) -> None:
-    """Add the element; by principal axes only where MuJoCo would find a moment that is not positive."""
+def nearest_moments(inertia: Inertia) -> tuple[float, float, float]:
+    """The principal moments of the nearest inertia in the same axes that a body can have."""
+    a, b, c = map(float, consistent_moments(np.array(moments_of(inertia))))
+    return a, b, c
+
+
+def write_inertia(body: Tag, inertia: Inertia, com: Vec3, I: Sym3, *, least: float = 0.0) -> None:
+    """Add the element; in principal axes only where MuJoCo could find fault with the matrix.
+
+    Mass and moments are at least `least`, and one moment is at most the sum of the others.
+    """
     xx, yy, zz, *off = map(float, I.components())
-    mass = shown_number(float(inertia.mass))
-    if not any(off):
-        body.add("inertial", pos=vector(com), mass=mass, diaginertia=shown_numbers([xx, yy, zz]))
+    entries = np.array([[xx, off[0], off[1]], [off[0], yy, off[2]], [off[1], off[2], zz]])
+    element = body.add("inertial", pos=vector(com), mass=shown_number(max(least, float(inertia.mass))))
+    moments, axes = np.linalg.eigh(entries)
+    a, b, c = map(float, moments)
+    is_sound = a >= least and a + b >= c * (1.0 + _EXACT)
+    if is_sound and a > _SMALLEST_FULL and any(off):
+        element.attributes["fullinertia"] = shown_numbers([xx, yy, zz, *off])
         return
-    moments, axes = np.linalg.eigh(np.array([[xx, off[0], off[1]], [off[0], yy, off[2]], [off[1], off[2], zz]]))
-    if moments[0] > 0.0:
-        body.add("inertial", pos=vector(com), mass=mass, fullinertia=shown_numbers([xx, yy, zz, *off]))
+    if not any(off):
+        element.attributes["diaginertia"] = shown_numbers(_sound([xx, yy, zz], least))
         return
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
     E = Mat3(*(Vec3(*map(float, axis)) for axis in axes.T))
-    turned = pose(Transform(E, Vec3.zero()))
-    positive = [max(0.0, float(moment)) for moment in moments]
-    body.add("inertial", pos=vector(com), mass=mass, diaginertia=shown_numbers(positive), **turned)
+    element.attributes |= {"diaginertia": shown_numbers(_sound([a, b, c], least))}
+    element.attributes |= pose(Transform(E, Vec3.zero()))
+
+
+def _sound(moments: list[float], least: float) -> list[float]:
+    """Moments that MuJoCo takes: none too small, and the largest at most the sum of the others."""
+    found = [max(least, 0.0, moment) for moment in moments]
+    largest = found.index(max(found))
+    others = sum(moment for k, moment in enumerate(found) if k != largest)
+    if found[largest] > others:
+        found[largest] = others
+    return found

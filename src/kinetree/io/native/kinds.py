@@ -181,7 +181,7 @@ class KindReader:
                 raise
             node.fail(str(error))
         except RecursionError:
-            node.fail("holds kinds nested too deep")
+            node.fail("holds kinds nested too deep", "too-large")
         except Exception as error:
             node.fail(f"makes no {name} that works ({type(error).__name__}: {error!s:.200})")
         return kind
@@ -208,7 +208,10 @@ class KindReader:
                 inner.fail("must be pairs of a plain key and a value")
             return {key.value: self._value(x) for key, x in pairs}
         if tag not in _BY_NAME:
-            node.fail(f"is a {tag!r:.60}, which is unknown: {nearest_names(tag, [*_BY_NAME, 'kind', 'list', 'dict'])}")
+            node.fail(
+                f"is a {tag!r:.60}, which is unknown: {nearest_names(tag, [*_BY_NAME, 'kind', 'list', 'dict'])}",
+                "unknown-name",
+            )
         return _BY_NAME[tag](inner)
 
 
@@ -236,7 +239,10 @@ def _instance(cls: type[JointKind], values: dict[str, Any], node: Node) -> Joint
         held = vars(kind)
         for name, value in values.items():
             if name not in held:
-                node.fail(f"has {name!r:.60}, which a {cls.__name__} does not hold: {nearest_names(name, held)}")
+                node.fail(
+                    f"has {name!r:.60}, which a {cls.__name__} does not hold: {nearest_names(name, held)}",
+                    "unknown-attribute",
+                )
             fitted = _fitted(value, held[name])
             if not _is_close(fitted, held[name]):
                 node.fail(
@@ -246,7 +252,7 @@ def _instance(cls: type[JointKind], values: dict[str, Any], node: Node) -> Joint
         return kind
     if cls.__name__ in _own():
         missing = next((name for name in required if name not in values), "what its constructor takes")
-        node.fail(f"has no field {missing!r}, which a {cls.__name__} needs; add it")
+        node.fail(f"has no field {missing!r}, which a {cls.__name__} needs; add it", "missing-attribute")
     kind = object.__new__(cls)
     vars(kind).update(values)
     return kind

@@ -84,7 +84,7 @@ class Node:
         if type(value) is not str:
             self.fail(f"must be a string, not {_shown(value)}")
         if len(value) > _MAX_LETTERS:
-            self.fail(f"is a string of {len(value):,} characters; the limit is {_MAX_LETTERS:,}")
+            self.fail(f"is a string of {len(value):,} characters; the limit is {_MAX_LETTERS:,}", "too-large")
         return value
 
     def flag(self) -> bool:
@@ -103,7 +103,7 @@ class Node:
         if type(value) is str and value in _INFINITE:
             return _INFINITE[value]
         if type(value) is not float and type(value) is not int:
-            self.fail(f'must be a number, "inf" or "-inf", not {_shown(value)}')
+            self.fail(f'must be a number, "inf" or "-inf", not {_shown(value)}', "bad-number")
         return value
 
     def numbers(self, count: int | None = None) -> tuple[float, ...]:
@@ -112,7 +112,7 @@ class Node:
         if type(value) is not list or (count is not None and len(value) != count):
             wanted = "an array of numbers" if count is None else f"an array of {count} numbers"
             found = f"one of {len(value)}" if type(value) is list else _shown(value)
-            self.fail(f"must be {wanted}, not {found}")
+            self.fail(f"must be {wanted}, not {found}", "bad-number")
         if all(type(x) is float for x in value):
             return tuple(value)
         return tuple(node.number() for node in self)

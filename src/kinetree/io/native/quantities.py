@@ -104,7 +104,7 @@ def _rows(m: Mat3) -> list[list[float | str]]:
 def _read_rows(node: Node) -> Mat3:
     rows = node.items()
     if len(rows) != 3:
-        node.fail(f"must be three rows of three numbers, not {len(rows)}")
+        node.fail(f"must be three rows of three numbers, not {len(rows)}", "bad-number")
     return Mat3(*map(read_vector, rows))
 
 

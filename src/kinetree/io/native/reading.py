@@ -55,17 +55,20 @@ def read_text(
         root.record(_TOP, ("source", "notes", "frames", "couplings", "extras"))
         return _Reader(root, KindReader(classes), file, mimic, find_mesh, problems).model(floating_base)
     except RecursionError:
-        root.fail("values are nested too deep for a robot")
+        root.fail("values are nested too deep for a robot", "too-large")
 
 
 def _check_version(root: Node) -> None:
     """Check the version before anything else: a newer version may have fields unknown to this one."""
     if type(root.value) is not dict or "kinetree" not in root:
-        root.fail(f'this is no robot: its text begins with {{"kinetree": "{FORMAT}", "version": {VERSION}, …')
+        root.fail(
+            f'this is no robot: its text begins with {{"kinetree": "{FORMAT}", "version": {VERSION}, …',
+            "unknown-format",
+        )
     if root["kinetree"].value != FORMAT:
-        root["kinetree"].fail(f'is {root["kinetree"].value!r:.60}; a robot has "{FORMAT}" there')
+        root["kinetree"].fail(f'is {root["kinetree"].value!r:.60}; a robot has "{FORMAT}" there', "unknown-format")
     if "version" not in root:
-        root.fail('has no field "version"; add it')
+        root.fail('has no field "version"; add it', "missing-attribute")
     version = root["version"]
     if type(version.value) is not int or version.value < 1:
         version.fail(f"must be a whole number from 1 on, not {version.value!r:.60}")

@@ -104,10 +104,10 @@ def read_value(node: Node, hint: Any) -> Any:
 
 def _read_record(node: Node, records: dict[str, Any]) -> Any:
     if _NAME not in node:
-        node.fail(f'has no field "{_NAME}", the name of what it is: {" or ".join(records)}')
+        node.fail(f'has no field "{_NAME}", the name of what it is: {" or ".join(records)}', "missing-attribute")
     name = node[_NAME].text()
     if name not in records:
-        node[_NAME].fail(f"is {name!r:.60}, which is unknown here: {nearest_names(name, records)}")
+        node[_NAME].fail(f"is {name!r:.60}, which is unknown here: {nearest_names(name, records)}", "unknown-name")
     return read_fields(node, records[name], also=(_NAME,))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, ModelError
 from kinetree.io.document import Element
 from kinetree.io.notes import Notes
 from kinetree.io.sdf.files import Files
@@ -35,7 +35,10 @@ def automatic_inertia(inertial: Element, link: Node, files: Files, notes: Notes)
     """
     collisions = link.element.all("collision")
     if not collisions:
-        inertial.fail('auto="true" needs a <collision> in the link, from which the inertia is computed; add one')
+        inertial.fail(
+            'auto="true" needs a <collision> in the link, from which the inertia is computed; add one',
+            "missing-element",
+        )
     usual = density_in(inertial)
     mass = child(inertial, "mass")
     total = Inertia.zero()
@@ -50,7 +53,7 @@ def automatic_inertia(inertial: Element, link: Node, files: Files, notes: Notes)
         return total
     wanted = number(mass)
     if wanted <= 0.0:
-        mass.fail(f"is {wanted:g} kg; a mass is positive")
+        mass.fail(f"is {wanted:g} kg; a mass is positive", "negative-mass")
     s = wanted / total.mass
     return Inertia(wanted, total.h * s, Sym3(*(x * s for x in total.I.components())))
 
@@ -67,10 +70,13 @@ def _uniform(collision: Element, link: Node, density: float, files: Files) -> In
         if shape.tag == "mesh":
             return _mesh(shape, link, size, density, files)
     except KinetreeError as error:
-        return shape.fail(f'its inertia cannot be computed for <inertial auto="true">: {error}')
+        if isinstance(error, ModelError) and error.problems:
+            raise
+        return shape.fail(f'its inertia cannot be computed for <inertial auto="true">: {error}', "bad-shape")
     return shape.fail(
         f'a <{shape.tag}> encloses no volume, so <inertial auto="true"> cannot be computed from it; '
-        "give <mass> and <inertia> instead"
+        "give <mass> and <inertia> instead",
+        "bad-shape",
     )
 
 
@@ -94,17 +100,21 @@ def _mesh(shape: Element, link: Node, scale: tuple[float, ...], density: float, 
     if path is None:
         uri.fail(
             f"the mesh {word(uri):.60} is not inside the folder of the file or package_roots, and its inertia is "
-            "needed; name its folder in package_roots (--package-roots)"
+            "needed; name its folder in package_roots (--package-roots)",
+            "missing-mesh",
         )
     if child(shape, "submesh") is not None:
-        shape.fail('<inertial auto="true"> of a <submesh> is not computed; give <mass> and <inertia> instead')
+        shape.fail(
+            '<inertial auto="true"> of a <submesh> is not computed; give <mass> and <inertia> instead',
+            "not-allowed-here",
+        )
     solid = mesh_file(path, density=density)
     if scale == (1.0, 1.0, 1.0):
         return solid
     a, b, c = scale
     volume = abs(a * b * c)
     if volume == 0.0:
-        shape.fail("its scale has a zero in it, so it encloses no volume")
+        shape.fail("its scale has a zero in it, so it encloses no volume", "bad-shape")
     # In terms of ∫ x xᵀ dm, whose trace is half that of the inertia, each entry is multiplied by two scales.
     I = solid.I
     half = 0.5 * (I.xx + I.yy + I.zz)

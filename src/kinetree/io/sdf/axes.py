@@ -99,7 +99,7 @@ def _expressed_in(element: Element, xyz: Element | None, joint: Node) -> Node | 
     model = child(element, "use_parent_model_frame")
     if scope.version >= 7:
         if model is not None:
-            model.fail('was removed in SDF 1.7; write <xyz expressed_in="__model__"> instead')
+            model.fail('was removed in SDF 1.7; write <xyz expressed_in="__model__"> instead', "unknown-element")
     elif scope.version == 4 or flag(element, "use_parent_model_frame"):
         return scope.frame
     given = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()

@@ -38,7 +38,9 @@ class Base:
                 if on_world
                 else f"the link {shown(what.full)!r} is in a static model"
             )
-            what.element.fail(f"{why}, so the robot has no floating base; load it without floating_base=True")
+            what.element.fail(
+                f"{why}, so the robot has no floating base; load it without floating_base=True", "bad-joint"
+            )
         self.fixed = floating is False
         frames = any(body_of(frame).kind == "world" for frame in scoping.frames)
         self.has_world = bool(

@@ -90,7 +90,10 @@ class Files:
     def _path(self, uri: Element, address: str, folder: str) -> Path:
         scheme = address.partition("://")[0] if "://" in address else ""
         if scheme not in ("", "file", "model", "package"):
-            uri.fail(f"{shown(address)!r} is on the network, and nothing is fetched; download it and name its path")
+            uri.fail(
+                f"{shown(address)!r} is on the network, and nothing is fetched; download it and name its path",
+                "missing-file",
+            )
         # A finder of its own: what is not found here is an error, not a note about a mesh.
         finder = MeshFinder(Path(folder) / "_", self._roots, ros_packages=self._ros_packages)
         address = _as_package(address)
@@ -103,12 +106,12 @@ class Files:
                 f"there is no file {shown(word(uri))!r}, and no folder of that name with a model.config, inside the "
                 "folder of the file or package_roots; name the folder that holds it in package_roots "
                 "(--package-roots)",
-                "unreadable-file",
+                "missing-file",
             )
         name = _newest(read_document(config, _CONFIG))
         found = finder.find(f"{address.rstrip('/')}/{name}")
         if found is None:
-            uri.fail(f"{config} names the file {shown(name)!r}, which is not in its folder")
+            uri.fail(f"{config} names the file {shown(name)!r}, which is not in its folder", "missing-file")
         return found
 
 
@@ -149,7 +152,7 @@ def _newest(config: Document) -> str:
         if major == "1" and minor.isdecimal() and OLDEST <= int(minor[:4]) <= NEWEST:
             named.append((int(minor[:4]), word(element)))
     if not named:
-        config.root.fail(f"names no <sdf> file of a version from 1.{OLDEST} to 1.{NEWEST}; add one")
+        config.root.fail(f"names no <sdf> file of a version from 1.{OLDEST} to 1.{NEWEST}; add one", "missing-element")
     return max(named)[1]
 
 
@@ -160,6 +163,7 @@ def version_of(root: Element) -> int:
     if major != "1" or not minor.isdecimal() or len(minor) > 4 or not OLDEST <= int(minor) <= NEWEST:
         root.fail(
             f'version="{shown(text, 40)}" is not one that kinetree reads, which are 1.{OLDEST} to 1.{NEWEST}'
-            + ("; an older file is converted by `gz sdf -p`" if major == "1" and minor in ("0", "2", "3") else "")
+            + ("; an older file is converted by `gz sdf -p`" if major == "1" and minor in ("0", "2", "3") else ""),
+            "unknown-format",
         )
     return int(minor)

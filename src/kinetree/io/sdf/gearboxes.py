@@ -49,7 +49,7 @@ def read_gearbox(gearbox: Node, above: Mapping[Node, Edge], builder: ModelBuilde
         hinges.append(_hinge(element, reference, link, direction, above, notes))
     (first, s1), (second, s2) = hinges
     if first is second:
-        element.fail("its parent and its child turn with the same hinge; a gearbox couples two")
+        element.fail("its parent and its child turn with the same hinge; a gearbox couples two", "bad-coupling")
     # θ1 = s1 q1 and θ2 = s2 q2 = -ratio θ1.
     notes.add("gearboxes couple two joints, which have no coordinates of their own in q and v", gearbox.full)
     builder.add_coupling(
@@ -72,14 +72,17 @@ def _hinge(
         element.fail(
             f"between its reference body {shown(reference.full)!r} and {shown(link.full)!r} there must be one revolute "
             f"joint; there {'are' if len(moving) != 1 else 'is'} "
-            + (", ".join(f"{shown(edge.joint.full)!r} ({edge.type})" for edge in moving[:4]) or "none")
+            + (", ".join(f"{shown(edge.joint.full)!r} ({edge.type})" for edge in moving[:4]) or "none"),
+            "bad-coupling",
         )
     joint = moving[0].joint
     own = read_axis(required(joint.element, "axis"), joint, notes, bounded=False)
     axis = joint.in_world().E.T @ own.direction
     across = axis.cross(direction)
     if float(across.dot(across)) > _PARALLEL**2 * float(axis.dot(axis)) * float(direction.dot(direction)):
-        element.fail(f"its axis is not parallel to that of the joint {shown(joint.full)!r}; make them parallel")
+        element.fail(
+            f"its axis is not parallel to that of the joint {shown(joint.full)!r}; make them parallel", "bad-coupling"
+        )
     return joint, sense if float(axis.dot(direction)) > 0.0 else -sense
 
 

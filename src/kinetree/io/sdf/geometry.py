@@ -50,7 +50,7 @@ def shape_of(element: Element) -> Element:
     shapes = [part for part in geometry.children if part.tag in _KNOWN or part.tag in _WITHOUT_GEOMETRY]
     if len(shapes) != 1:
         found = ", ".join(f"<{part.tag}>" for part in shapes) or "none"
-        geometry.fail(f"must hold one shape ({', '.join(_KNOWN[:-1])}); it holds {found}")
+        geometry.fail(f"must hold one shape ({', '.join(_KNOWN[:-1])}); it holds {found}", "missing-element")
     return shapes[0]
 
 
@@ -64,7 +64,7 @@ def placement_in_link(element: Element, link: Node) -> Transform:
     given = pose.attributes.get("relative_to", "").strip()
     old = pose.attributes.get("frame", "").strip()
     if old and link.scope.version >= 7:
-        pose.fail("has the attribute frame; since SDF 1.7 it is called relative_to")
+        pose.fail("has the attribute frame; since SDF 1.7 it is called relative_to", "unknown-attribute")
     if not (given or old):
         return X
     base = link.scope.find(given or old, pose, "relative_to" if given else "frame")
@@ -105,7 +105,7 @@ def _facing(plane: Element) -> Transform:
     x, y, z = (0.0, 0.0, 1.0) if found is None else numbers(found, 3)
     length = math.hypot(x, y, z)
     if found is not None and not 1e-100 < length < 1e100:
-        found.fail("is no direction; give a unit vector")
+        found.fail("is no direction; give a unit vector", "bad-axis")
     x, y, z = x / length, y / length, z / length
     if z < -1.0 + 1e-12:
         return Transform(Mat3(Vec3(1.0, 0.0, 0.0), Vec3(0.0, -1.0, 0.0), Vec3(0.0, 0.0, -1.0)), Vec3.zero())
@@ -133,5 +133,5 @@ def density_in(element: Element) -> float | None:
         return None
     value = number(found)
     if value <= 0.0:
-        found.fail(f"is {value:g}; a density is positive, kg/m³")
+        found.fail(f"is {value:g}; a density is positive, kg/m³", "bad-number")
     return value

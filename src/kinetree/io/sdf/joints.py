@@ -22,6 +22,7 @@ from kinetree.joints import (
     Universal,
 )
 from kinetree.model import Limits, Mimic, ModelBuilder
+from kinetree.model.problems import coded
 from kinetree.spatial import Mat3, Transform, Vec3
 
 __all__ = ["JOINT_TYPES", "ends", "joint_type", "read_joint"]
@@ -52,12 +53,17 @@ def ends(joint: Node) -> tuple[Node, Node]:
     above = required(element, "parent")
     name = word(above)
     if name == word(below):
-        above.fail(f"is {shown(name)!r}, as is the child; name two frames")
+        above.fail(f"is {shown(name)!r}, as is the child; name two frames", "bad-joint")
     parent_link = _world_of(joint) if name == "world" else body_of(scope.find(name, above, "the parent"))
     if child_link.kind == "world":
-        below.fail(f"{shown(word(below))!r} is fixed to the world, which nothing moves; name a frame on a link")
+        below.fail(
+            f"{shown(word(below))!r} is fixed to the world, which nothing moves; name a frame on a link", "bad-joint"
+        )
     if parent_link is child_link:
-        element.fail(f"its parent and its child are both fixed to the link {shown(child_link.full)!r}; name two links")
+        element.fail(
+            f"its parent and its child are both fixed to the link {shown(child_link.full)!r}; name two links",
+            "bad-joint",
+        )
     return parent_link, child_link
 
 
@@ -162,7 +168,7 @@ def _pitch(joint: Node, notes: Notes) -> float:
         return 1.0 / _TURN
     pitch = number(older)
     if pitch == 0.0:
-        older.fail("is 0 rad/m, which is a screw without rotation; make the joint prismatic")
+        older.fail("is 0 rad/m, which is a screw without rotation; make the joint prismatic", "bad-joint")
     notes.add("<thread_pitch> is in rad/m and positive for left-handed threads, as Gazebo takes it", joint.full)
     return -1.0 / pitch
 
@@ -184,7 +190,7 @@ def _ball_dynamics(element: Element, joint: Node, notes: Notes) -> dict[str, tup
     damping, friction, stiffness, _ = read_dynamics(axis)
     notes.add("<axis> of ball joints gives the damping and friction of each rotation and nothing else", joint.full)
     if stiffness:
-        axis.fail("a ball joint has no axis for a spring; remove <spring_stiffness>")
+        axis.fail("a ball joint has no axis for a spring; remove <spring_stiffness>", "not-allowed-here")
     return {"damping": (damping,) * 3, "friction": (friction,) * 3}
 
 
@@ -206,20 +212,28 @@ def _mimic(joint: Node, kind: JointKind, axes: list[Axis], notes: Notes, *, enfo
     if not enforced:
         notes.add("<mimic> was left out, as asked: these joints move on their own", joint.full)
         return None
-    _, element = found[0]
+    notes.add("joints that mimic another follow it and have no place in q and v", joint.full)
+    with coded("bad-mimic"):
+        return _leader(joint, kind, found[0][1])
+
+
+def _leader(joint: Node, kind: JointKind, element: Element) -> Mimic:
+    """What a <mimic> says."""
     if kind.nv != 1:
-        element.fail("the joint has two axes; kinetree lets only joints of one degree of freedom follow others")
+        element.fail(
+            "the joint has two axes; kinetree lets only joints of one degree of freedom follow others", "bad-mimic"
+        )
     assert joint.scope is not None
     name = element.text("joint").strip()
     leader = joint.scope.find(name, element, "the joint that it follows")
     if leader.kind != "joint":
-        element.fail(f"follows {shown(name)!r}, which is a {leader.kind}; name a joint")
+        element.fail(f"follows {shown(name)!r}, which is a {leader.kind}; name a joint", "bad-mimic")
     axis = element.attributes.get("axis", "axis").strip()
     if axis != "axis":
         element.fail(
-            f'axis="{shown(axis, 40)}": kinetree lets joints follow only joints of one axis, which is called "axis"'
+            f'axis="{shown(axis, 40)}": kinetree lets joints follow only joints of one axis, which is called "axis"',
+            "bad-mimic",
         )
     multiplier = number_in(element, "multiplier", 1.0)
     offset, reference = number_in(element, "offset", 0.0), number_in(element, "reference", 0.0)
-    notes.add("joints that mimic another follow it and have no place in q and v", joint.full)
     return Mimic(leader.full, multiplier, offset - multiplier * reference)

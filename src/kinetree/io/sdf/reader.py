@@ -19,7 +19,7 @@ from kinetree.io.sdf.scopes import Node, between, body_of, resolve
 from kinetree.io.sdf.scoping import Scoping
 from kinetree.io.sdf.values import child, flag, numbers
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.problems import STRICT, Problems
+from kinetree.model.problems import STRICT, Problems, coded
 
 __all__ = ["read_file"]
 
@@ -60,7 +60,7 @@ def read_file(
         with problems.of(edge.joint.full):
             read_joint(edge.joint, edge.parent, edge.child, builder, notes, mimic=mimic)
     for gearbox in gearboxes:
-        with problems.of(gearbox.full):
+        with problems.of(gearbox.full), coded("bad-coupling"):
             read_gearbox(gearbox, above, builder, notes)
     for frame in scoping.frames:
         with problems.of(frame.full):

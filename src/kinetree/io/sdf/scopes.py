@@ -115,7 +115,10 @@ class Node:
             given = pose.attributes.get("relative_to", "").strip()
             old = pose.attributes.get("frame", "").strip()
             if old and self.scope.version >= 7:
-                pose.fail(f'has frame="{shown(old, 40)}"; since SDF 1.7 the attribute is called relative_to')
+                pose.fail(
+                    f'has frame="{shown(old, 40)}"; since SDF 1.7 the attribute is called relative_to',
+                    "unknown-attribute",
+                )
             if given or old:
                 return self.scope.find(given or old, pose, "relative_to" if given else "frame")
         if self.kind == "joint":
@@ -131,7 +134,7 @@ class Node:
         if found is None:
             self.element.lacks("child")
         if word(found) == "world":
-            found.fail("is the world, which nothing moves; exchange <parent> and <child>")
+            found.fail("is the world, which nothing moves; exchange <parent> and <child>", "bad-joint")
         return self.scope.find(word(found), found, "the child")
 
     def attached_to(self) -> Node:
@@ -149,7 +152,9 @@ class Node:
         if name:
             link = inner.find(name, self.element, "canonical_link")
             if link.kind != "link":
-                self.element.fail(f"canonical_link is {shown(name)!r}, which is a {link.kind}; name a link")
+                self.element.fail(
+                    f"canonical_link is {shown(name)!r}, which is a {link.kind}; name a link", "wrong-kind"
+                )
             return link
         for kinds in (("link",), ("model", "merged")):
             for node in inner.names.values():
@@ -283,7 +288,9 @@ def _up(node: Node, top: Node, reader: Node) -> Iterator[Node]:
     while node is not top:
         yield node
         if node.home is None:
-            reader.element.fail(f"the pose is given relative to {shown(node.name)!r}, which is outside its model")
+            reader.element.fail(
+                f"the pose is given relative to {shown(node.name)!r}, which is outside its model", "unknown-name"
+            )
         node = node.home
 
 

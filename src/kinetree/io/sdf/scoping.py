@@ -34,12 +34,13 @@ class Scoping:
         if not worlds and not models:
             root.fail("has neither a <model> nor a <world>; add one", "no-bodies")
         if worlds and models:
-            models[0].fail(f"is beside a <world> (line {worlds[0].line}); move it into the world")
+            models[0].fail(f"is beside a <world> (line {worlds[0].line}); move it into the world", "not-allowed-here")
         if len(worlds) + len(models) > 1:
             second = (worlds or models)[1]
             second.fail(
                 f"is the second <{second.tag}> of the file (the first is in line {(worlds or models)[0].line}); keep "
-                + ("one" if worlds else "one, or put them in a <world>, where they are one robot together")
+                + ("one" if worlds else "one, or put them in a <world>, where they are one robot together"),
+                "repeated-element",
             )
         self.world: Element | None = worlds[0] if worlds else None
         self.top = worlds[0] if worlds else models[0]
@@ -51,7 +52,9 @@ class Scoping:
         else:
             self._name(self.world, self.scope)
             for part in self.world.all("population"):
-                part.fail("makes copies of a model, which kinetree does not make; write the models out")
+                part.fail(
+                    "makes copies of a model, which kinetree does not make; write the models out", "not-allowed-here"
+                )
             self._inside(self.world, self.scope, 0)
 
     def _inside(self, element: Element, scope: Scope, depth: int) -> None:
@@ -105,7 +108,10 @@ class Scoping:
         placing = None if include is None else child(include, "placement_frame")
         if placing is not None:
             if posed is None:
-                placing.fail("has no meaning without a <pose> beside it; add the pose that this frame is to have")
+                placing.fail(
+                    "has no meaning without a <pose> beside it; add the pose that this frame is to have",
+                    "missing-attribute",
+                )
             node.placement_frame = word(placing)
         else:
             node.placement_frame = element.attributes.get("placement_frame", "").strip()
@@ -143,9 +149,12 @@ class Scoping:
                 ):
                     self._notes.add("lights and actors that were included were left out", root.file)
                     return
-                root.fail("is included here and must hold one <model>; it holds " + _holds(root))
+                root.fail("is included here and must hold one <model>; it holds " + _holds(root), "missing-element")
             if flag_of(include, "merge") and scope.frame.kind == "world":
-                include.fail("merge has no meaning in a world: a model's links cannot be the world's own; remove it")
+                include.fail(
+                    "merge has no meaning in a world: a model's links cannot be the world's own; remove it",
+                    "not-allowed-here",
+                )
             try:
                 self._model(models[0], scope, version, folder, depth=depth, include=include)
             except ModelError as error:

@@ -40,7 +40,7 @@ def word(element: Element) -> str:
     """The text in an element, which must not be empty."""
     text = element.content.strip()
     if not text:
-        element.fail("is empty; write its value between its tags")
+        element.fail("is empty; write its value between its tags", "missing-element")
     return text
 
 
@@ -100,13 +100,17 @@ def read_pose(pose: Element | None) -> Transform:
     degrees = flag_of(pose, "degrees")
     if form == "quat_xyzw":
         if degrees:
-            pose.fail('degrees="true" has no meaning for a quaternion; remove it')
+            pose.fail('degrees="true" has no meaning for a quaternion; remove it', "conflict")
         x, y, z, *quaternion = numbers(pose, 7)
         length = math.hypot(*quaternion)
         if not (math.isfinite(length) and length > 1e-100):
-            pose.fail("has a quaternion of length zero, which is no orientation; the identity is 0 0 0 1")
+            pose.fail(
+                "has a quaternion of length zero, which is no orientation; the identity is 0 0 0 1", "bad-placement"
+            )
         if abs(length - 1.0) > 1e-4:
-            pose.fail(f"has a quaternion of length {length:g}; give one of length one: x y z qx qy qz qw")
+            pose.fail(
+                f"has a quaternion of length {length:g}; give one of length one: x y z qx qy qz qw", "bad-placement"
+            )
         return Transform(from_quaternion(*(e / length for e in quaternion)).T, Vec3(x, y, z))
     if form != "euler_rpy":
         pose.fail(f'rotation_format="{shown(form, 40)}" is unknown; it is euler_rpy or quat_xyzw')

@@ -31,7 +31,10 @@ class Names:
                 element.fail(f'type="{shown(kind, 40)}" is no type of a virtual joint: {nearest_names(kind, _VIRTUAL)}')
             name = self.word(element, "name")
             if name in self._joints and name != BASE:
-                element.fail(f"{self._robot!r} has a joint {name!r} of its own; give the virtual joint another name")
+                element.fail(
+                    f"{self._robot!r} has a joint {name!r} of its own; give the virtual joint another name",
+                    "duplicate-name",
+                )
             self._joints[name] = _VIRTUAL[kind]
         self._groups = self._once(document.all("group"))
 
@@ -62,7 +65,8 @@ class Names:
         name = self.word(element, attribute)
         if name not in self._groups:
             element.fail(
-                f"{attribute}={shown(name, 80)!r}: this file has no such group; {nearest_names(name, self._groups)}"
+                f"{attribute}={shown(name, 80)!r}: this file has no such group; {nearest_names(name, self._groups)}",
+                "unknown-name",
             )
         return name
 
@@ -71,11 +75,15 @@ class Names:
         for element in elements:
             name = self.word(element, "name")
             if name in found:
-                element.fail(f"there is another group of this name in line {found[name].line}; rename one of them")
+                element.fail(
+                    f"there is another group of this name in line {found[name].line}; rename one of them",
+                    "duplicate-name",
+                )
             found[name] = element
         return found
 
     def _fail(self, element: Element, attribute: str, name: str, what: str, known: Iterable[str]) -> None:
         element.fail(
-            f"{attribute}={shown(name, 80)!r}: {self._robot!r} has no such {what}; {nearest_names(name, known)}"
+            f"{attribute}={shown(name, 80)!r}: {self._robot!r} has no such {what}; {nearest_names(name, known)}",
+            f"unknown-{what}",
         )

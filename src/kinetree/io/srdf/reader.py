@@ -38,11 +38,18 @@ def read_srdf(path: Path, robot: Model) -> Model:
     document = read_document(path, SHAPES)
     root = document.root
     if root.tag != "robot" or root.all("link") or root.all("joint"):
-        root.fail("this is no SRDF file: it must begin with <robot> and hold groups, states and pairs, not links")
+        root.fail(
+            "this is no SRDF file: it must begin with <robot> and hold groups, states and pairs, not links",
+            "unknown-format",
+        )
     if robot.extras.groups or robot.extras.named_states:
-        root.fail(f"{robot.name!r} has groups and named states already; load the robot from a file without them")
+        root.fail(
+            f"{robot.name!r} has groups and named states already; load the robot from a file without them", "conflict"
+        )
     if len(root.children) > MAX_RAW:
-        root.fail(f"there are {len(root.children):,} groups, states, pairs and others; the limit is {MAX_RAW:,}")
+        root.fail(
+            f"there are {len(root.children):,} groups, states, pairs and others; the limit is {MAX_RAW:,}", "too-large"
+        )
     names = Names(robot, root)
     reader = _Reader(names)
     extras = Extras(
@@ -103,7 +110,9 @@ class _Reader:
         while pending:
             rest = [name for name in pending if not settled.issuperset(found[name].groups)]
             if len(rest) == len(pending):
-                elements[rest[0]].fail(f"group {rest[0]!r} holds itself, through its subgroups {found[rest[0]].groups}")
+                elements[rest[0]].fail(
+                    f"group {rest[0]!r} holds itself, through its subgroups {found[rest[0]].groups}", "circle"
+                )
             settled.update(set(pending) - set(rest))
             pending = rest
         return tuple(found.values())
@@ -126,12 +135,14 @@ class _Reader:
             # Pinocchio and its files need no group.
             group = self._names.group(element, "group") if "group" in element.attributes else ""
             if (name, group) in found:
-                element.fail(f"there is another state {name!r} of the group {group!r}; rename one of them")
+                element.fail(
+                    f"there is another state {name!r} of the group {group!r}; rename one of them", "duplicate-name"
+                )
             values: dict[str, JointValues] = {}
             for child in element.all("joint"):
                 joint = self._names.joint(child, "name")
                 if joint in values:
-                    child.fail(f"state {name!r} has a second value for joint {joint!r}; remove one")
+                    child.fail(f"state {name!r} has a second value for joint {joint!r}; remove one", "repeated-element")
                 expected = self._names.values(joint)
                 if not expected:
                     self._fixed.append(f"{joint} in {name}")
@@ -157,7 +168,7 @@ class _Reader:
             x, y, z = numbers(child, "center", 3)
             radius = number(child, "radius")
             if radius < 0.0:
-                child.fail(f"radius={radius:g} is negative; give it as a positive number of metres")
+                child.fail(f"radius={radius:g} is negative; give it as a positive number of metres", "bad-number")
             found.append(Sphere((x, y, z), radius))
         if not found:
             element.lacks("sphere")

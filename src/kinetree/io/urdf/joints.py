@@ -14,7 +14,7 @@ from kinetree.io.urdf.placement import read_placement
 from kinetree.io.urdf.version import Version
 from kinetree.joints import Continuous, Fixed, Free, JointKind, Planar, Prismatic, Revolute
 from kinetree.model import Limits, Mimic, ModelBuilder
-from kinetree.model.problems import Problems
+from kinetree.model.problems import Problems, coded
 from kinetree.spatial import Transform
 
 __all__ = ["read_joint"]
@@ -179,4 +179,5 @@ def _mimic(mimic: Element | None, name: str, kind: JointKind, notes: Notes, *, e
         notes.add("<mimic> was left out, as asked: these joints move on their own", name)
         return None
     notes.add("joints that mimic another follow it and have no place in q and v", name)
-    return Mimic(mimic.text("joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))
+    with coded("bad-mimic"):
+        return Mimic(mimic.text("joint"), number(mimic, "multiplier", 1.0), number(mimic, "offset", 0.0))

@@ -13,8 +13,24 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import Port, Symbol, trace
-from kinetree.joints import Continuous, Fixed, Free, JointKind, JointMotion, Prismatic, Revolute
+from kinetree.expr import Graph, Port, Symbol, run_on_symbols
+from kinetree.joints import (
+    Continuous,
+    Cylindrical,
+    Euler,
+    ExponentialMap,
+    Fixed,
+    FloatingBase,
+    Free,
+    FreeRPY,
+    JointKind,
+    JointMotion,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Translation,
+)
 from kinetree.model.problems import STRICT, Problems
 from kinetree.model.specs import JointSpec, fault
 from kinetree.spatial import Motion, Subspace, Transform
@@ -23,6 +39,8 @@ __all__ = ["TRUSTED", "check_counts", "check_kinds"]
 
 TRUSTED = frozenset((Continuous, Fixed, Free, Prismatic, Revolute))
 """Kinds whose instances cannot be wrong; files have very many of them."""
+_CONSISTENT = TRUSTED | {Cylindrical, Euler, ExponentialMap, FloatingBase, FreeRPY, Planar, Spherical, Translation}
+"""Kinds with no numbers that could make their motion inconsistent: directions and signs at most."""
 _STEP = 1e-5
 _TOLERANCE = 1e-6
 _DEPENDENT = 1e-9
@@ -33,7 +51,7 @@ def check_kinds(joints: Sequence[JointSpec], problems: Problems = STRICT) -> Non
     """Check joints' kinds; each inconsistent one is an error of the first joint that has it."""
     checked: set[JointKind] = set()
     for joint in joints:
-        if type(joint.kind) not in TRUSTED and joint.kind not in checked:
+        if type(joint.kind) not in _CONSISTENT and joint.kind not in checked:
             checked.add(joint.kind)
             with problems.of():
                 _Check(joint).run()
@@ -144,7 +162,7 @@ class _Check:
         return result
 
     def _works_on_symbols(self) -> None:
-        """Trace it: `math.sin` and branches do not work on symbols."""
+        """Run it on symbols: `math.sin` and branches do not work on them."""
         kind = self._kind
 
         def one_sample(q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
@@ -152,7 +170,7 @@ class _Check:
             return [[*motion.X_J.r.components(), *_six(motion.c_J)]]
 
         try:
-            trace(one_sample, [Port("q", (kind.nq,)), Port("v", (kind.nv,))], [Port("x", (9,))], "calc")
+            run_on_symbols(Graph(), one_sample, [Port("q", (kind.nq,)), Port("v", (kind.nv,))], [Port("x", (9,))])
         except Exception as error:
             self._fail(
                 f"{self._where} does not work on symbols ({type(error).__name__}: {error}); use the functions of "
