@@ -41,6 +41,7 @@ from kinetree.algorithms.constrained_inverse_dynamics import (
     constrained_inverse_dynamics,
 )
 from kinetree.algorithms.constraint_rows import constraint_jacobian, constraint_motion
+from kinetree.algorithms.contact_dynamics import contact_dynamics
 from kinetree.algorithms.coriolis_matrix import coriolis_matrix, coriolis_matrix_of_links
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dependent_rows import are_many
@@ -132,6 +133,7 @@ __all__ = [
     "constraint_jacobian",
     "constraint_motion",
     "coordinate_rates",
+    "contact_dynamics",
     "coriolis_matrix",
     "coriolis_matrix_of_links",
     "crba",

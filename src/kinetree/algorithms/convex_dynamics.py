@@ -61,6 +61,14 @@ class Minimum(NamedTuple):
     """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M²)^½, a bound on the relative error ‖a - a*‖_M."""
     iterations: Scalar
 
+    def push(self, blocks: Sequence[Block]) -> list[Scalar]:
+        """Jᵀ f, in the order of v."""
+        total: list[Scalar] = [0.0] * len(self.acceleration)
+        for block, forces in zip(blocks, self.forces, strict=True):
+            for row, f in zip(block.J, forces, strict=True):
+                total = [x + j * f for x, j in zip(total, row, strict=True)]
+        return total
+
 
 def minimum_acceleration(
     M: Any, tau: Sequence[Scalar], blocks: Sequence[Block], guess: Sequence[Scalar] | None, effort: Effort

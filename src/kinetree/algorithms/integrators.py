@@ -8,6 +8,9 @@ Owren, "Commutator-free Lie group methods", Future Generation Computer Systems 1
 the right because v is in the bodies' own axes. Where displacements commute, this is the classical Runge-Kutta formula.
 A step ends in coordinates far from their singularities (`JointKind.rechart`).
 
+With contacts, limits and dry friction each stage solves a convex problem (convex_dynamics.py). Where friction acts at
+the end of the step, so does that problem's M: with D for the damping, M + h D.
+
 Under constraints each stage has the acceleration that they allow, and a step ends with a projection onto the states
 that satisfy them (`projected_state`), which leaves the order as it is.
 """
@@ -18,6 +21,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained_dynamics
+from kinetree.algorithms.contact_dynamics import contact_dynamics
+from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.momentum import mechanical_power
@@ -32,6 +37,8 @@ __all__ = ["INTEGRATORS", "Integrator", "Stage", "stage_acceleration", "stage_po
 Slots = Sequence[Sequence[Scalar]]
 Forces = Callable[[Slots], Mapping[int, Force]]
 """External forces at q, in the bodies' own coordinates."""
+Soft = Callable[[Tree, Slots, Slots, Scalar], Sequence[Block]]
+"""soft(tree, q, v, h): the soft constraints at a state, for a step of h."""
 State = tuple[Slots, Slots]
 """q and v, starting at slot 0, which is never read."""
 
@@ -73,12 +80,14 @@ def step(
     f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
+    soft: Soft | None = None,
 ) -> State:
     """The state after a step of dt, from slot 1 on; tau is constant over the step, and f_ext gives the forces at q."""
     past: list[Stage] = []
     for k in range(integrator.stages):
         at = integrator.state(tree, past, dt) if k else (q, v)
-        past.append(Stage(*at, stage_acceleration(tree, integrator, *at, tau, dt, f_ext, passive, limits)))
+        a = stage_acceleration(tree, integrator, *at, tau, dt, f_ext, passive, limits, soft=soft)
+        past.append(Stage(*at, a))
     q_next, v_next = integrator.state(tree, past, dt)
     return q_next[1:], v_next[1:]
 
@@ -95,11 +104,15 @@ def stage_acceleration(
     limits: bool = False,
     holds: Sequence[Hold] = (),
     rule: ConstraintRule | None = None,
+    soft: Soft | None = None,
 ) -> Any:
-    """The acceleration of a stage, under constraints if there is a rule for them."""
+    """The acceleration of a stage, under constraints if there is a rule for them, or with soft ones."""
     acting = driven(tree, q, v, tau, passive, limits)
     if integrator.brakes_at_the_end:
         tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    if soft is not None:
+        blocks = soft(tree, q, v, dt)
+        return tree.split(contact_dynamics(tree, q, v, acting, blocks, f_ext and f_ext(q)).acceleration, "nv")
     if rule is not None:
         nothing = [0.0] * sum(hold.size for hold in holds)
         found = constrained_dynamics(tree, holds, q, v, acting, f_ext and f_ext(q), nothing, rule)

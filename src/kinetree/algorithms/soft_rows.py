@@ -4,6 +4,10 @@ A row's rate is ẋ = J v, and its reference acceleration follows from it and fr
 is not active has D = 0. Rows of a contact are along its normal, then across it in two directions; then, for bodies that
 resist them, twisting about the normal and rolling about the two directions.
 
+Rows are compared with J q̈, without J̇ v. That depends on the coordinates: as in MuJoCo, the velocity of a free joint
+counts in axes that do not turn with the body, so that a body that flies freely with any spin has no such acceleration
+at its origin.
+
 Source: MuJoCo documentation, "Computation", sections on constraints; version 4. The Jacobians are those of relative
 motion (Featherstone, *Rigid Body Dynamics Algorithms* (2008), section 3.5).
 """
@@ -40,6 +44,8 @@ class Sight(NamedTuple):
     """From the world's coordinates to those of each body."""
     columns: Sequence[tuple[Motion, ...]]
     """The motion that each joint gives per unit rate, in the world's coordinates."""
+    drift: Sequence[Scalar]
+    """What q̈ lacks of the rate of v in axes that do not turn."""
 
 
 @record(frozen=True, slots=True)
@@ -63,7 +69,10 @@ def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:
     for j, _ in tree.outward:
         S = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).S
         columns[j] = tuple(X_0[j].back(s) for s in S.columns)
-    return Sight(tree, q, tree.numbers(qd[1:], "nv"), X_0, columns)
+    drift = tree.pieces()
+    for j, _ in tree.outward:
+        drift[j] = tree.joint[j].turning_rate(qd[j])
+    return Sight(tree, q, tree.numbers(qd[1:], "nv"), X_0, columns, tree.numbers(drift[1:], "nv"))
 
 
 def limits(sight: Sight, slot: int, lower: float, upper: float, margin: float, softness: Softness) -> list[Block]:
@@ -136,6 +145,7 @@ def contact(
             columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
     J = _rows(sight, columns, count)
     rates = [_dot(row, sight.v) for row in J]
+    drifts = [_dot(row, sight.drift) for row in J]
     r = point.distance - margin
     there = less(r, 0.0)
     d = softness.at(r)
@@ -143,9 +153,10 @@ def contact(
     reference = [softness.acceleration(rates[0], d, r)]
     cost: RowCost
     if friction is None:
-        return Block(J, reference, OneSided(select(there, 1.0 / R, 0.0)))
+        return Block(J, [reference[0] - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)))
     across = friction.softness or softness
     reference += [-((across if friction.is_elliptic else softness).damping * rate) for rate in rates[1:]]
+    reference = [a - drift for a, drift in zip(reference, drifts, strict=True)]
     mu = friction.coefficients
     if friction.is_elliptic:
         R_1 = R * (1.0 / friction.ratio)

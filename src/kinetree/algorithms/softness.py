@@ -31,7 +31,7 @@ class Softness:
     """d₀, d_w, w (the unit of the violation), midpoint, power."""
     inverse_inertia: float
     """A."""
-    period: float = 0.0
+    period: Scalar = 0.0
     """The shortest time constant, s: twice the time step, where that is enforced."""
 
     def at(self, r: Scalar) -> Scalar:
@@ -59,23 +59,25 @@ class Softness:
         return -(self.damping * rate) - self.stiffness * d * r
 
     @property
-    def stiffness(self) -> float:
+    def stiffness(self) -> Scalar:
         """K."""
-        time, ratio, d_w = *self._safe, self.impedance[1]
-        if time > 0.0:
-            return 1.0 / max(_LEAST, (d_w * time * ratio) ** 2)
-        return -time / max(_LEAST, d_w * d_w)
-
-    @property
-    def damping(self) -> float:
-        """B."""
-        time, ratio, d_w = *self._safe, self.impedance[1]
-        return 2.0 / max(_LEAST, d_w * time) if ratio > 0.0 else -ratio / max(_LEAST, d_w)
-
-    @property
-    def _safe(self) -> tuple[float, float]:
         time, ratio = self.reference
-        return (max(time, self.period) if time > 0.0 else time), ratio
+        d_w = self.impedance[1]
+        if time <= 0.0:
+            return -time / max(_LEAST, d_w * d_w)
+        root = d_w * ratio * maximum(time, self.period)
+        K: Scalar = 1.0 / maximum(root * root, _LEAST)
+        return K
+
+    @property
+    def damping(self) -> Scalar:
+        """B."""
+        time, ratio = self.reference
+        d_w = self.impedance[1]
+        if ratio <= 0.0:
+            return -ratio / max(_LEAST, d_w)
+        B: Scalar = 2.0 / maximum(d_w * maximum(time, self.period), _LEAST)
+        return B
 
 
 def _power(x: Scalar, power: float) -> Scalar:

@@ -121,7 +121,7 @@ class DerivedSpecialization(Specialization):
     def program(self) -> Program:
         """The derivative of the function written out, or of its loops where that would take long to compile."""
         base = self._base.program()
-        if self._base.definition.strategy.can_loop(self.model) and self._is_long(base):
+        if self._base.definition.strategy.can_loop(self.model, self.options) and self._is_long(base):
             base = self._base.looped()
         return self.derived.derivative_of(base)
 

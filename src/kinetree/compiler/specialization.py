@@ -164,9 +164,9 @@ class Specialization:
                 "the bodies behind it mass and inertia, or the joint an armature "
                 "(kinematics and inverse dynamics work as they are)"
             )
-        if self.unroll is False and not definition.strategy.loops:
+        if self.unroll is False and not definition.strategy.can_ever_loop(self.options):
             raise OptionError(f"{definition.name} cannot loop over bodies, it is always written out; leave out unroll")
-        if self.unroll is False and not definition.strategy.can_loop(self.model):
+        if self.unroll is False and not definition.strategy.can_loop(self.model, self.options):
             raise OptionError(
                 f"{definition.name} cannot loop over the bodies of {self.model.name!r}, whose joints share "
                 "coordinates: it is written out for such robots; leave out unroll"
@@ -190,7 +190,7 @@ class Specialization:
     @property
     def _may_loop(self) -> bool:
         """Whether loops over bodies may be chosen here."""
-        return self.unroll is None and self.definition.strategy.can_loop(self.model)
+        return self.unroll is None and self.definition.strategy.can_loop(self.model, self.options)
 
     @property
     def _most(self) -> int:
@@ -203,7 +203,7 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, decided before it is traced."""
-        if not self.definition.strategy.can_loop(self.model):
+        if not self.definition.strategy.can_loop(self.model, self.options):
             return False
         if self.definition.strategy.always_loops:
             return True

@@ -7,7 +7,7 @@ from kinetree.collision import Shape
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape"]
+__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape", "Unsupported"]
 
 
 @record(frozen=True, slots=True)
@@ -83,6 +83,16 @@ class TouchSpec:
 
 
 @record(frozen=True, slots=True)
+class Unsupported:
+    """Something of the robot's file that has no constraint here."""
+
+    what: str
+    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
+    name: str
+    reason: str
+
+
+@record(frozen=True, slots=True)
 class SoftConstraints:
     """All of them, in the order of the file."""
 
@@ -94,3 +104,5 @@ class SoftConstraints:
     """Whether friction cones are elliptic; otherwise they are pyramids."""
     friction_ratio: float = 1.0
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
+    unsupported: tuple[Unsupported, ...] = ()
+    """What the file has besides; without it the robot moves another way."""

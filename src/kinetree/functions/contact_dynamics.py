@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.algorithms.forward_dynamics import unbalanced
-from kinetree.algorithms.convex_dynamics import Block, Effort, minimum_acceleration
-from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
-from kinetree.collision import contacts
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TouchSpec
-from kinetree.contact.spec import TouchingShape
+from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
+from kinetree.functions.contact_options import contact_option, soft, soft_of, without_dry_friction
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.model import Model
+from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
-from kinetree.spatial import Force, Transform
+from kinetree.spatial import Force
 
 __all__ = ["ContactMotion", "contact_dynamics"]
 
@@ -34,77 +30,104 @@ class ContactMotion(NamedTuple):
 
     qdd: Array
     """Accelerations (…, nv)."""
+    forces: Array
+    """What contacts, limits, dry friction and couplings exert along the degrees of freedom (…, nv)."""
     error: Array
-    """A bound on the relative error of qdd, measured by the kinetic energy (…,)."""
+    """A bound on the relative error of qdd, as the kinetic energy measures it (…,)."""
     iterations: Array
-    """How many iterations the solver took (…,)."""
-
-
-def soft_blocks(model: Form, soft: SoftConstraints, q: Slots, v: Slots) -> list[Block]:
-    """All soft constraints at a state."""
-    robot = model.one_by_one
-    sight = seen(model.tree, q, v)
-    slot = {name: joint.slot for name, joint in robot.joints.items()}
-    blocks: list[Block] = []
-    for e in soft.couplings:
-        leader = None if e.joint2 is None else slot[e.joint2]
-        blocks.append(follower(sight, slot[e.joint1], leader, e.coefficients, e.reference, e.softness))
-    for f in soft.frictions:
-        blocks.append(dry_friction(sight, slot[f.joint], f.dof, f.loss, f.softness))
-    for x in soft.limits:
-        blocks += limits(sight, slot[x.joint], x.lower, x.upper, x.margin, x.softness)
-    for touch in soft.touches:
-        blocks += _touch(robot, soft, touch, sight)
-    return blocks
-
-
-def _touch(robot: Model, soft: SoftConstraints, touch: TouchSpec, sight: Sight) -> list[Block]:
-    (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    points = contacts(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
-    friction = None
-    if touch.dimension > 1:
-        reference = touch.friction_reference
-        own = replace(touch.softness, reference=reference) if any(reference) else None
-        friction = Friction(touch.friction[: touch.dimension - 1], soft.is_elliptic, soft.friction_ratio, own)
-    return [contact(sight, i, j, p, touch.margin, touch.softness, friction) for p in points]
-
-
-def _placed(robot: Model, side: TouchingShape, sight: Sight) -> tuple[int, Transform]:
-    if side.body is None:
-        return 0, side.placement
-    body = robot.bodies[side.body]
-    return body.slot, side.placement @ body.placement @ sight.X_0[body.slot]
+    """How many iterations were made (…,)."""
 
 
 def _contact_dynamics(
     model: Form, q: Slots, v: Slots, tau: Slots, guess: Slots, *,
-    passive: Sequence[str], limits: bool, contact: SoftConstraints, f_ext: Forces,
+    passive: Sequence[str], limits: bool, contact: SoftConstraints | None, f_ext: Forces,
 ) -> list[Scalar]:  # fmt: skip
-    tree = model.tree
-    acting = algorithms.driven(tree, q, v, tau, passive, limits)
-    blocks = soft_blocks(model, contact, q, v)
-    coupled = [[k for k in range(len(block.J[0])) if any(_is_there(row[k]) for row in block.J)] for block in blocks]
-    M = algorithms.crba(tree, q).sparse(coupled=coupled)
-    left = tree.joined(unbalanced(tree, q, v, acting, f_ext)[1:], "forces")
-    found = minimum_acceleration(M, left, blocks, tree.numbers(guess[1:], "nv"), Effort())
-    return [*found.acceleration, found.error, found.iterations]
-
-
-def _is_there(x: Scalar) -> bool:
-    return not (isinstance(x, float) and x == 0.0)
-
-
-def _contact_option(model: Model, value: Any) -> SoftConstraints:
-    return value
+    tree, rows = model.tree, soft(model, contact, passive)
+    acting = algorithms.driven(tree, q, v, tau, without_dry_friction(passive, contact), limits)
+    blocks = [] if rows is None else rows(tree, q, v, None)
+    start = tree.numbers(guess[1:], "nv")
+    found = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start)
+    return [*found.acceleration, *found.push(blocks), found.error, found.iterations]
 
 
 CONTACT_DYNAMICS = Definition(
     "contact_dynamics",
     (("q", "nq"), ("v", "nv"), ("tau", "forces"), ("guess", "nv")),
-    lambda model, _: (model.nv + 2,),
+    lambda model, _: (2 * model.nv + 2,),
     _contact_dynamics,
-    {"passive": passive_option, "limits": limits_option, "contact": _contact_option},
+    {"passive": passive_option, "limits": limits_option, "contact": contact_option},
+    optional=("guess",),
     takes_forces=True,
     divides_by_inertia=True,
-    strategy=Strategy(loops=False, is_dense=lambda *_: True),
+    regroups=True,
+    strategy=Strategy(loops=False, is_dense=lambda _model, _options: True),
 )
+
+
+@defined_by(CONTACT_DYNAMICS)
+def contact_dynamics(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ExternalForces | None = None,
+    *,
+    guess: ArrayLike | None = None,
+    passive: Passive = True,
+    limits: bool = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ContactMotion:
+    """Forward dynamics of a robot that touches things, and whose joints end at their limits.
+
+    What pushes is what the robot has: shapes that may touch each other or the world, position limits, dry friction and
+    soft couplings of joints. Each is a spring and a damper in accelerations, as stiff as its parameters say, and all of
+    them are the minimum of one strictly convex function, which Newton's method finds: MuJoCo's formulation, with
+    MuJoCo's parameters where the file has them and its defaults elsewhere. `kt.soft_constraints(robot)` lists them; see
+    docs/contact.md.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        tau: joint forces (…, nv); N·m, N.
+        f_ext: external wrenches, as for `aba`.
+        guess: an acceleration (…, nv) where the search may begin, such as that of the step before; it begins there if
+            that is better than without contacts. The result is the same to the error that is reported.
+        passive: which passive forces of the joints act besides tau, as for `aba`, but all of them by default. Dry
+            friction ("friction") sticks here.
+        limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
+        parameters: values that override some of the robot's parameters, as for `aba`. How hard contacts push follows
+            from the robot's own masses.
+        out: where to put the result, (…, 2 nv + 2), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after ten iterations.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
+        OptionError: there is no such passive force, or two shapes may touch whose contacts are not computed.
+
+    Derivatives (`kt.jvp`, `kt.vjp`, `kt.jacobian`) are those of the implicit function at the solution, in one more
+    solution with the same matrix; where a contact begins, ends or starts to slide they are those of one side.
+
+    Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints" (2014); MuJoCo's
+    documentation, "Computation".
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.zoo.load("cart_pole")
+    >>> beyond = [robot.upper[0] + 0.01, 0.0]
+    >>> bool(kt.contact_dynamics(robot, beyond, [0.0, 0.0], [0.0, 0.0]).qdd[0] < -1.0)
+    True
+    """
+    model = check_robot(robot)
+    options: dict[str, Any] = {**switched_on(model, passive, limits), "contact": soft_of(model)}
+    start = np.zeros(model.nv) if guess is None else guess
+    arguments = (q, v, tau, start)
+    flat = run(
+        CONTACT_DYNAMICS, model, arguments, f_ext=f_ext, parameters=parameters, out=out, threads=threads, **options
+    )
+    n = model.nv
+    return ContactMotion(flat[..., :n], flat[..., n : 2 * n], flat[..., 2 * n], flat[..., 2 * n + 1])

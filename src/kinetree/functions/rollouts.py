@@ -13,14 +13,16 @@ from numpy.typing import ArrayLike
 from kinetree import algorithms
 from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.functions.contact_options import contact_option, contact_switch, is_written_out, soft, without_dry_friction
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.integrator_options import Integrator, integrator_option
+from kinetree.contact import SoftConstraints
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -43,10 +45,12 @@ def _step(
     integrator: str,
     passive: Sequence[str],
     limits: bool,
+    contact: SoftConstraints | None,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> tuple[Slots, Slots]:
-    method = algorithms.INTEGRATORS[integrator]
-    return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, passive, limits)
+    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive)
+    forces = without_dry_friction(passive, contact)
+    return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, forces, limits, rows)
 
 
 def _steps(_: Model, value: Any) -> Hashable:
@@ -67,11 +71,18 @@ ROLLOUT = Definition(
     (("q", "nq"), ("v", "nv"), ("tau", "forces")),
     (),
     _step,
-    {"integrator": integrator_option, "passive": passive_option, "limits": limits_option, "steps": _steps},
+    {
+        "integrator": integrator_option,
+        "passive": passive_option,
+        "limits": limits_option,
+        "contact": contact_option,
+        "steps": _steps,
+    },
     takes_forces=True,
     divides_by_inertia=True,
     is_step=True,
     regroups=True,
+    strategy=Strategy(loops=is_written_out),
 )
 _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
 """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
@@ -94,6 +105,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
+    contact: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -117,6 +129,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
+    contact: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -140,6 +153,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
+    contact: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -176,6 +190,8 @@ def rollout(
             friction, and with both it must resolve springs; `kt.simulate` divides its steps where it must, a rollout
             does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
+        contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
+            if it is among the passive forces, then sticks as well.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -211,8 +227,8 @@ def rollout(
     if isinstance(tau, Program):
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
-            control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, parameters=parameters,
-            out=out, threads=threads,
+            control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
+            parameters=parameters, out=out, threads=threads,
         )  # fmt: skip
     _refuse_what_controllers_take(
         tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
@@ -222,7 +238,7 @@ def rollout(
         raise ShapeError(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), one row per step"
         )
-    switches = switched_on(model, passive, limits)
+    switches = switched_on(model, passive, limits) | contact_switch(model, contact)
     some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it
     into = out if some is tau else None
     states = run(

@@ -113,6 +113,10 @@ class JointKind(ABC):
         """q̇, the derivatives of the coordinates, at the velocity v."""
         return list(v)
 
+    def turning_rate(self, v: Sequence[Any]) -> list[Any]:
+        """What q̈ lacks of the rate of v in axes that do not turn: ω x v of translations in the moving side's axes."""
+        return [0.0] * self.nv
+
     def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
         """Derivatives of `integrate(q, v)` with respect to a displacement of q and to v: two nv by nv matrices."""
         return scaled_identity(self.nv, 1.0), scaled_identity(self.nv, 1.0)

@@ -48,6 +48,9 @@ class Free(PositionAndQuaternion):
         moved = position + from_quaternion(*rotation) @ translation_exp(w, Vec3(*v[:3]))
         return [*moved.components(), *turned(rotation, w)]
 
+    def turning_rate(self, v: Sequence[Any]) -> list[Any]:
+        return [*Vec3(*v[3:]).cross(Vec3(*v[:3])).components(), 0.0, 0.0, 0.0]
+
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         moved, w = _motion_between(q0, q1)
         return [*translation_log(w, moved).components(), *w.components()]

@@ -1,0 +1,42 @@
+"""Forward dynamics with contacts, limits and dry friction: the convex problem at a state.
+
+    a* = argmin ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref),    M a₀ = τ - h
+
+Sources: as convex_dynamics.py; M by crba.py, h by rnea.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kinetree.algorithms.convex_dynamics import Block, Effort, Minimum, minimum_acceleration
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.forward_dynamics import unbalanced
+from kinetree.expr import Scalar, is_zero
+from kinetree.spatial import Force
+from kinetree.tree import Tree
+
+__all__ = ["contact_dynamics"]
+
+Pieces = Sequence[Sequence[Scalar]]
+
+
+def contact_dynamics(
+    tree: Tree,
+    q: Pieces,
+    qd: Pieces,
+    tau: Pieces,
+    blocks: Sequence[Block],
+    f_ext: Mapping[int, Force] | None = None,
+    guess: Sequence[Scalar] | None = None,
+    effort: Effort | None = None,
+) -> Minimum:
+    """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start."""
+    M = crba(tree, q).sparse(coupled=[_moved(block) for block in blocks])
+    left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
+    return minimum_acceleration(M, left, blocks, guess, effort or Effort())
+
+
+def _moved(block: Block) -> list[int]:
+    """The degrees of freedom, by their places in v, that a block has to do with."""
+    return [k for k in range(len(block.J[0])) if any(not is_zero(row[k]) for row in block.J)]

@@ -1,0 +1,114 @@
+"""The option `contact`: whether a robot's contacts, limits and dry friction act; and their rows at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
+from kinetree.algorithms.softness import Softness
+from kinetree.collision import contacts
+from kinetree.compiler.definition import Slots
+from kinetree.compiler.forms.form import Form
+from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec, soft_constraints
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+from kinetree.model import Model
+from kinetree.model.by_identity import ByIdentity
+from kinetree.spatial import Transform
+from kinetree.tree import Tree
+
+__all__ = ["contact_option", "contact_switch", "is_written_out", "soft", "soft_of", "without_dry_friction"]
+
+_KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
+
+
+def contact_option(model: Model, value: Any) -> SoftConstraints | None:
+    """The soft constraints of a robot, or None where they do not act."""
+    if value is None or value is False or isinstance(value, SoftConstraints):
+        return value or None
+    if value is True:
+        return soft_of(model)
+    raise OptionError(f"contact is True or False, not {value!r:.60}")
+
+
+def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
+    """The option in a call, if it is not the usual one."""
+    found = contact_option(model, value)
+    return {} if found is None else {"contact": found}
+
+
+def soft_of(model: Model) -> SoftConstraints:
+    """The soft constraints of a robot, made once."""
+    if model not in _KNOWN:
+        _KNOWN[model] = soft_constraints(model)
+    return _KNOWN[model]
+
+
+def is_written_out(options: Mapping[str, Any]) -> bool:
+    """Whether bodies can be gone through in loops: not with contacts."""
+    return options.get("contact") is None
+
+
+def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | None) -> Sequence[str]:
+    """The passive forces that remain forces: dry friction is a row, where there are rows."""
+    return passive if constraints is None else [name for name in passive if name != "friction"]
+
+
+def soft(
+    model: Form, constraints: SoftConstraints | None, passive: Sequence[str]
+) -> Callable[[Tree, Slots, Slots, Scalar], Sequence[Block]] | None:
+    """The rows at a state, for a step of some length; dry friction is among them if it is among the passive forces."""
+    if constraints is None:
+        return None
+    if "friction" not in passive:
+        constraints = replace(constraints, frictions=())
+    return partial(_blocks, model, constraints)
+
+
+def _blocks(
+    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar | None
+) -> list[Block]:
+    robot, sight = model.one_by_one, seen(tree, q, v)
+    slot = {name: joint.slot for name, joint in robot.joints.items()}
+
+    def timed(own: Softness) -> Softness:
+        """Its shortest time constant is twice the step, if it has one."""
+        return own if dt is None or own.period == 0.0 else replace(own, period=2.0 * dt)
+
+    blocks = [
+        follower(
+            sight, slot[c.joint1], None if c.joint2 is None else slot[c.joint2], c.coefficients, c.reference,
+            timed(c.softness),
+        )
+        for c in constraints.couplings
+    ]  # fmt: skip
+    blocks += [dry_friction(sight, slot[f.joint], f.dof, f.loss, timed(f.softness)) for f in constraints.frictions]
+    for x in constraints.limits:
+        blocks += limits(sight, slot[x.joint], x.lower, x.upper, x.margin, timed(x.softness))
+    for touch in constraints.touches:
+        blocks += _touch(robot, constraints, touch, sight, timed)
+    return blocks
+
+
+def _touch(
+    robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, timed: Callable[[Softness], Softness]
+) -> list[Block]:
+    (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
+    points = contacts(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
+    own, friction = timed(touch.softness), None
+    if touch.dimension > 1:
+        across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None
+        coefficients = touch.friction[: touch.dimension - 1]
+        friction = Friction(coefficients, all_of_it.is_elliptic, all_of_it.friction_ratio, across)
+    return [contact(sight, i, j, point, touch.margin, own, friction) for point in points]
+
+
+def _placed(robot: Model, side: TouchingShape, sight: Sight) -> tuple[int, Transform]:
+    if side.body is None:
+        return 0, side.placement
+    body = robot.bodies[side.body]
+    return body.slot, side.placement @ body.placement @ sight.X_0[body.slot]
