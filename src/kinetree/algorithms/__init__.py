@@ -62,7 +62,7 @@ from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_ma
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import INTEGRATORS, Stage, stage_acceleration, stage_powers, step
+from kinetree.algorithms.integrators import INTEGRATORS, Stage, pushed_stage, stage_acceleration, stage_powers, step
 from kinetree.algorithms.jacobian import (
     aligned_columns,
     bodies_seen,
@@ -132,8 +132,8 @@ __all__ = [
     "constraint_errors",
     "constraint_jacobian",
     "constraint_motion",
-    "coordinate_rates",
     "contact_dynamics",
+    "coordinate_rates",
     "coriolis_matrix",
     "coriolis_matrix_of_links",
     "crba",
@@ -175,6 +175,7 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "projected_state",
+    "pushed_stage",
     "relative_jacobian",
     "relative_motion",
     "relative_velocity",

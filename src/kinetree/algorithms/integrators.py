@@ -32,7 +32,7 @@ from kinetree.spatial import Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 
-__all__ = ["INTEGRATORS", "Integrator", "Stage", "stage_acceleration", "stage_powers", "step"]
+__all__ = ["INTEGRATORS", "Integrator", "Stage", "pushed_stage", "stage_acceleration", "stage_powers", "step"]
 
 Slots = Sequence[Sequence[Scalar]]
 Forces = Callable[[Slots], Mapping[int, Force]]
@@ -107,17 +107,37 @@ def stage_acceleration(
     soft: Soft | None = None,
 ) -> Any:
     """The acceleration of a stage, under constraints if there is a rule for them, or with soft ones."""
+    if soft is not None:
+        return pushed_stage(tree, integrator, q, v, tau, dt, soft, f_ext, passive, limits)[0]
     acting = driven(tree, q, v, tau, passive, limits)
     if integrator.brakes_at_the_end:
         tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
-    if soft is not None:
-        blocks = soft(tree, q, v, dt)
-        return tree.split(contact_dynamics(tree, q, v, acting, blocks, f_ext and f_ext(q)).acceleration, "nv")
     if rule is not None:
         nothing = [0.0] * sum(hold.size for hold in holds)
         found = constrained_dynamics(tree, holds, q, v, acting, f_ext and f_ext(q), nothing, rule)
         return tree.split(found.motion, "nv")
     return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext and f_ext(q)))
+
+
+def pushed_stage(
+    tree: Tree,
+    integrator: Integrator,
+    q: Slots,
+    v: Slots,
+    tau: Slots,
+    dt: Scalar,
+    soft: Soft,
+    f_ext: Forces | None = None,
+    passive: Collection[str] = (),
+    limits: bool = False,
+) -> tuple[Any, Any]:
+    """The acceleration of a stage with soft constraints, and what these push along the joints."""
+    acting = driven(tree, q, v, tau, passive, limits)
+    blocks = soft(tree, q, v, dt)
+    if integrator.brakes_at_the_end:
+        tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    found = contact_dynamics(tree, q, v, acting, blocks, f_ext and f_ext(q))
+    return tree.split(found.acceleration, "nv"), tree.split(found.push(blocks), "forces")
 
 
 def stage_powers(
@@ -131,10 +151,19 @@ def stage_powers(
     f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
+    push: Slots | None = None,
 ) -> tuple[Scalar, Scalar]:
-    """The power of motors and external forces, and the power lost to friction, of a stage with acceleration a."""
+    """The power of motors and external forces, and the power lost to friction, of a stage with acceleration a.
+
+    What soft constraints push along the joints (`push`) counts as lost, though their springs give some of it back; it
+    acts at the mean velocity, since an impact changes the velocity within one step.
+    """
     at = _sum(tree, (1.0, v), (dt, a)) if integrator.brakes_at_the_end else v
     given, lost = power(tree, v, at, tau, passive, limits)
+    if push is not None:
+        for i, _ in tree.outward:
+            for f, x, y in zip(push[i], v[i], at[i], strict=True):
+                lost = lost - f * (0.5 * (x + y))
     forces = f_ext and f_ext(q)
     return given + mechanical_power(tree, q, at, tree.at_rest(), forces) if forces else given, lost
 

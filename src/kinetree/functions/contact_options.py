@@ -15,13 +15,13 @@ from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec, soft_constraints
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, is_zero
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Transform
 from kinetree.tree import Tree
 
-__all__ = ["contact_option", "contact_switch", "is_written_out", "soft", "soft_of", "without_dry_friction"]
+__all__ = ["contact_option", "contact_switch", "is_without_contact", "soft", "soft_of", "without_dry_friction"]
 
 _KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
 
@@ -48,7 +48,7 @@ def soft_of(model: Model) -> SoftConstraints:
     return _KNOWN[model]
 
 
-def is_written_out(options: Mapping[str, Any]) -> bool:
+def is_without_contact(options: Mapping[str, Any]) -> bool:
     """Whether bodies can be gone through in loops: not with contacts."""
     return options.get("contact") is None
 
@@ -70,14 +70,14 @@ def soft(
 
 
 def _blocks(
-    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar | None
+    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar
 ) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
     slot = {name: joint.slot for name, joint in robot.joints.items()}
 
     def timed(own: Softness) -> Softness:
-        """Its shortest time constant is twice the step, if it has one."""
-        return own if dt is None or own.period == 0.0 else replace(own, period=2.0 * dt)
+        """Its shortest time constant is twice the step, if it has one; without a step that of the robot's options."""
+        return own if is_zero(dt) or is_zero(own.period) else replace(own, period=2.0 * dt)
 
     blocks = [
         follower(

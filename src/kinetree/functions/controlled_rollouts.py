@@ -13,6 +13,7 @@ from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
+from kinetree.functions.contact_options import contact_switch
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.drives import Passive, switched_on
@@ -54,6 +55,7 @@ def controlled_rollout(
     integrator: str,
     passive: Passive,
     limits: bool,
+    contact: bool,
     parameters: Inputs | None,
     out: Array | None,
     threads: int | None,
@@ -79,8 +81,9 @@ def controlled_rollout(
     period = 1 if control_dt is None else _period(control_dt, seconds)
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
     integrator_option(robot, integrator)
+    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
     setting = Controlled(
-        str(integrator), tuple(switched_on(robot, passive, limits).items()), tuple(forces), tuple(given),
+        str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_tau=False, constraints=(), dtype=dtype.name,
     )  # fmt: skip
     loop = controlled(robot, controller, setting)

@@ -15,14 +15,20 @@ from kinetree.compiler.arguments import check_out
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
-from kinetree.functions.contact_options import contact_option, contact_switch, is_written_out, soft, without_dry_friction
+from kinetree.functions.contact_options import (
+    contact_option,
+    contact_switch,
+    is_without_contact,
+    soft,
+    without_dry_friction,
+)
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.integrator_options import Integrator, integrator_option
-from kinetree.contact import SoftConstraints
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -82,7 +88,7 @@ ROLLOUT = Definition(
     divides_by_inertia=True,
     is_step=True,
     regroups=True,
-    strategy=Strategy(loops=is_written_out),
+    strategy=Strategy(loops=is_without_contact),
 )
 _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
 """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""

@@ -16,8 +16,16 @@ from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, ERRORS, held, row_count
+from kinetree.functions.contact_options import (
+    contact_option,
+    contact_switch,
+    is_without_contact,
+    soft,
+    without_dry_friction,
+)
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model
@@ -32,6 +40,8 @@ _RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
 _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
+_WITH_CONTACT = {**_OPTIONS, "contact": contact_option}
+_LOOPS = Strategy(loops=is_without_contact)
 
 
 def _steps(
@@ -47,11 +57,16 @@ def _steps(
     limits: bool,
     f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
+    contact: SoftConstraints | None = None,
     held: Sequence[Hold] = (),
 ) -> tuple[Slots, Slots, list[Scalar]]:
     tree, method, rule = model.tree, algorithms.INTEGRATORS[integrator], _RULE if held else None
+    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
+        if rows is not None:
+            a, push = algorithms.pushed_stage(tree, method, q, v, tau, dt, rows, f_ext, passive, limits)
+            return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits, push)
         a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits, held, rule)
         return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits)
 
@@ -86,12 +101,17 @@ def _evaluation(
     passive: Sequence[str],
     limits: bool,
     f_ext: Mapping[int, Force],
+    contact: SoftConstraints | None = None,
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
     tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
-    rule = _RULE if held else None
-    a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
-    powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits)
+    rule, push = _RULE if held else None, None
+    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
+    if rows is None:
+        a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
+    else:
+        a, push = algorithms.pushed_stage(tree, method, q, v, tau, h, rows, lambda _: f_ext, passive, limits)
+    powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits, push)
     return [*tree.numbers(a[1:], "nv"), *powers]
 
 
@@ -112,23 +132,25 @@ STEPS = Definition(
     (_Q, _V, ("exchanged", 2), _TAU),
     (),
     _steps,
-    _OPTIONS,
+    _WITH_CONTACT,
     takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
     is_step=True,
     state=3,
     loops_over_stages=True,
+    strategy=_LOOPS,
 )
 EVALUATION = Definition(
     "simulate",
     (_Q, _V, _TAU, _DT),
     lambda model, _: (model.nv + 2,),
     _evaluation,
-    _OPTIONS,
+    _WITH_CONTACT,
     takes_forces=True,
     divides_by_inertia=True,
     regroups=True,
+    strategy=replace(_LOOPS, is_dense=lambda _, options: not is_without_contact(options)),
 )
 
 
@@ -145,6 +167,7 @@ def steps(
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
+    contact: bool = False,
     out: Array | None = None,
 ) -> Array:
     """The states after each of T steps, as `rollout` takes them, with the energy exchanged until then.
@@ -160,12 +183,13 @@ def steps(
         integrator: as for `rollout`.
         passive: as for `rollout`.
         limits: as for `rollout`.
+        contact: as for `rollout`.
         out: where to put the result.
 
     Returns:
         [q, v, work, loss] (…, T, nq + nv + 2). The stages run in a loop, so one stage's arithmetic is compiled once.
     """
-    switches = switched_on(robot, passive, limits)
+    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
     return run(STEPS, robot, (q, v, exchanged, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
 
 
@@ -181,11 +205,12 @@ def evaluation(
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
+    contact: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:
     """What one stage of a step of dt (…, 1) evaluates: [acceleration, power that enters, loss] (…, nv + 2)."""
-    switches = switched_on(robot, passive, limits)
+    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
     return run(
         EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, integrator=integrator,
         **switches,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.functions.constrained import constrained_dynamics
+from kinetree.functions.contact_dynamics import contact_dynamics
 from kinetree.functions.dynamics import aba
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.sim.motion import Setting
@@ -27,6 +28,8 @@ def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
     forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
+    if setting.contact is not None:
+        return contact_dynamics(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters).qdd
     if not setting.held:
         return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)
     held = [_without_gains(constraint) for constraint in setting.held]

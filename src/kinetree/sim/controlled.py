@@ -84,7 +84,8 @@ class ProgramMotion:
         robot, shape = setting.robot, setting.shape
         self._setting, self._period, self._count = setting, period, count
         constraints = ALL.without(setting.held) if setting.held else ()
-        switches = {name: x for name, x in (("passive", tuple(setting.passive)), ("limits", setting.limits)) if x}
+        asked = {"passive": tuple(setting.passive), "limits": setting.limits, "contact": setting.contact}
+        switches = {name: x for name, x in asked.items() if x}
         self._loop = controlled(
             robot, controller,
             Controlled(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
+from kinetree.contact import SoftConstraints
 from kinetree.functions.constraint_options import ALL, ERRORS
 from kinetree.functions.steps import HELD_STEP, HeldStep, evaluation, stage_state, steps
 from kinetree.model import Model
@@ -42,6 +43,8 @@ class Setting:
     parameters: Mapping[str, Array]
     held: tuple[Constraint, ...]
     """Constraints, every contact with a place."""
+    contact: SoftConstraints | None = None
+    """What pushes softly: contacts, limits, dry friction; None if nothing does."""
 
     @property
     def gravity(self) -> Array:
@@ -57,7 +60,8 @@ class Setting:
     def options(self) -> dict[str, Any]:
         """The options of the functions of a step."""
         constraints = {"constraints": self.held} if self.held else {}
-        return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints}
+        contact = {} if self.contact is None else {"contact": self.contact}
+        return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints, **contact}
 
 
 class Motion(Protocol):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
 from kinetree.functions.constraint_options import Constraints, first_sample
+from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
@@ -72,9 +73,10 @@ def simulate(
     arguments: Mapping[str, ArrayLike] | None = None,
     rows: Mapping[str, ArrayLike] | None = None,
     state: Mapping[str, ArrayLike] | None = None,
-    integrator: str = "rk4",
+    integrator: str | None = None,
     passive: Passive = True,
     limits: bool = False,
+    contact: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectory:
@@ -113,8 +115,13 @@ def simulate(
     first: q is (…, steps + 1, nq); a controller gets q (…, nq) and returns (…, nv); `motion[k]` is the trajectory of
     one of the motions, to plot for example. Each is the same as alone.
 
-    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost) or "semi_implicit_euler"
-    (order one, with friction taken implicitly: steady however stiff friction is); the steps are those of `rollout`.
+    With `contact=True` the robot's shapes touch each other and the world, its joints end at their limits, and dry
+    friction sticks, as in `contact_dynamics`; what contacts take from the energy is part of the trajectory's `loss`.
+    Constraints cannot hold at the same time.
+
+    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost; the default without contacts)
+    or "semi_implicit_euler" (order one, with friction taken implicitly: steady however stiff friction is; the default
+    with contacts); the steps are those of `rollout`.
     Steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
     hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`.
 
@@ -150,6 +157,13 @@ def simulate(
     steps = step_count(duration, dt)
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
+    soft = contact_option(robot, contact)
+    if soft is not None and constraints is not None:
+        raise OptionError(
+            "simulate: contact=True and constraints= cannot act at the same time yet; leave one of them out"
+        )
+    if integrator is None:
+        integrator = "rk4" if soft is None else "semi_implicit_euler"
     integrator_option(robot, integrator)
     integrator, dt = str.__str__(integrator), float(dt)
     if control_dt is not None and not callable(tau):
@@ -176,7 +190,7 @@ def simulate(
         )
     q, v = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v))
     held = held_frames(robot, constraints, q, v, given)
-    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held)
+    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft)
     motion: Motion
     recorded: Mapping[str, Array] = {}
     began = time.perf_counter()
