@@ -218,7 +218,7 @@ def test_every_truncation_of_a_file_is_refused(tmp_path: Path) -> None:
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(kt.ModelError, match=r"nowhere.urdf: cannot be read: No such file"):
         kt.load(tmp_path / "nowhere.urdf")
-    with pytest.raises(kt.ModelError, match="this is a folder; give the path of a robot file"):
+    with pytest.raises(kt.ModelError, match="this is a folder; give the path of a file"):
         kt.load(tmp_path)
     with pytest.raises(kt.ModelError, match="cannot be read: embedded null byte"):
         kt.load("a\0b.urdf")
