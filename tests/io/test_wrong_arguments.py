@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import typing
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from tests.io.arm import ARM, write
 READING: list[Callable[..., Any]] = [kt.load, kt.check, kt.compare]
 PATHS = {
     "": "the path of the robot file is empty; give the path of a file",
-    "a\0b.urdf": r"'a\\x00b.urdf' is no path: it holds a null character",
+    "a\0b.urdf": r"'a\\x00b.urdf' is not a path: it holds a null character",
     "https://robots.org/arm.urdf": "https://robots.org/arm.urdf is an address: nothing is fetched; download the file",
     "file:///arm.urdf": "give the path itself, without file://",
     "package://arm/arm.urdf": "give the path of the file; package:// is for meshes inside robot files",
@@ -98,3 +100,19 @@ def test_suffixes_of_other_files(tmp_path: Path, suffix: str) -> None:
 def test_xml_is_no_text_form() -> None:
     with pytest.raises(kt.ModelError, match="this is XML; write it to a file and load that"):
         kt.from_text(f"\n{ARM}")
+
+
+def test_every_form_of_load_has_the_options_of_check_and_compare() -> None:
+    """The forms of `kt.load` that type checkers see repeat its options, and so do the other functions."""
+    own = inspect.signature(kt.load).parameters
+    for form in typing.get_overloads(kt.load):
+        parameters = inspect.signature(form).parameters
+        assert list(parameters) == list(own)
+        assert all(parameters[name].annotation == own[name].annotation for name in own if name != "repair")
+        assert all(parameters[name].default == own[name].default for name in own if name != "repair")
+    checked, compared = (inspect.signature(function).parameters for function in (kt.check, kt.compare))
+    assert set(own) - set(checked) == {"repair"}
+    assert set(own) - set(compared) == {"path", "repair", "gravity", "kinds"}
+    for name in set(own) - {"path", "repair"}:
+        assert checked[name] == own[name]
+        assert name not in compared or compared[name] == own[name]

@@ -87,7 +87,7 @@ class Loading:
     mimic: bool = True
 
     def settings(self) -> dict[str, Any]:
-        """The same as options of `kt.load`, without the source. Raises a usage error for what is no argument."""
+        """The same as options of `kt.load`, without the source. Raises a usage error for a wrong argument of xacro."""
         return {
             "floating_base": self.floating_base, "mimic": self.mimic, "package_roots": tuple(self.package_root or ()),
             "ros_packages": self.ros_packages, "srdf": self.srdf,

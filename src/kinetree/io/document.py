@@ -447,7 +447,7 @@ class _Parser:
 
 
 def _about_token(text: bytes, place: int) -> str:
-    """What stands where it cannot, and what was probably meant."""
+    """The text that is not possible at a place, and what was probably meant."""
     before = text[max(place - 200, 0) : place]
     seen = shown(text[place : place + 200].decode("utf-8", "replace").partition("\n")[0], 40)
     if before.endswith((b'"', b"'")) and seen[:1].isalpha():
@@ -459,7 +459,7 @@ def _about_token(text: bytes, place: int) -> str:
     elif seen.startswith("<"):
         advice = "write &lt; for the sign <"
     else:
-        advice = "only XML's own signs can stand there"
+        advice = "only XML's own signs are possible there"
     return f" at {seen!r}; {advice}"
 
 

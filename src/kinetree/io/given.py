@@ -28,7 +28,7 @@ def check_path(function: str, path: Any) -> None:
     if not text:
         raise ModelError("the path of the robot file is empty; give the path of a file")
     if "\0" in text:
-        raise ModelError(f"{text!r:.80} is no path: it holds a null character")
+        raise ModelError(f"{text!r:.80} is not a path: it holds a null character")
     scheme, sign, _ = text.partition(":/")
     if sign and scheme in _SCHEMES and not os.path.lexists(text):
         raise ModelError(f"{text:.200} is an address: {_SCHEMES[scheme]}")
