@@ -89,7 +89,8 @@ def _descended(best: tuple[float, float, float], least: float, R: Mat3) -> tuple
     """The best that is found by a few steps of one last digit in any of the angles together."""
     for _ in range(_STEPS):
         start = best
-        for candidate in product(*((angle, *_next_to(angle)) for angle in start)):
+        roll, pitch, yaw = start
+        for candidate in product(_around(roll), _around(pitch), _around(yaw)):
             error = _distance(candidate, R)
             if error < least:
                 best, least = candidate, error
@@ -100,8 +101,8 @@ def _descended(best: tuple[float, float, float], least: float, R: Mat3) -> tuple
     return best
 
 
-def _next_to(x: float) -> tuple[float, float]:
-    return math.nextafter(x, math.inf), math.nextafter(x, -math.inf)
+def _around(x: float) -> tuple[float, float, float]:
+    return x, math.nextafter(x, math.inf), math.nextafter(x, -math.inf)
 
 
 def _angles(R: Mat3) -> Iterator[tuple[float, float, float]]:
