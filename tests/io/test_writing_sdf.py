@@ -264,3 +264,11 @@ def test_what_is_written_with_losses_is_read_again(name: str) -> None:
     assert [loss.split("'")[1] for loss in changed] == (
         ["RShoulderYawLink", "RElbowYawLink"] if name == "romeo_small" else []
     )
+
+
+def test_a_joint_away_from_its_link_comes_back_exactly() -> None:
+    after = kt.placement((1.485, 1.491, -0.972), rpy=(1.988, 0.0, 0.0))
+    robot = one_joint(kt.Placed(kt.Helical([-0.99, 0.02, 0.125], 0.12), after), placement=TURNED)
+    kind = came_back(robot, ".sdf").joints["j"].kind
+    assert isinstance(kind, kt.Placed)
+    assert kind.after == after
