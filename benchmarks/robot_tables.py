@@ -4,6 +4,7 @@
 
 A file is compared by `kt.compare`: masses, inertias, placements, M(q) and bias forces at random states, joint for
 joint. The files are those of the packages in `WHEELS` that are installed; PACKAGE=FOLDER adds those of an unpacked one.
+What the page has about the others stays.
 The page lists the worst error in parts of each quantity's scale, or where and why the two part, or why a file is
 refused and whether the other library refuses it, too.
 """
@@ -66,12 +67,15 @@ def main() -> None:
     names = ("kinetree", "pin", "mujoco")
     versions = ", ".join(f"{name} {version(name)}" for name in names)
     introduction = textwrap.fill(INTRODUCTION.format(versions=versions, samples=given.samples).strip(), 120)
+    before = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
     summary: list[str] = []
     sections: list[str] = []
     for package, format in WHEELS.items():
         folder = Path(folders[package]) if package in folders else installed(package)
         if folder is None:
-            print(f"{package} is not installed")
+            print(f"{package} is not installed; what the page has about it stays")
+            summary += [line for line in before if line.startswith(f"| {package} ")]
+            sections += [part for part in "\n".join(before).split("\n\n## ") if part.startswith(f"{package} ")]
             continue
         title = f"{package} {version_in(folder) if package in folders else version(package)}".strip()
         files = sorted(robot_files(folder, format))
@@ -83,8 +87,9 @@ def main() -> None:
         sections.append(section(title, format, rows))
         if format == "URDF":
             sections.append(mujoco_section(title, files, folder))
-        parts = ["# Robot files of the wheels, beside other libraries\n", introduction + "\n", SUMMARY, *summary]
-        PAGE.write_text("\n".join([*parts, "", *sections]), encoding="utf-8")
+    head = ["# Robot files of the wheels, beside other libraries\n", introduction + "\n", SUMMARY, *summary]
+    text = "\n\n## ".join(["\n".join(head), *(part.strip() for part in sections)])
+    PAGE.write_text(text + "\n", encoding="utf-8")
 
 
 SUMMARY = """| package | format | beside | files | equal | different | the other cannot read | refused |
@@ -199,7 +204,7 @@ def section(package: str, format: str, rows: Sequence[Sequence[str]]) -> str:
     library = LIBRARIES[PEERS[format]]
     headings = ["file", "degrees of freedom", "mass, kg", *GROUPS, f"beside {library}"]
     lines = [
-        f"## {package}: {format} beside {library}\n",
+        f"{package}: {format} beside {library}\n",
         f"{len(rows)} files, of which {equal} are equal.\n",
         f"| {' | '.join(headings)} |",
         "|---|" + "--:|" * (len(headings) - 2) + "---|",
@@ -229,7 +234,7 @@ def mujoco_section(package: str, files: Sequence[Path], folder: Path) -> str:
         first = different[0]
         lines.append(f"| `{path.relative_to(folder)}` | {short(first.unread or reason(first), path)} |")
     start = [
-        f"## {package}: URDF beside MuJoCo's own reading\n",
+        f"{package}: URDF beside MuJoCo's own reading\n",
         f"MuJoCo reads {equal} of these files as kinetree and Pinocchio do, given without their shapes. On the others "
         "it parts from both, which take inertias as written, even those that no body could have.\n",
         "| file | the first difference |",

@@ -2,7 +2,7 @@
 
 Everything that kinetree does is as for users: the modules in LLVM's language, their loading, the arrays that they take;
 so is the arithmetic, to the last bit. Only the instructions chosen for it are others. What LLVM makes of the modules
-for users is compiled and run in the folders of `AS_SHIPPED`.
+for users is compiled and run by the tests of `AS_SHIPPED`, for made robots and real ones.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from kinetree.codegen.llvm.target import Target
 
 __all__ = ["AS_SHIPPED", "quick_code", "takes_quick_code"]
 
-AS_SHIPPED = ("backends", "docs", "golden", "oracles", "unit/codegen", "unit/threads")
-"""Folders of tests about code and its numbers, which is compiled as it is for users."""
+AS_SHIPPED = (
+    *("backends", "docs", "golden", "unit/codegen", "unit/threads"),
+    *("oracles/test_mujoco.py", "oracles/test_pinocchio.py"),
+)
+"""Folders and files of tests about code and its numbers, which is compiled as it is for users."""
 _HERE = Path(__file__).parent
 
 
 def takes_quick_code(test: Path) -> bool:
     """Whether the tests of a file can do with code that is quick to compile, as most can."""
     known = platform.machine() in ("x86_64", "AMD64")  # elsewhere LLVM has another code generator for it
-    return known and not any(_HERE / folder in test.parents for folder in AS_SHIPPED)
+    return known and not any(_HERE / place in (test, *test.parents) for place in AS_SHIPPED)
 
 
 @contextmanager

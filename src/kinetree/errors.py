@@ -205,7 +205,9 @@ def nearest_names(name: str, known: Iterable[str], count: int = 3) -> str:
     known = [_short(k) for k in known]
     name = _short(name)
     near = (
-        difflib.get_close_matches(name, known, n=count, cutoff=0.5) or [k for k in known if name and name in k][:count]
+        [k for k in known if k.lower() == name.lower()][:count]
+        or difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+        or [k for k in known if name and name in k][:count]
     )
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"

@@ -107,7 +107,7 @@ def test_a_text_form_has_lines_too(tmp_path: Path) -> None:
     )
     report = kt.check(path)
     assert [(each.line, each.element, each.code) for each in report.errors + report.warnings] == [
-        (3, "bodies[1].mass", "bad-value"),
+        (3, "bodies[1].mass", "bad-number"),
         (7, "joints[1].kind", "bad-value"),
         (9, "joints[2]", "unknown-body"),
         (4, "bodies[2]", "inconsistent-inertia"),

@@ -15,6 +15,7 @@ from kinetree.joints import JointKind
 from kinetree.model import Geometry, Limits, Mimic, Rotor
 from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.io.round_trips import came_back, differences, sdf_robots
+from tests.laws.reference import reference
 from tests.robots import load_robot
 from tests.strategies import law, trees
 
@@ -155,7 +156,7 @@ LOSSES: dict[str, tuple[JointKind, dict[str, Any], str]] = {
     "damping of a ball": (kt.Spherical(), {"damping": [1.0, 2.0, 3.0]}, "has damping or friction that differs"),
     "stops": (kt.Continuous([0, 0, 1]), {"limits": Limits((-1.0,), (1.0,), (1.0,), (1.0,))}, "is continuous, but"),
     "planar": (kt.Planar(), {}, "(planar across z) has no word in SDF"),
-    "invalid inertia": (TURN, {"inertia": IMPOSSIBLE}, "; SDF calls that invalid"),
+    "invalid inertia": (TURN, {"inertia": IMPOSSIBLE}, "which SDF calls invalid: its principal moments"),
     "inertia alone": (TURN, {"inertia": MASSLESS}, "has inertia but no mass; SDF calls that invalid"),
     "names": (TURN, {"name": "tip"}, "joint 'tip' has the name of a body or frame, so in SDF it is called 'tip_joint'"),
     "blanks": (TURN, {"name": " j "}, "the name of joint ' j ' begins or ends with blanks"),
@@ -247,3 +248,27 @@ def test_followers_follow() -> None:
     builder.add_joint("left", kt.Helical([1, 0, 0], 0.1), "world", "a")
     builder.add_joint("right", kt.Continuous([0, 0, 1]), "world", "b", mimic=Mimic("left", -1.5, 0.1))
     assert came_back(builder.build(), ".sdf") == builder.build()
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("name", ["go1", "icub", "tiago", "pr2", "romeo_small"])
+def test_what_is_written_with_losses_is_read_again(name: str) -> None:
+    """Inertias that SDF calls invalid become part of those of bodies around, or the nearest that are none."""
+    robot = load_robot(name, mimic=True)
+    again = came_back(robot, ".sdf", lossy=True)
+    _, losses = written(robot, "sdf")
+    changed = [loss for loss in losses.lost if "moves differently" in loss]
+    q = robot.random(0)
+    M = reference(kt.crba, robot, q)
+    assert (np.abs(reference(kt.crba, again, q) - M).max() < 1e-9 * M.max()) == (not changed)
+    assert [loss.split("'")[1] for loss in changed] == (
+        ["RShoulderYawLink", "RElbowYawLink"] if name == "romeo_small" else []
+    )
+
+
+def test_a_joint_away_from_its_link_comes_back_exactly() -> None:
+    after = kt.placement((1.485, 1.491, -0.972), rpy=(1.988, 0.0, 0.0))
+    robot = one_joint(kt.Placed(kt.Helical([-0.99, 0.02, 0.125], 0.12), after), placement=TURNED)
+    kind = came_back(robot, ".sdf").joints["j"].kind
+    assert isinstance(kind, kt.Placed)
+    assert kind.after == after

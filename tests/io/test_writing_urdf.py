@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 import xml.etree.ElementTree as ET
@@ -331,15 +332,24 @@ def test_angles_give_the_same_rotation(R: Any) -> None:
     assert max(abs(a - b) for a, b in zip(made, R.components(), strict=True)) <= 6e-16
 
 
-@pytest.mark.parametrize(
-    "rpy",
-    [(0.1, 0.2, 0.3), (0, 0, 3.14159265359), (3.1416, 0, -1.5708), (1.57079632679, 2.5, 0), (0.3, math.pi / 2, 0.1)],
-)
-def test_angles_of_a_file_are_found_again(rpy: tuple[float, float, float]) -> None:
-    R = from_rpy(*rpy)
-    again = from_rpy(*roll_pitch_yaw(R))
-    exact = rpy[1] != math.pi / 2
-    assert again == R if exact else np.allclose(again.components(), R.components(), atol=3e-16)
+TURNS = [
+    (2.278163705225263, -1.701988983859615, 1.2658134179840792),
+    *itertools.product((-2.9, -0.123456, 1.1), (-1.69, -0.7, 1.234567), (-1.9, 0.3, 2.7)),
+]
+
+
+def test_rotations_are_written_with_the_same_angles_twice() -> None:
+    """Whatever angles are found for a rotation, the rotation that they make is found again, mostly to the last bit."""
+    exact = []
+    for roll, pitch, yaw in TURNS:
+        for step in range(4):
+            R = from_rpy(roll + 0.01 * step, pitch, yaw - 0.013 * step).T
+            once = from_rpy(*roll_pitch_yaw(R))
+            again = from_rpy(*roll_pitch_yaw(once))
+            assert np.allclose(once.components(), R.components(), rtol=0.0, atol=4.5e-16)
+            assert np.allclose(again.components(), once.components(), rtol=0.0, atol=1.2e-16)
+            exact.append(again == once)
+    assert np.mean(exact) > 0.97
 
 
 @law(100)

@@ -64,6 +64,7 @@ def check(
     path, settings = settled(
         "check", path, source, srdf, xacro_args,
         floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
+        gravity=gravity, kinds=kinds,
     )  # fmt: skip
     problems = Collected()
     with warnings.catch_warnings():

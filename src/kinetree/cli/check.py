@@ -62,7 +62,7 @@ def check(
 
 
 def _zoo(file: str) -> str | None:
-    """The zoo as the source of what is no file, but a name of it."""
+    """The zoo as the source, if this is not a file, but the name of one of its robots."""
     from kinetree import zoo
 
     return "zoo" if not os.path.lexists(file) and file in zoo.names() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,6 +44,10 @@ def convert(
     from kinetree.io.texts import FORMATS, written
 
     chosen = _format(target, format)
+    if _is_same(model, target):
+        raise typer.BadParameter(
+            f"{target} is the robot file itself, which is not overwritten; name another", param_hint="B"
+        )
     robot = load_robot(model, loading)
     text, losses = written(robot, chosen)
     if losses.impossible or not lossy:
@@ -53,6 +58,13 @@ def convert(
     _print(console, "lost", losses.lost)
     _print(console, "in another form, with the same motion", losses.changed)
     _print(console, "assumed about the robot", [*robot.notes, *_meshes(robot, target)])
+
+
+def _is_same(model: str, target: Path) -> bool:
+    try:
+        return os.path.samefile(model, target)
+    except (OSError, ValueError):  # one of them is no file
+        return False
 
 
 def _format(target: Path, given: str | None) -> str:

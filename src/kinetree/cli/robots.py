@@ -87,7 +87,7 @@ class Loading:
     mimic: bool = True
 
     def settings(self) -> dict[str, Any]:
-        """The same as options of `kt.load`, without the source. Raises a usage error for what is no argument."""
+        """The same as options of `kt.load`, without the source. Raises a usage error for a wrong argument of xacro."""
         return {
             "floating_base": self.floating_base, "mimic": self.mimic, "package_roots": tuple(self.package_root or ()),
             "ros_packages": self.ros_packages, "srdf": self.srdf,
@@ -140,6 +140,8 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
     A file on disk takes precedence over a name of the zoo.
     """
     from kinetree import zoo
+    from kinetree.io.given import check_path
+    from kinetree.io.near_files import near_files
     from kinetree.io.sources import is_name, known_beside
 
     if not model:
@@ -155,7 +157,10 @@ def robot_file(model: str, source: str | None = None) -> tuple[str, str | None]:
         raise ModelError(f"{model}: this is not a regular file; name a robot file")
     if is_name(model) and model.endswith("_description"):
         return model, "robot_descriptions"
-    known = known_beside(model) if is_name(model) else []
+    if not is_name(model):
+        check_path("kinetree", model)
+        raise ModelError(f"{model}: there is no such file{near_files(model)}")
+    known = known_beside(model)
     if known:
         told = " or ".join(f"--source {one}" for one in known)
         raise ModelError(f"{model}: there is no such file; a robot of this name is loaded with {told}")

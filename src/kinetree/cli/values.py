@@ -38,8 +38,9 @@ def parse_values(
     if any("=" in item for item in items):
         return _pairs(option, items, names, default, robot)
     if len(items) != len(names):
+        given = "1 number was" if len(items) == 1 else f"{len(items)} numbers were"
         raise typer.BadParameter(
-            f"{len(items)} numbers were given, but {robot!r} has {len(names)} coordinates here "
+            f"{given} given, but {robot!r} has {len(names)} coordinates here "
             f"({_listed(names)}); give one number each, or name=value pairs for some",
             param_hint=option,
         )

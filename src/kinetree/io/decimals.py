@@ -20,7 +20,7 @@ __all__ = ["about_center_of_mass", "roll_pitch_yaw", "shortest"]
 _MOST_DIGITS = 17
 _NEAR = 1e-2
 _STEPS = 3
-"""Neighbours of a number that are tried on either side."""
+"""Neighbours of a number that are tried on either side, and steps towards a better one."""
 
 
 def about_center_of_mass(inertia: Inertia) -> tuple[Vec3, Sym3]:
@@ -71,16 +71,38 @@ def _neighbours(x: float) -> Iterator[float]:
 
 def roll_pitch_yaw(R: Mat3) -> tuple[float, float, float]:
     """Angles of which `from_rpy` makes this rotation, or one that differs in the last digit."""
-    best, least = (0.0, 0.0, 0.0), math.inf
+    tried: list[tuple[float, tuple[float, float, float]]] = []
     for roll, pitch, yaw in _angles(R):
         for whole in product(_turned_fully(roll), _turned_fully(pitch), _turned_fully(yaw)):
+            best, least = whole, math.inf
             for candidate in _candidates(whole):
                 error = _distance(candidate, R)
-                if error < least:
-                    best, least = candidate, error
                 if error == 0.0:
                     return candidate
+                if error < least:
+                    best, least = candidate, error
+            tried.append((least, best))
+    return min((_descended(best, least, R) for least, best in tried), key=lambda found: _distance(found, R))
+
+
+def _descended(best: tuple[float, float, float], least: float, R: Mat3) -> tuple[float, float, float]:
+    """The best that is found by a few steps of one last digit in any of the angles together."""
+    for _ in range(_STEPS):
+        start = best
+        roll, pitch, yaw = start
+        for candidate in product(_around(roll), _around(pitch), _around(yaw)):
+            error = _distance(candidate, R)
+            if error < least:
+                best, least = candidate, error
+            if error == 0.0:
+                return candidate
+        if best == start:
+            break
     return best
+
+
+def _around(x: float) -> tuple[float, float, float]:
+    return x, math.nextafter(x, math.inf), math.nextafter(x, -math.inf)
 
 
 def _angles(R: Mat3) -> Iterator[tuple[float, float, float]]:

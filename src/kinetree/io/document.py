@@ -20,6 +20,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, nearest_names
 from kinetree.io.encodings import from_windows_1252
+from kinetree.io.near_files import near_files
 from kinetree.model.problems import STRICT, Problems
 from kinetree.problems import problem
 from kinetree.records import record
@@ -231,14 +232,15 @@ def read_bytes(path: Path) -> bytes:
         # A pipe or a device would block or never end; only files have a size to check.
         if not stat.S_ISREG(os.stat(path).st_mode):
             kind = "a folder" if path.is_dir() else "not a regular file"
-            raise _error(str(path), None, f"this is {kind}; give the path of a robot file", "unreadable-file")
+            raise _error(str(path), None, f"this is {kind}; give the path of a file", "unreadable-file")
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _error(str(path), None, f"cannot be read: {reason}", "unreadable-file") from None
+        hint = near_files(path) if isinstance(error, FileNotFoundError) else ""
+        raise _error(str(path), None, f"cannot be read: {reason}{hint}", "unreadable-file") from None
     if len(data) > MAX_BYTES:
         sentence = f"the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a robot file"
         raise _error(str(path), None, sentence, "too-large")
@@ -445,7 +447,7 @@ class _Parser:
 
 
 def _about_token(text: bytes, place: int) -> str:
-    """What stands where it cannot, and what was probably meant."""
+    """The text that is not possible at a place, and what was probably meant."""
     before = text[max(place - 200, 0) : place]
     seen = shown(text[place : place + 200].decode("utf-8", "replace").partition("\n")[0], 40)
     if before.endswith((b'"', b"'")) and seen[:1].isalpha():
@@ -457,7 +459,7 @@ def _about_token(text: bytes, place: int) -> str:
     elif seen.startswith("<"):
         advice = "write &lt; for the sign <"
     else:
-        advice = "only XML's own signs can stand there"
+        advice = "only XML's own signs are possible there"
     return f" at {seen!r}; {advice}"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.errors import DTypeError, ModelError, OptionError
 from kinetree.io.collector import collector_paused
 from kinetree.io.document import Element, read_bytes, root_of
+from kinetree.io.given import check_options, check_path
 from kinetree.io.macros import expanded, is_xacro, xacro_arguments
 from kinetree.io.native.from_file import is_native, read_native
 from kinetree.io.sources import Found, find, is_name, known_beside
@@ -109,6 +110,7 @@ def load(
     path, settings = settled(
         "load", path, source, srdf, xacro_args,
         floating_base=floating_base, mimic=mimic, package_roots=package_roots, ros_packages=ros_packages,
+        gravity=gravity, kinds=kinds,
     )  # fmt: skip
     check_switches(repair=repair)
     with collector_paused():
@@ -140,15 +142,17 @@ def settled(
     mimic: bool,
     package_roots: Sequence[str | os.PathLike[str]],
     ros_packages: bool,
+    gravity: Sequence[float] | None = None,
+    kinds: Sequence[type[JointKind]] = (),
 ) -> tuple[Path, dict[str, Any]]:
     """The file that is meant, and how it is read. Raises for options that are not possible, or an unknown name."""
-    if not isinstance(path, str | os.PathLike):
-        raise DTypeError(f"{function} takes the path of a robot file, not {type(path).__name__}")
+    check_path(function, path)
     if srdf is not None and not isinstance(srdf, str | os.PathLike):
         raise DTypeError(f"srdf takes the path of an SRDF file, not {type(srdf).__name__}")
     check_switches(mimic=mimic, ros_packages=ros_packages)
     if floating_base is not None and not isinstance(floating_base, bool | np.bool_):
         raise OptionError(f"floating_base must be True, False or None, not {floating_base!r:.60}")
+    check_options(package_roots, gravity, kinds)
     meant = _found(path, source)
     arguments = xacro_arguments(xacro_args)
     if meant.xacro_args is not None:

@@ -96,7 +96,7 @@ def numbers_of(
 
 
 def _wanted(least: int, most: int) -> str:
-    """How many numbers must stand in a text."""
+    """The count of numbers that a text must have, in words."""
     if least < most:
         return f"{least} to {most} numbers separated by blanks"
     return "one number" if most == 1 else f"{most} numbers separated by blanks"

@@ -20,7 +20,9 @@ _OTHERS = {
     ".xacro": "xacro", ".mjb": "MuJoCo's binary form", ".srdf": "SRDF", ".usd": "USD", ".usda": "USD", ".usdc": "USD",
     ".usdz": "USD", ".skel": "DART's skeletons", ".lua": "RBDL's models", ".osim": "OpenSim's models", ".yaml": "YAML",
     ".yml": "YAML", ".toml": "TOML", ".npz": "NumPy's arrays", ".npy": "NumPy's arrays", ".csv": "CSV",
-    ".pkl": "pickles", ".pickle": "pickles",
+    ".pkl": "pickles", ".pickle": "pickles", ".gz": "a compressed file", ".bz2": "a compressed file",
+    ".xz": "a compressed file", ".zip": "a compressed file", ".zst": "a compressed file", ".dae": "COLLADA",
+    ".stl": "a mesh", ".obj": "a mesh", ".msh": "a mesh", ".glb": "glTF", ".gltf": "glTF", ".html": "HTML",
 }  # fmt: skip
 """Suffixes that promise a format that is not written."""
 

@@ -20,6 +20,8 @@ __all__ = ["FORMATS", "format_of", "to_text", "written"]
 
 FORMATS = {"native": "kinetree's text form", "urdf": "URDF", "sdf": "SDF", "mjcf": "MJCF"}
 """What the formats are called: in arguments, and for people."""
+_MEANT = {**{name: name for name in FORMATS}, "json": "native", "xml": "mjcf", "mujoco": "mjcf", "text": "native"}
+"""What other words for a format probably mean."""
 _WRITERS: dict[str, Callable[[Parts, Losses], str]] = {"urdf": write_urdf, "sdf": write_sdf, "mjcf": write_mjcf}
 
 
@@ -74,5 +76,7 @@ def written(robot: Model, format: str) -> tuple[str, Losses]:
 def format_of(name: object) -> str:
     """The name of a format, checked."""
     if not isinstance(name, str) or name not in FORMATS:
-        raise OptionError(f"there is no format {name!r:.40}: {nearest_names(str(name)[:40], FORMATS)}")
+        meant = _MEANT.get(str(name).strip().lower().removeprefix("."))
+        told = f"did you mean {meant!r}?" if meant else nearest_names(str(name)[:40], FORMATS)
+        raise OptionError(f"there is no format {name!r:.40}: {told}")
     return name

@@ -163,8 +163,12 @@ _PLAIN = frozenset({str, int, bool, bytes, type(None)})
 
 @functools.cache
 def _parts(kind: type) -> tuple[str, ...] | None:
-    """Names of the fields that count, for one of kinetree's records; None for any other class."""
-    if not is_dataclass(kind) or not _is_ours(kind):
+    """Names of the fields that count, for one of kinetree's records or named tuples; None for any other class."""
+    if not _is_ours(kind):
+        return None
+    if issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    if not is_dataclass(kind):
         return None
     left_out = next((names for base, names in _LEFT_OUT.items() if issubclass(kind, base)), frozenset())
     return tuple(f.name for f in fields(kind) if f.name not in left_out)

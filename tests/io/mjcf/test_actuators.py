@@ -156,7 +156,7 @@ REFUSED = {
     "two targets": (f'<motor {J} tendon="t"/>', "it acts on two things, joint and tendon; remove one of them"),
     "unknown joint": ('<motor joint="jj"/>', "joint='jj': there is no joint of this name: did you mean 'j'"),
     "unknown tendon": ('<motor tendon="tt"/>', "there is no tendon of this name: did you mean 't'"),
-    "unknown site": ('<motor site="S"/>', "there is no site of this name: known are: 'w', 's'"),
+    "unknown site": ('<motor site="S"/>', "there is no site of this name: did you mean 's'?"),
     "unknown body": ('<adhesion body="c" ctrlrange="0 1"/>', "there is no body of this name"),
     "refsite without site": (f'<motor {J} refsite="s"/>', "refsite goes with site, but it acts on a joint; remove it"),
     "a crank without slider": ('<motor cranksite="s" cranklength="1"/>', 'add slidersite="…"'),

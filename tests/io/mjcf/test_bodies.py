@@ -47,6 +47,14 @@ AGREE = {
         )
         for name, text in ORIENTED.items()
     },
+    "an inertia in a frame": arm(
+        geom="""<frame pos="1 0 0" euler="10 20 90"><frame pos="0 0.3 0" euler="0 40 0"><inertial pos="0.1 0.2 0.3"
+        mass="2" diaginertia="0.1 0.2 0.25" euler="10 0 0"/></frame></frame>"""
+    ),
+    "a full inertia in a frame": arm(
+        geom="""<frame pos="1 0 0" euler="10 20 90"><inertial pos="0.1 0.2 0.3" mass="2"
+        fullinertia="0.1 0.2 0.25 0.01 0.02 -0.03"/></frame>"""
+    ),
     "radians": arm(body='euler="0.3 0.4 0.5"', more='<compiler angle="radian"/>'),
     "another sequence of angles": arm(body='euler="30 40 50"', more='<compiler eulerseq="zyx"/>'),
     "angles about fixed axes": arm(body='euler="30 40 50"', more='<compiler eulerseq="XYZ"/>'),

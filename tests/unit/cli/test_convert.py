@@ -76,7 +76,7 @@ def test_addresses_of_meshes_are_mentioned_where_the_folder_changes(kinetree: Co
     assert "copy the meshes" not in kinetree("convert", "r.urdf", "s.json").out
 
 
-@pytest.mark.parametrize("name", ["robot", "robot.dae", "robot.txt"])
+@pytest.mark.parametrize("name", ["robot", "robot.abc", "robot.txt"])
 def test_a_suffix_that_promises_no_format_is_wrong_usage(kinetree: Command, name: str) -> None:
     result = kinetree("convert", "arm6", name)
     assert result.code == 2
@@ -89,3 +89,14 @@ def test_a_device_is_no_robot_file(kinetree: Command) -> None:
     result = kinetree("info", "/dev/null")
     assert result.code == 1
     assert result.err == "error: /dev/null: this is not a regular file; name a robot file\n"
+
+
+def test_a_robot_file_is_not_overwritten_by_itself(kinetree: Command) -> None:
+    text = kt.zoo.path("double_pendulum").read_bytes()
+    path = Path("robot.urdf")
+    path.write_bytes(text)
+    for target in ("robot.urdf", "./robot.urdf"):
+        result = kinetree("convert", "robot.urdf", target)
+        assert result.code == 2
+        assert "is the robot file itself" in result.err
+    assert path.read_bytes() == text

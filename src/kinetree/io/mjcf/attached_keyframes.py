@@ -29,12 +29,12 @@ _MOST = 20_000_000
 Key = tuple[int, Namespace]
 """An element by its identity, with the namespace in which it is there."""
 Pieces = list[tuple[Key, tuple[float, ...]]]
-"""Whose numbers there are, in their order, and those that are there by default."""
+"""Elements in the order of their numbers, with the numbers that are there by default."""
 
 
 @record(slots=True)
 class Layout:
-    """Whose numbers the attributes of a model's keyframes hold."""
+    """The elements whose numbers the attributes of a model's keyframes hold."""
 
     pieces: dict[str, Pieces] = field(default_factory=dict)
     """By attribute."""
@@ -92,7 +92,8 @@ def attached_keyframes(scope: Scope, whole: Layout, notes: Notes) -> Iterator[El
             total += size
             if total > _MOST:
                 element.fail(
-                    f"the keyframes of attached models hold more than {_MOST:,} numbers together, which is the limit"
+                    f"the keyframes of attached models hold more than {_MOST:,} numbers together, which is the limit",
+                    "too-large",
                 )
             yield _in_whole(element, space, layouts[id(owner)], whole, notes)
 
@@ -124,7 +125,8 @@ def _in_whole(element: Element, space: Namespace, alone: Layout, whole: Layout, 
         count = sum(len(default) for _, default in pieces)
         if len(values) != count:
             element.fail(
-                f"{attribute} holds {len(values)} numbers, but its model has {count} of them; correct the keyframe"
+                f"{attribute} holds {len(values)} numbers, but its model has {count} of them; correct the keyframe",
+                "bad-number",
             )
         held: dict[Key, tuple[float, ...]] = {}
         for (place, names), default in pieces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 from kinetree.errors import nearest_names
@@ -32,6 +32,10 @@ class Attributes:
         for one in self._chain:
             for name in one.attributes:
                 self._owners[name] = one
+
+    def changed(self, change: Callable[[Element], Element], unwritten: Element) -> Attributes:
+        """The same attributes with each element changed, and what is there if nothing is written."""
+        return Attributes(change(self.element), tuple(change(one) for one in (unwritten, *self._chain[:-1])))
 
     def __contains__(self, name: str) -> bool:
         return name in self._owners

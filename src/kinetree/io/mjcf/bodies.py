@@ -9,6 +9,7 @@ from kinetree.errors import nearest_names, quoted
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.orientations import from_euler, placed, placement
+from kinetree.io.mjcf.scaling import UNSCALED, Scale, scale_of, scaled
 from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
 from kinetree.model.problems import STRICT, Problems
 from kinetree.records import record
@@ -33,6 +34,7 @@ class Part:
     """The placement in the body of the frames around it."""
     scope: Scope
     names: Namespace
+    scale: Scale = UNSCALED
 
     @property
     def name(self) -> str:
@@ -69,6 +71,7 @@ class _Place:
     default: str | None
     depth: int
     in_replica: bool = False
+    scale: Scale = UNSCALED
 
 
 def body_tree(scope: Scope, problems: Problems = STRICT) -> BodyPart:
@@ -137,7 +140,8 @@ class _Walk:
             element.fail("a joint cannot be directly in a <replicate>; put it into a <body> in it", "not-allowed-here")
         kind = "joint" if tag == "freejoint" else tag
         attributes = Attributes(element) if tag == "freejoint" else place.scope.attributes(element, kind, place.default)
-        part = Part(element, attributes, place.frame, place.scope, place.names)
+        attributes = scaled(attributes, tag, place.scale)
+        part = Part(element, attributes, place.frame, place.scope, place.names, place.scale)
         held = place.body.parts.setdefault(tag, [])
         if tag == "inertial" and held:
             element.fail(
@@ -152,25 +156,24 @@ class _Walk:
         self._bodies += 1
         if self._bodies > MAX_BODIES:
             element.fail(f"there are more than {MAX_BODIES:,} bodies, the limit", "too-large")
-        part = Part(element, Attributes(element), place.frame, place.scope, place.names)
+        attributes = scaled(Attributes(element), "body", place.scale)
+        part = Part(element, attributes, place.frame, place.scope, place.names, place.scale)
         own = self._problems.attempt(IDENTITY, placement, part.attributes, place.scope.settings)
         name = part.name or f"body{self._bodies}"
         body = BodyPart(part, name, part.in_body(own))
         place.body.children.append(body)
         default = self._childclass(element, place)
-        self._enter(element, _Place(body, IDENTITY, place.scope, place.names, default, place.depth + 1))
+        self._enter(
+            element, _Place(body, IDENTITY, place.scope, place.names, default, place.depth + 1, scale=place.scale)
+        )
 
     def _in_frame(self, element: Element, place: _Place) -> _Place:
-        for attribute in ("scale", "massscale", "scaling"):
-            if attribute in element.attributes:
-                element.fail(
-                    f'the attribute "{attribute}" of frames is not read yet: scale the numbers inside by hand, or load '
-                    "and save the file with MuJoCo",
-                    "not-allowed-here",
-                )
-        own = placement(Attributes(element), place.scope.settings)
+        own = placement(scaled(Attributes(element), "frame", place.scale), place.scope.settings)
         default = self._childclass(element, place)
-        return _Place(place.body, own @ place.frame, place.scope, place.names, default, place.depth + 1)
+        scale = place.scale
+        if {"scale", "massscale", "scaling"} & element.attributes.keys():
+            scale = scale_of(element, scale)
+        return _Place(place.body, own @ place.frame, place.scope, place.names, default, place.depth + 1, scale=scale)
 
     def _childclass(self, element: Element, place: _Place) -> str | None:
         name = element.attributes.get("childclass")
@@ -179,7 +182,7 @@ class _Walk:
         return self._problems.attempt(place.default, place.scope.defaults.check, name, element, "childclass")
 
     def _replicas(self, element: Element, place: _Place) -> None:
-        a, settings = Attributes(element), place.scope.settings
+        a, settings = scaled(Attributes(element), "replicate", place.scale), place.scope.settings
         element.text("count")
         count = a.whole("count")
         if count < 1:
@@ -199,7 +202,7 @@ class _Walk:
             R = from_euler([k * angle for angle in euler], settings) if turns else IDENTITY.E
             names = place.names.inside(suffix=f"{element.attributes.get('sep', '')}{k:0{len(str(count))}d}")
             frame = placed(R, position) @ place.frame
-            entered.append(_Place(place.body, frame, place.scope, names, default, place.depth + 1, True))
+            entered.append(_Place(place.body, frame, place.scope, names, default, place.depth + 1, True, place.scale))
             step = R @ Vec3(*offset)
             position = [x + float(dx) for x, dx in zip(position, step.components(), strict=True)]
         for replica in reversed(entered):
@@ -230,7 +233,7 @@ class _Walk:
             element.fail("models are attached to themselves without an end", "circle")
         names = place.names.inside(prefix=prefix)
         self._instances.append((scope, names))
-        inside = _Place(place.body, place.frame, scope, names, None, place.depth + 1)
+        inside = _Place(place.body, place.frame, scope, names, None, place.depth + 1, scale=place.scale)
         if not wanted:
             for section in reversed(scope.sections("worldbody")):
                 self._enter(section, inside)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from kinetree.io.document import Element
 from kinetree.io.mjcf.actuators import Origins, read_actuators
@@ -13,6 +14,7 @@ from kinetree.io.mjcf.body_settings import read_body_settings, read_cameras, rea
 from kinetree.io.mjcf.contacts import read_contacts
 from kinetree.io.mjcf.equalities import read_equalities
 from kinetree.io.mjcf.joint_settings import read_joint_settings
+from kinetree.io.mjcf.joints import joint_type
 from kinetree.io.mjcf.keyframes import Joints, read_keyframes, reference_q, reference_state
 from kinetree.io.mjcf.leftovers import read_leftovers
 from kinetree.io.mjcf.motors import Motors, read_motors
@@ -57,6 +59,7 @@ class ExtrasReader:
         elements = [element for section in scope.sections("keyframe") for element in section.children]
         if any(owner.sections("keyframe") for owner, _ in scope.instances if owner is not scope):
             elements += attempt([], self._attached_keyframes, assembly, joints)
+        attempt(None, _check_scales, elements, bodies)
         pairs, exclusions = read_contacts(scope, names, notes, problems)
         extras = Extras(
             options=attempt(None, read_options, scope.sections("option")),
@@ -107,6 +110,19 @@ class ExtrasReader:
 
 
 _GROUPS = ("asset", "body", "custom", "deformable", "extension")
+
+
+def _check_scales(keyframes: Sequence[Element], bodies: Sequence[BodyPart]) -> None:
+    """Refuse keyframes whose numbers would have to be scaled."""
+    scaled = [part for body in bodies for part in body.joints if joint_type(part) in ("free", "slide")]
+    scaled += [body.part for body in bodies if body.part.attributes.flag("mocap")]
+    for part in scaled:
+        if keyframes and part.scale.length != 1.0:
+            keyframes[0].fail(
+                f"it holds positions of {part.name or part.element!r}, which is in a frame with scale; these would be "
+                "scaled as well, which is not read yet: load and save the file with MuJoCo",
+                "not-allowed-here",
+            )
 
 
 def _told(what: str, count: int) -> str:

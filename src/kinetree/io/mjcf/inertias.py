@@ -117,14 +117,14 @@ def _explicit(part: Part, settings: Settings) -> Mass:
                 f"fullinertia has the principal moments {_listed(found.moments)} kg·m², which must be positive",
                 "indefinite-inertia",
             )
-        return found
+        return Mass(mass, found.moments, part.in_body(found.frame))
     xx, yy, zz = a.numbers("diaginertia", _NOTHING)
     if min(xx, yy, zz) < 0.0:
         a.fail(
             f"diaginertia is {_listed((xx, yy, zz))} kg·m²; a moment of inertia cannot be negative",
             "indefinite-inertia",
         )
-    return Mass(mass, (xx, yy, zz), Transform(orientation(a, settings).T, com))
+    return Mass(mass, (xx, yy, zz), part.in_body(Transform(orientation(a, settings).T, com)))
 
 
 def _corrected(found: Mass, body: BodyPart, inertial: Sequence[Part], settings: Settings) -> Mass:

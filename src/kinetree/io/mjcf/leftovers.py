@@ -55,7 +55,8 @@ def _tell_of_points(part: Part, scope: Scope, notes: Notes) -> None:
     if scope.settings.total_mass > 0.0:
         element.fail(
             "settotalmass shares the mass among all bodies and the points of this flexcomp, which kinetree does not "
-            'have; remove settotalmass, or make it rigid="true"'
+            'have; remove settotalmass, or make it rigid="true"',
+            "conflict",
         )
     sentence = (
         "MuJoCo gives the points of a flexcomp masses, joints and coordinates, but kinetree only keeps the element as "

@@ -9,6 +9,7 @@ from kinetree.errors import ModelError, nearest_names, quoted
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.scaling import UNSCALED
 from kinetree.io.mjcf.scopes import OWN, Namespace, Scope
 from kinetree.io.notes import Notes
 from kinetree.model.problems import Problems
@@ -66,6 +67,14 @@ class Names:
             element.fail(f"there are two {tag}s named {name!r}; rename one of them", "duplicate-name")
         self.others[tag].add(name)
 
+    def part(self, kind: str, name: str) -> Part | None:
+        """The part of the tree of bodies that has a name; None for what is outside it."""
+        if kind in ("body", "xbody", "subtree"):
+            return self.bodies[name].part
+        if kind == "joint":
+            return self.joints[name][0]
+        return self.parts[kind][name][0] if kind in self.parts else None
+
     def of(self, kind: str) -> Iterable[str]:
         """All names of one kind."""
         if kind in ("body", "xbody", "subtree"):
@@ -105,14 +114,33 @@ class Reference:
         full = "world" if kind in ("body", "xbody") and name == "world" else space.of(name)
         if name and full in known:
             self.found_inside = self.found_inside or full != "world"
+            self._check_scale(element, kind, full, attribute)
             return full
         if space.suffix and not alone and name:
             outside = Namespace(space.prefix).of(name)
             if outside in known:
+                self._check_scale(element, kind, outside, attribute)
                 return outside
         what = {"geom": "geom", "xbody": "body", "subtree": "body"}.get(kind, kind)
         sentence = f"{attribute}={quoted(name)}: there is no {what} of this name: {nearest_names(full, known)}"
         raise _MissingError(element.error(sentence, _CODES.get(what, "unknown-name")))
+
+    def _check_scale(self, element: Element, kind: str, full: str, attribute: str) -> None:
+        """Refuse what would have to be scaled together with what it refers to."""
+        part = self.names.part(kind, full)
+        if part is None or part.scale is UNSCALED or element.tag == "exclude":
+            return
+        is_plain = part.scale.force_length == part.scale.force_mass == 1.0
+        if kind == "joint" and is_plain and part.attributes.text("type", "hinge") in ("hinge", "ball"):
+            return
+        is_sensor = element.parent is not None and element.parent.tag == "sensor" and element.tag != "tactile"
+        if is_sensor and not {"cutoff", "noise"} & element.attributes.keys():
+            return
+        element.fail(
+            f"{attribute}={quoted(full)} is in a frame with scale or massscale, and what refers to it is scaled as "
+            "well, which is not read yet: scale the numbers by hand, or load and save the file with MuJoCo",
+            "not-allowed-here",
+        )
 
 
 def read_sections(

@@ -7,12 +7,13 @@ between joints become several joints of one body, which is how MJCF has them.
 from __future__ import annotations
 
 from kinetree.io.decimals import about_center_of_mass
+from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.fit_inertias import with_fit_inertias, with_fit_names
 from kinetree.io.mjcf.writing_extras import write_contacts, write_options, write_site
 from kinetree.io.mjcf.writing_geoms import Assets, write_geom
 from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
+from kinetree.io.mjcf.writing_names import with_fit_names
 from kinetree.io.mjcf.writing_numbers import pose
 from kinetree.io.xml_text import Tag, shown_number
 from kinetree.joints import Fixed, FloatingBase, Free
@@ -28,7 +29,9 @@ _NOTHING = Inertia.zero()
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    return _Writer(with_fit_inertias(with_fit_names(parts, losses), losses), losses).document()
+    named = with_fit_names(parts, losses)
+    fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
+    return _Writer(fit, losses).document()
 
 
 class _Writer:

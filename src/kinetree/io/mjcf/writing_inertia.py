@@ -6,12 +6,12 @@ from enum import Enum
 
 import numpy as np
 
+from kinetree.io.fit_inertias import moments_of
 from kinetree.io.mjcf.writing_numbers import pose, vector
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
-from kinetree.model.checks.masses import consistent_moments
 from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
 
-__all__ = ["LEAST", "Fitness", "fitness_of", "moments_of", "nearest_moments", "write_inertia"]
+__all__ = ["LEAST", "Fitness", "fitness_of", "write_inertia"]
 
 LEAST = 2e-15
 """The mass and the principal moments of a body that moves without any, kg and kg·m²: MuJoCo demands more than 1e-15."""
@@ -51,18 +51,6 @@ def fitness_of(inertia: Inertia) -> Fitness:
     if c > a + b + allowed:
         return Fitness.UNBALANCED
     return Fitness.NOTHING if mass < _MINIMUM or a < _MINIMUM else Fitness.FIT
-
-
-def moments_of(inertia: Inertia) -> tuple[float, float, float]:
-    """The principal moments about the centre of mass, ascending."""
-    a, b, c = map(float, np.linalg.eigvalsh(inertia.about_center_of_mass))
-    return a, b, c
-
-
-def nearest_moments(inertia: Inertia) -> tuple[float, float, float]:
-    """The principal moments of the nearest inertia in the same axes that a body can have."""
-    a, b, c = map(float, consistent_moments(np.array(moments_of(inertia))))
-    return a, b, c
 
 
 def write_inertia(body: Tag, inertia: Inertia, com: Vec3, I: Sym3, *, least: float = 0.0) -> None:

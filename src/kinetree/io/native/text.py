@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.errors import DTypeError
+from kinetree.errors import DTypeError, ModelError
 from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.joints import JointKind
@@ -43,4 +43,6 @@ def from_text(text: str, *, kinds: Sequence[type[JointKind]] = ()) -> Model:
     """
     if not isinstance(text, str):
         raise DTypeError(f"from_text takes a string, not {type(text).__name__}; kinetree.load reads files")
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        raise ModelError("from_text takes kinetree's own text form, and this is XML; write it to a file and load that")
     return read_text(text, kinds=kinds)

@@ -153,7 +153,7 @@ def _placed(joint: Node, parent: Node, link: Node, kind: JointKind, X_J: Transfo
     moves_as_link = isinstance(kind, Fixed | Prismatic) or X_J == _IDENTITY
     if moves_as_link or (X_J.r == _ORIGIN and not isinstance(kind, Spherical)):
         return kind, between(parent, link)
-    return Placed(kind, X_J.inverse), between(parent, joint)
+    return Placed(kind, between(joint, link)), between(parent, joint)
 
 
 def _pitch(joint: Node, notes: Notes) -> float:

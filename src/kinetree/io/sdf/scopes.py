@@ -206,11 +206,13 @@ class Node:
 
 
 def between(a: Node, b: Node) -> Transform:
-    """The pose of b in a; exactly as written where b's is given in a."""
+    """The pose of b in a; exactly as written where b's is given in a, and its inverse where a's is given in b."""
     if a is b:
         return _IDENTITY
     if b.base is a and not b.placement_frame:
         return b.raw
+    if a.base is b and not a.placement_frame:
+        return a.raw.inverse
     if a.home is b.home:
         assert a.local is not None
         assert b.local is not None

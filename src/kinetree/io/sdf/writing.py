@@ -12,6 +12,7 @@ from dataclasses import replace
 from kinetree.errors import listed
 from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
+from kinetree.io.fit_inertias import moments_of, with_fit_inertias
 from kinetree.io.losses import Losses
 from kinetree.io.sdf.writing_geometry import write_geometry
 from kinetree.io.sdf.writing_joints import has_word, write_joint
@@ -20,7 +21,7 @@ from kinetree.io.xml_text import Tag, shown_number, shown_numbers
 from kinetree.joints import Fixed, Free, Placed
 from kinetree.model.checks.masses import check_inertias
 from kinetree.model.specs import JointSpec, LinkSpec, Parts
-from kinetree.spatial import Inertia, Transform
+from kinetree.spatial import Inertia, Sym3, Transform
 
 __all__ = ["write_sdf"]
 
@@ -28,11 +29,31 @@ _VERSION = "1.11"
 _GRAVITY = (0.0, 0.0, -9.81)
 _WORLD = "world"
 _HERE = Transform.identity()
+_TOLERANCE = 0.9e-6
+"""How far, relative to the largest, principal moments may violate what a body demands: less than readers allow."""
+_NOISE = 1e-14
+"""What is rounding, in parts of the entries about the origin, and of the mass times 1 m²."""
 
 
 def write_sdf(parts: Parts, losses: Losses) -> str:
     """The text of an SDF file with these parts; what it has no place for goes into `losses`."""
-    return _Writer(with_substitutes(parts, losses, has_word), losses).document()
+    substituted = with_substitutes(parts, losses, has_word)
+    fit = with_fit_inertias(substituted, losses, _is_refused, ", which SDF calls invalid")
+    return _Writer(fit, losses).document()
+
+
+def _is_refused(inertia: Inertia) -> bool:
+    """Whether readers call it invalid, were it written."""
+    a, b, c = moments_of(inertia)
+    allowed = _TOLERANCE * max(abs(a), abs(c))
+    return (a < -allowed or c > a + b + allowed) and not _is_point(inertia)
+
+
+def _is_point(inertia: Inertia) -> bool:
+    """Whether it is a point mass, to rounding."""
+    mass = float(inertia.mass)
+    noise = _NOISE * (max(abs(float(x)) for x in inertia.I.components()) + mass)
+    return mass > 0.0 and max(map(abs, moments_of(inertia))) <= noise
 
 
 class _Writer:
@@ -134,8 +155,8 @@ class _Writer:
         """Lose what SDF calls invalid, whose readers refuse it or put another inertia in its place."""
         links = [replace(link, where="") for link in self._parts.links if link is not self._root or not self._on_world]
         suspicions, indefinite = check_inertias(links)
-        told = [*suspicions, *indefinite.values()]
-        self._losses.lost += [f"{sentence}; SDF calls that invalid" for sentence in told]
+        self._losses.lost += [f"{sentence}; SDF calls that invalid" for sentence in suspicions]
+        self._losses.impossible += [f"{sentence}; SDF calls that invalid" for sentence in indefinite.values()]
 
     def _link(self, model: Tag, link: LinkSpec) -> None:
         element = model.add("link", name=link.name)
@@ -187,6 +208,8 @@ def _write_inertia(link: Tag, inertia: Inertia) -> None:
     """Always written: a link without it has a mass of 1 kg."""
     element = link.add("inertial")
     com, I = about_center_of_mass(inertia)
+    if _is_point(inertia):
+        I = Sym3.zero()
     if any(com.components()):
         _write_pose(element, Transform(_HERE.E, com))
     element.add("mass", shown_number(float(inertia.mass)))
