@@ -7,7 +7,7 @@ from kinetree.collision import Shape
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape"]
+__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape", "Unsupported"]
 
 
 @record(frozen=True, slots=True)
@@ -79,7 +79,17 @@ class TouchSpec:
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """Of each shape, in its own axes: linear and angular, m/s and rad/s; empty where there is none."""
+    """How the surface of each shape moves, in the shape's axes: linear and angular, m/s and rad/s; empty where there is none."""
+
+
+@record(frozen=True, slots=True)
+class Unsupported:
+    """Something of the robot's file that has no constraint here."""
+
+    what: str
+    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
+    name: str
+    reason: str
 
 
 @record(frozen=True, slots=True)
@@ -94,3 +104,5 @@ class SoftConstraints:
     """Whether friction cones are elliptic; otherwise they are pyramids."""
     friction_ratio: float = 1.0
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
+    unsupported: tuple[Unsupported, ...] = ()
+    """What the file has besides; without it the robot moves another way."""
