@@ -79,7 +79,17 @@ class TouchSpec:
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """Of each shape, in its own axes: linear and angular, m/s and rad/s; empty where there is none."""
+    """How the surface of each shape moves, in the shape's axes: linear and angular, m/s and rad/s; empty where there is none."""
+
+
+@record(frozen=True, slots=True)
+class Unsupported:
+    """Something of the robot's file that has no constraint here."""
+
+    what: str
+    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
+    name: str
+    reason: str
 
 
 @record(frozen=True, slots=True)

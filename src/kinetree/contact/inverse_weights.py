@@ -1,0 +1,152 @@
+"""Approximate inverse inertias: how easily a body or a joint is moved where the robot's file places it.
+
+    body:   means of the diagonals of both halves of J M⁻¹ Jᵀ, J the Jacobian at the body's centre of mass
+    joint:  the diagonal of M⁻¹, whose mean a ball joint has thrice, and a free joint for each of its halves
+
+A constraint's regularisation is measured by them, so that its softness does not depend on masses (softness.py).
+
+Source: MuJoCo documentation, "Computation", section on the parameters of constraints; version 4.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree import algorithms
+from kinetree.contact.origin import is_from_mjcf
+from kinetree.contact.slide_bodies import slide_bodies
+from kinetree.errors import ModelError, listed
+from kinetree.joints import FloatingBase, Free, JointKind, Spherical
+from kinetree.joints.wrapping import Wrapping
+from kinetree.model import Body, Model
+from kinetree.model.extras import Tendon, TendonJoint
+from kinetree.spatial import Motion, Vec3
+
+__all__ = ["BodyWeight", "InverseWeights", "reference_configuration"]
+
+Array = NDArray[np.float64]
+
+
+class BodyWeight(NamedTuple):
+    """The inverse inertia of a body."""
+
+    translation: float
+    """1/kg"""
+    rotation: float
+    """1/(kg·m²)"""
+
+
+class InverseWeights:
+    """The approximate inverse inertias of a robot's bodies and joints; those of bodies are computed when asked for."""
+
+    def __init__(self, robot: Model) -> None:
+        self._robot = robot
+        tree = robot.tree
+        q = tree.split(reference_configuration(robot).tolist(), "nq")
+        self._X_0 = algorithms.placements(tree, q)
+        self._columns: list[tuple[Motion, ...]] = [()] * tree.size
+        for j, _ in tree.outward:
+            S = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).S
+            self._columns[j] = tuple(self._X_0[j].back(s) for s in S.columns)
+        self._inverse = _inverse(robot, np.array(algorithms.crba(tree, q).flat()).reshape(robot.nv, robot.nv))
+        self._simple = slide_bodies(robot)
+        self._massless = {spec.child: spec.placement.r for spec in robot.parts.joints} if is_from_mjcf(robot) else {}
+        self._of_bodies: dict[str, BodyWeight] = {}
+
+    def of_body(self, name: str | None) -> BodyWeight:
+        """The inverse inertia of a body, zeros if it is fixed to the world; `None` is the world itself."""
+        if name is None or self._robot.bodies[name].slot == 0:
+            return BodyWeight(0.0, 0.0)
+        if name not in self._of_bodies:
+            self._of_bodies[name] = self._computed(name)
+        return self._of_bodies[name]
+
+    def of_joint(self, name: str, dof: int = 0) -> float:
+        """The inverse inertia along a degree of freedom, by its number within the joint."""
+        joint = self._robot.joints[name]
+        if not joint.has_coordinates:
+            return self._along(joint.slot, dof)
+        if name in self._simple.joints:
+            return 1.0 / self._simple.joints[name]
+        own = np.diag(self._inverse)[joint.v_slice]
+        for part in _alike(joint.kind):
+            if part.start <= dof < part.stop:
+                return float(own[part].mean())
+        return float(own[dof])
+
+    def _along(self, slot: int, dof: int) -> float:
+        """The same of a joint that shares its coordinates with others."""
+        J = self._robot.tree.columns(1, apart=True)
+        J[slot] = [[float(k == dof)] for k in range(self._robot.tree.joint[slot].nv)]
+        row = np.array(next(iter(J.in_rows())), dtype=np.float64)
+        return float(row @ self._inverse @ row)
+
+    def _center(self, body: Body) -> Vec3:
+        """The centre of mass in the body's frame; of a massless one, what MuJoCo has in its place."""
+        if body.mass:
+            return body.inertia.h * (1.0 / body.inertia.mass)
+        return self._massless.get(body.name, Vec3.zero())
+
+    def _computed(self, name: str) -> BodyWeight:
+        if name in self._simple.bodies:
+            return BodyWeight(1.0 / self._simple.bodies[name], 0.0)
+        body, tree = self._robot.bodies[name], self._robot.tree
+        X = body.placement @ self._X_0[body.slot]
+        p = X.r + X.E.T @ self._center(body)
+        J = tree.columns(6, apart=True)
+        for j, _ in tree.toward_root(body.slot):
+            J[j] = [[*(m.linear + m.angular.cross(p)).components(), *m.angular.components()] for m in self._columns[j]]
+        rows = np.array([*J.in_rows()], dtype=np.float64)
+        diagonal = np.einsum("ij,jk,ik->i", rows, self._inverse, rows, optimize=True)
+        return BodyWeight(float(diagonal[:3].mean()), float(diagonal[3:].mean()))
+
+
+def reference_configuration(robot: Model) -> Array:
+    """The configuration (nq,) in which the robot's file places its bodies; the neutral one if it has none."""
+    held = robot.extras.reference_configuration
+    return robot.neutral() if held is None else held.q(robot)
+
+
+def _inverse(robot: Model, M: Array) -> Array:
+    for tendon in robot.extras.tendons:
+        row = _moment(robot, tendon)
+        M = M + _armature(robot, tendon) * np.outer(row, row)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        massless = (
+            f": joint {listed(robot.singular_joints)} moves nothing with inertia" if robot.singular_joints else ""
+        )
+        raise ModelError(
+            f"{robot.name!r}: the mass matrix has no inverse{massless}; contacts and limits need it, so give the "
+            "bodies inertia, or the joints armature"
+        ) from None
+    half = np.linalg.solve(L, np.eye(len(M)))
+    return np.asarray(half.T @ half)
+
+
+def _armature(robot: Model, tendon: Tendon) -> float:
+    """Its own, and that of the actuators on it."""
+    acting = [one for one in robot.extras.actuators if one.transmission == "tendon" and one.target == tendon.name]
+    return tendon.armature + sum(one.armature * one.gear[0] ** 2 for one in acting)
+
+
+def _moment(robot: Model, tendon: Tendon) -> Array:
+    """How the length of a tendon made of joints changes with v; zeros for other tendons."""
+    row = np.zeros(robot.nv)
+    for part in tendon.path:
+        if isinstance(part, TendonJoint):
+            row[robot.joints[part.joint].v_slice] += part.coefficient
+    return row
+
+
+def _alike(kind: JointKind) -> tuple[slice, ...]:
+    """The degrees of freedom whose mean each of them has."""
+    while isinstance(kind, Wrapping):
+        kind = kind.kind
+    if isinstance(kind, Spherical):
+        return (slice(0, 3),)
+    return (slice(0, 3), slice(3, 6)) if isinstance(kind, Free | FloatingBase) else ()

@@ -1,0 +1,129 @@
+"""The parameters of a contact: those of two shapes mixed, or of an explicit pair; and what simulators allow of them.
+
+Of two shapes the one with the higher priority decides. If both have the same, dimension and friction are the larger
+ones, softness is mixed by their weights, and stiffnesses that are given directly are the harder ones.
+
+Source: MuJoCo documentation, "Modeling", section on contact parameters; version 4.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.softness import Softness
+from kinetree.model.extras import ContactPair, ContactParameters, SimulationOptions
+from kinetree.records import record
+
+__all__ = ["Touch", "mixed", "of_pair", "softness", "softness_across"]
+
+Two = tuple[float, float]
+Five = tuple[float, float, float, float, float]
+
+_TINY = 1e-15
+_LEAST_FRICTION = 1e-5
+_LEAST_IMPEDANCE, _MOST_IMPEDANCE = 1e-4, 0.9999
+_USUAL: Two = (0.02, 1.0)
+
+
+@record(frozen=True, slots=True)
+class Touch:
+    """The parameters of a contact, as files have them."""
+
+    condim: int
+    friction: Five
+    solref: Two
+    solref_friction: Two
+    solimp: Five
+    margin: float
+    gap: float
+    adhesion: float
+
+
+def mixed(a: ContactParameters, b: ContactParameters, options: SimulationOptions) -> Touch:
+    """The parameters of a contact between two shapes."""
+    condim, adhesion = max(a.condim, b.condim), _adhesion(a) + _adhesion(b)
+    friction = tuple(map(max, a.friction, b.friction))
+    if a.priority != b.priority:
+        first = a if a.priority > b.priority else b
+        condim, friction, adhesion = first.condim, first.friction, _adhesion(first)
+        solref, solimp = first.solref, first.solimp
+    else:
+        weight = _weight(a.solmix, b.solmix)
+        solimp = _five([weight * x + (1.0 - weight) * y for x, y in zip(a.solimp, b.solimp, strict=True)])
+        if a.solref[0] > 0.0 and b.solref[0] > 0.0:
+            solref = _two([weight * x + (1.0 - weight) * y for x, y in zip(a.solref, b.solref, strict=True)])
+        else:
+            solref = _two([*map(min, a.solref, b.solref)])
+    sliding, torsion, rolling = friction
+    five = (sliding, sliding, torsion, rolling, rolling)
+    touch = Touch(condim, five, solref, (0.0, 0.0), solimp, a.margin + b.margin, a.gap + b.gap, adhesion)
+    return _allowed(touch, options)
+
+
+def of_pair(pair: ContactPair, options: SimulationOptions) -> Touch:
+    """The parameters of the contacts of an explicit pair."""
+    touch = Touch(
+        pair.condim, _five(pair.friction), pair.solref, pair.solref_friction, _five(pair.solimp), pair.margin, pair.gap,
+        pair.adhesion,
+    )  # fmt: skip
+    return _allowed(touch, options)
+
+
+def softness(solref: Two, solimp: tuple[float, ...], inverse_inertia: float, period: float) -> Softness:
+    """The softness of a row: numbers that are out of their ranges are brought into them, as MuJoCo does.
+
+    A time constant and a stiffness do not go together; the usual values replace such a pair.
+    """
+    d_0, d_w, width, midpoint, power = solimp
+    return Softness(
+        _USUAL if _is_mixed(solref) else solref,
+        (_impedance(d_0), _impedance(d_w), max(width, 0.0), _impedance(midpoint), max(power, 1.0)),
+        inverse_inertia,
+        period,
+    )
+
+
+def softness_across(solref: Two, period: float) -> Two:
+    """The reference of the rows across a contact's normal; 0 0, as the normal's, if the two do not go together."""
+    if _is_mixed(solref):
+        return (0.0, 0.0)
+    return (max(solref[0], period), solref[1]) if solref[0] > 0.0 else solref
+
+
+def _allowed(touch: Touch, options: SimulationOptions) -> Touch:
+    """With the options' parameters in place of its own, if they are in force; and with friction that is not zero."""
+    margin, solref, across, solimp, friction = (
+        touch.margin, touch.solref, touch.solref_friction, touch.solimp, touch.friction
+    )  # fmt: skip
+    if options.flags.override:
+        margin, solref, across = options.override_margin, options.override_solref, options.override_solref
+        solimp, friction = _five(options.override_solimp), _five(options.override_friction)
+    friction = _five([max(x, _LEAST_FRICTION) for x in friction])
+    return Touch(touch.condim, friction, solref, across, solimp, margin, touch.gap, touch.adhesion)
+
+
+def _weight(a: float, b: float) -> float:
+    """How much the first of two counts."""
+    if a >= _TINY and b >= _TINY:
+        return a / (a + b)
+    return 0.5 if max(a, b) < _TINY else float(a >= _TINY)
+
+
+def _adhesion(one: ContactParameters) -> float:
+    return one.adhesion[0] if one.adhesion else 0.0
+
+
+def _is_mixed(solref: Two) -> bool:
+    return (solref[0] > 0.0) != (solref[1] > 0.0)
+
+
+def _impedance(d: float) -> float:
+    return min(max(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
+
+
+def _two(numbers: list[float]) -> Two:
+    a, b = numbers
+    return a, b
+
+
+def _five(numbers: tuple[float, ...] | list[float]) -> Five:
+    a, b, c, d, e = numbers
+    return a, b, c, d, e
