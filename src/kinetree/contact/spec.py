@@ -79,17 +79,7 @@ class TouchSpec:
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """How the surface of each shape moves, in the shape's axes: linear and angular, m/s and rad/s; empty where there is none."""
-
-
-@record(frozen=True, slots=True)
-class Unsupported:
-    """Something of the robot's file that has no constraint here."""
-
-    what: str
-    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
-    name: str
-    reason: str
+    """How each surface moves in its shape's axes: linear and angular, m/s and rad/s; empty where there is none."""
 
 
 @record(frozen=True, slots=True)

@@ -69,9 +69,7 @@ def soft(
     return partial(_blocks, model, constraints)
 
 
-def _blocks(
-    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar
-) -> list[Block]:
+def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
     slot = {name: joint.slot for name, joint in robot.joints.items()}
 
