@@ -40,7 +40,7 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     >>> import kinetree as kt
     >>> from kinetree.contact import soft_constraints
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
-    ['joint1', 'joint2']
+    ['base_yaw', 'shoulder_pitch']
     """
     options = robot.extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
