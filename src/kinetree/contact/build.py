@@ -6,6 +6,7 @@ from kinetree.collision import is_supported, unsupported
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.limits import couplings, frictions, limits
 from kinetree.contact.mixing import softness, softness_across
+from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
 from kinetree.contact.shapes import Surface, kind_of, shape_of
 from kinetree.contact.spec import (
@@ -39,7 +40,7 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     >>> import kinetree as kt
     >>> from kinetree.contact import soft_constraints
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
-    ['joint1', 'joint2']
+    ['base_yaw', 'shoulder_pitch']
     """
     options = robot.extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
@@ -92,8 +93,17 @@ def _touches(
             name = f"{pair.first.name}, {pair.second.name}"
             missing[name] = Unsupported("pair", name, unsupported(*kinds))
             continue
+        if overlap_at_rest(robot, weights, pair):
+            name = f"{pair.first.name}, {pair.second.name}"
+            missing[name] = Unsupported("overlap", name, _OVERLAP)
+            continue
         found.append(_touch(pair, weights, period))
     return found, [*missing.values()]
+
+
+_OVERLAP = (
+    "they overlap in the reference configuration, so their contacts are left out; an SRDF file can say what touches"
+)
 
 
 def _touch(pair: TouchingPair, weights: InverseWeights, period: float) -> TouchSpec:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from kinetree.model import Model
 
-__all__ = ["WORLD", "Groups"]
+__all__ = ["FREE", "WORLD", "Groups"]
 
 WORLD = ""
 """The group of the world and of all that is fixed to it."""
+FREE = 6
+"""Degrees of freedom of a joint that joins nothing."""
 
 
 class Groups:
@@ -47,7 +49,7 @@ class Groups:
         parent: str | None = body
         while parent and slot:
             joint = self._above[slot]
-            free |= joint.kind.nv == _FREE
+            free |= joint.kind.nv == FREE
             parent = joint.parent
             slot = self._robot.bodies[parent].slot if parent else 0
             if slot and not self._is_between(slot):
@@ -65,7 +67,3 @@ class Groups:
 
     def _is_between(self, slot: int) -> bool:
         return slot not in self._shaped and self._robot.tree.I[slot].mass == 0.0
-
-
-_FREE = 6
-"""Degrees of freedom of a joint that joins nothing."""

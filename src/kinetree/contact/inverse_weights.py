@@ -23,7 +23,7 @@ from kinetree.joints import FloatingBase, Free, JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Body, Model
 from kinetree.model.extras import Tendon, TendonJoint
-from kinetree.spatial import Motion, Vec3
+from kinetree.spatial import Motion, Transform, Vec3
 
 __all__ = ["BodyWeight", "InverseWeights", "reference_configuration"]
 
@@ -53,8 +53,13 @@ class InverseWeights:
             self._columns[j] = tuple(self._X_0[j].back(s) for s in S.columns)
         self._inverse = _inverse(robot, np.array(algorithms.crba(tree, q).flat()).reshape(robot.nv, robot.nv))
         self._simple = slide_bodies(robot)
-        self._massless = {spec.child: spec.placement.r for spec in robot.parts.joints} if is_from_mjcf(robot) else {}
+        self._carrier = {spec.child: spec.parent for spec in robot.parts.joints} if is_from_mjcf(robot) else {}
         self._of_bodies: dict[str, BodyWeight] = {}
+
+    def placement_of(self, name: str) -> Transform:
+        """The placement of a body in the world, in the reference configuration."""
+        body = self._robot.bodies[name]
+        return body.placement @ self._X_0[body.slot]
 
     def of_body(self, name: str | None) -> BodyWeight:
         """The inverse inertia of a body, zeros if it is fixed to the world; `None` is the world itself."""
@@ -85,16 +90,24 @@ class InverseWeights:
         return float(row @ self._inverse @ row)
 
     def _center(self, body: Body) -> Vec3:
-        """The centre of mass in the body's frame; of a massless one, what MuJoCo has in its place."""
+        """The centre of mass in the body's frame; of a massless one its origin.
+
+        MuJoCo has there the place of the body's frame in the body that carries it, as numbers in the body's own frame.
+        """
         if body.mass:
             return body.inertia.h * (1.0 / body.inertia.mass)
-        return self._massless.get(body.name, Vec3.zero())
+        carrier = self._carrier.get(body.name)
+        while carrier and self._robot.tree.I[slot := self._robot.bodies[carrier].slot].mass == 0.0 and slot:
+            carrier = self._carrier.get(carrier)
+        if not carrier:
+            return Vec3.zero()
+        return (self.placement_of(body.name) @ self.placement_of(carrier).inverse).r
 
     def _computed(self, name: str) -> BodyWeight:
         if name in self._simple.bodies:
             return BodyWeight(1.0 / self._simple.bodies[name], 0.0)
         body, tree = self._robot.bodies[name], self._robot.tree
-        X = body.placement @ self._X_0[body.slot]
+        X = self.placement_of(name)
         p = X.r + X.E.T @ self._center(body)
         J = tree.columns(6, apart=True)
         for j, _ in tree.toward_root(body.slot):

@@ -79,7 +79,7 @@ class TouchSpec:
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
-    """How each surface moves in its shape's axes: linear and angular, m/s and rad/s; empty where there is none."""
+    """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty where there is none."""
 
 
 @record(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Unsupported:
     """Something of the robot's file that has no constraint here."""
 
     what: str
-    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
+    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"; "overlap": shapes that overlap at rest."""
     name: str
     reason: str
 
