@@ -29,12 +29,12 @@ _MOST = 20_000_000
 Key = tuple[int, Namespace]
 """An element by its identity, with the namespace in which it is there."""
 Pieces = list[tuple[Key, tuple[float, ...]]]
-"""Whose numbers there are, in their order, and those that are there by default."""
+"""Elements in the order of their numbers, with the numbers that are there by default."""
 
 
 @record(slots=True)
 class Layout:
-    """Whose numbers the attributes of a model's keyframes hold."""
+    """The elements whose numbers the attributes of a model's keyframes hold."""
 
     pieces: dict[str, Pieces] = field(default_factory=dict)
     """By attribute."""

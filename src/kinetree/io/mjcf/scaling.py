@@ -142,7 +142,7 @@ def _dimensions(tag: str, kind: str) -> dict[str, str]:
 
 
 def _times(text: str, dimensions: str, scale: Scale) -> str:
-    """Numbers times the factors of their dimensions; what is no finite number is left, so that it is refused."""
+    """Numbers times the factors of their dimensions; numbers that are not finite stay as they are, and are refused later."""
     factors = [scale.factor(one) for one in dimensions.split()]
     try:
         values = [float(word) for word in text.split()]
