@@ -70,7 +70,7 @@ class TouchSpec:
     softness: Softness
     """With the inverse inertia of translations."""
     friction_reference: tuple[float, float]
-    """Softness of the rows across the normal, of elliptic cones; 0 0: as the normal's."""
+    """The softness's reference in the rows across the normal, of elliptic cones; 0 0: as the normal's."""
     turning_inverse_inertia: float
     """Approximate inverse inertia of rotations, for torsion and rolling."""
     margin: float
@@ -88,16 +88,6 @@ class Unsupported:
 
     what: str
     """"shape", "pair", "limit", "equality", "tendon", "body" or "option"; "overlap": shapes that overlap at rest."""
-    name: str
-    reason: str
-
-
-@record(frozen=True, slots=True)
-class Unsupported:
-    """Something of the robot's file that has no constraint here."""
-
-    what: str
-    """"shape", "pair", "limit", "equality", "tendon", "body" or "option"."""
     name: str
     reason: str
 
