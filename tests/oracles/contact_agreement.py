@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,12 @@ class Beside:
         R = edge * max((1.0 - impedance) / impedance * A, 1e-15)
         np.testing.assert_allclose(R, d.efc_R[row], rtol=ACCURACY)
         self._assert_response(touch.softness, row, r, K=touch.softness.stiffness)
+        if self.soft.is_elliptic and contact.dim > 1:
+            across = touch.softness
+            if any(touch.friction_reference):
+                across = replace(across, reference=touch.friction_reference)
+            for k in range(1, contact.dim):
+                np.testing.assert_allclose((0.0, across.damping), d.efc_KBIP[row + k, :2], rtol=1e-12)
 
     def assert_joints(self) -> dict[str, int]:
         """Rows of limits, dry friction and couplings; how many of each there are."""

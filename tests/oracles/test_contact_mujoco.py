@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -96,6 +100,38 @@ _OVERRIDE = _FLAT.replace(
     "impratio",
     'o_margin="0.03" o_solref="0.04 0.8" o_solimp="0.5 0.8 0.1 0.3 4" o_friction="0.3 0.4 0.5 0.6 0.7" impratio',
 )
+
+
+_CAPSULE = '<geom type="capsule" size="0.3 0.2" mass="0.5"/>'
+
+
+def _balls(seed: int, cone: str) -> str:
+    """Balls that all overlap, with parameters of all kinds, those out of their ranges included."""
+    r = random.Random(seed)
+    bodies, pairs = [], []
+    for k in range(12):
+        solref = r.choice([(r.uniform(0.005, 0.1), r.uniform(0.2, 2.0)), (-r.uniform(50, 900), -r.uniform(1, 40))])
+        width, midpoint = r.choice([-0.2, 0.0, 0.3, 0.9]), r.choice([-0.1, r.uniform(0.0, 1.0), 1.1])
+        solimp = (r.uniform(-0.1, 0.95), r.uniform(0.3, 1.1), width, midpoint, r.uniform(0.5, 9.0))
+        friction = [r.choice([0.0, r.uniform(0.0, 1.0)]) for _ in range(3)]
+        bodies.append(
+            f'''<body pos="{_text(r.uniform(-0.2, 0.2) for _ in range(3))}"><freejoint/>
+            <geom name="g{k}" size="{r.uniform(0.3, 0.5):.3f}" condim="{r.choice([1, 3, 4, 6])}"
+              priority="{r.choice([0, 0, 0, 1, 2])}" solmix="{r.choice([0, 0, 1, 2.5])}" solref="{_text(solref)}"
+              solimp="{_text(solimp)}" friction="{_text(friction)}" margin="{r.uniform(0, 0.1):.3f}"
+              gap="{r.choice([0, 0.05])}" adhesion="{r.choice([0, 0, 3])}"/>{_CAPSULE * (k % 3)}</body>'''
+        )
+    for k in range(8):
+        a, b = sorted(r.sample(range(4), 2), reverse=k % 2 == 0)
+        pairs.append(f'<pair geom1="g{a}" geom2="g{b}" condim="3" friction="0.{k + 1} 0.5 0 0 0" margin="0.0{k}"/>')
+    worldbody = f"<worldbody>{''.join(bodies)}</worldbody><contact>{''.join(pairs)}</contact>"
+    return f'<mujoco><option cone="{cone}" impratio="2"/>{worldbody}</mujoco>'
+
+
+def _text(numbers: Iterable[float]) -> str:
+    return " ".join(f"{x:.4f}" for x in numbers)
+
+
 TEXTS = {
     "ragdoll": _RAGDOLL,
     "flat": _FLAT.format(flags=""),
@@ -130,3 +166,11 @@ def test_rows_at_random_states(beside: Beside) -> None:
     assert counts["limits"] > 20
     assert counts["frictions"] > 100
     assert bool(counts["couplings"]) == bool(beside.m.neq)
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("seed", range(3))
+def test_parameters_of_all_kinds(cone: str, seed: int, tmp_path: Path) -> None:
+    beside = Beside(_balls(seed, cone), tmp_path)
+    beside.randomise(np.random.default_rng(seed))
+    assert len(beside.assert_contacts()) > 30

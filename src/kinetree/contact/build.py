@@ -115,7 +115,7 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float) -> TouchS
         touch.condim,
         touch.friction,
         softness(touch.solref, touch.solimp, one.translation + other.translation, period),
-        softness_across(touch.solref_friction, period),
+        softness_across(touch.solref_friction),
         one.rotation + other.rotation,
         touch.margin,
         touch.margin + touch.gap,

@@ -81,11 +81,9 @@ def softness(solref: Two, solimp: tuple[float, ...], inverse_inertia: float, per
     )
 
 
-def softness_across(solref: Two, period: float) -> Two:
+def softness_across(solref: Two) -> Two:
     """The reference of the rows across a contact's normal; 0 0, as the normal's, if the two do not go together."""
-    if _is_mixed(solref):
-        return (0.0, 0.0)
-    return (max(solref[0], period), solref[1]) if solref[0] > 0.0 else solref
+    return (0.0, 0.0) if _is_mixed(solref) else solref
 
 
 def _allowed(touch: Touch, options: SimulationOptions) -> Touch:

@@ -70,7 +70,7 @@ class TouchSpec:
     softness: Softness
     """With the inverse inertia of translations."""
     friction_reference: tuple[float, float]
-    """Softness of the rows across the normal, of elliptic cones; 0 0: as the normal's."""
+    """The softness's reference in the rows across the normal, of elliptic cones; 0 0: as the normal's."""
     turning_inverse_inertia: float
     """Approximate inverse inertia of rotations, for torsion and rolling."""
     margin: float
