@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import mujoco
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,17 +31,16 @@ from kinetree.model.extras import (
     TendonJoint,
     TendonShape,
     TendonSite,
+    Unused,
 )
-from tests.strategies import law
-
-pytest.importorskip("mujoco")
-
+from kinetree.spatial import Inertia, Sym3, Vec3
 from tests.io.mjcf.record_files import FILES
 from tests.io.mjcf.record_trips import different, trip
 from tests.io.mjcf.test_actuators import AGREE as ACTUATORS
 from tests.io.mjcf.test_actuators import file as actuator_file
 from tests.io.mjcf.test_data_sections import AGREE as SECTIONS
 from tests.io.mjcf.test_data_sections import file as section_file
+from tests.strategies import law
 
 
 def assert_same(path: Path) -> None:
@@ -243,3 +243,100 @@ def test_any_records_come_back(extras: Extras) -> None:
         assert not found, found
         _, records_, models = trip(path)
         assert (records_, models) == ([], [])
+
+
+def losses_of(extras: Extras, robot: kt.Model | None = None) -> list[str]:
+    """What is lost of a robot with these records."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.xml"
+        path.write_text(SKELETON, encoding="utf-8")
+        builder = kt.ModelBuilder.of(kt.load(path) if robot is None else robot)
+        builder.extras = extras
+        text, losses = written(builder.build(), "mjcf")
+        path.write_text(text, encoding="utf-8")
+        kt.load(path)
+        mujoco.MjModel.from_xml_path(str(path))
+    return losses.lost
+
+
+MOTOR = Actuator("m", "joint", "j")
+LOST = {
+    "an actuator of nothing": (Extras(actuators=(replace(MOTOR, target="x"),)), "actuator 'm' is left out: there is"),
+    "a sensor of an actuator that is left out": (
+        Extras(actuators=(Actuator("m", "joint", "x"),), sensors=(Sensor("n", "actuatorpos", "actuator", "m"),)),
+        "sensor 'n' is left out: there is no actuator 'm'",
+    ),
+    "an activation that is not there": (
+        Extras(actuators=(replace(MOTOR, activation_limited=True, activation_range=(0.0, 1.0)),)),
+        "its activation is limited, but it has none",
+    ),
+    "a delay without samples": (Extras(actuators=(replace(MOTOR, delay=0.1),)), "a delay, but no samples"),
+    "a ratio that is no servo's": (
+        Extras(actuators=(replace(MOTOR, kind="general", bias="affine", damping_ratio=0.5),)),
+        "no element of MJCF has all of its numbers together",
+    ),
+    "a range the wrong way": (
+        Extras(actuators=(replace(MOTOR, control_limited=True, control_range=(1.0, -1.0)),)),
+        "its ctrlrange 1 -1 would be in force",
+    ),
+    "a tendon of nothing": (
+        Extras(tendons=(Tendon("t", "fixed", (TendonJoint("x", 1.0),)),)), "tendon 't' is left out: there is no joint",
+    ),
+    "a material that is not there": (
+        Extras(shapes=(ShapeSettings("a", 0, material="gold"),)), "shape 0 of body 'a': its material 'gold' is not in",
+    ),
+    "a shape that is not there": (Extras(shapes=(ShapeSettings("a", 7, group=1),)), "body 'a' has no shape 7"),
+    "a joint that is not there": (Extras(joints=(JointSettings("x", margin=1.0),)), "there is no element for 'x'"),
+    "a body that is not there": (Extras(bodies=(BodySettings("x", 1.0),)), "there is no element for 'x'"),
+    "an equality of nothing": (
+        Extras(equalities=(Equality("e", "flex", "flex", "x"),)), "there is no deformable body 'x' in the file",
+    ),
+    "a keyframe of nothing": (
+        Extras(keyframes=(Keyframe("k", (JointState("x", (0.0,), (0.0,)),)),)), "its state of joint 'x' fits none",
+    ),
+    "controls of nothing": (
+        Extras(keyframes=(Keyframe("k", (JointState("j", (0.0,), (0.0,)),), controls=(1.0,)),)), "its ctrl has another",
+    ),
+    "a turned ball": (
+        Extras(reference_configuration=Keyframe("", (JointState("ball", (1.0, 0.0, 0.0, 0.0), (0.0,) * 3),))),
+        "turns the ball joint 'ball'",
+    ),
+    "a reference that moves": (
+        Extras(reference_configuration=Keyframe("", (JointState("j", (0.0,), (1.0,)),))), "has velocities",
+    ),
+    "springs that are not the joint's": (
+        Extras(joints=(JointSettings("j", stiffness=(1.0, 2.0, 0.0)),)), "the quadratic and cubic terms are lost",
+    ),
+    "raw parts of another format": (Extras(unused=(Unused("gazebo"),)), "<gazebo> are not of an MJCF file"),
+    "raw parts of a body that is not there": (
+        Extras(unused=(Unused("body", (("name", "x"),), (Unused("light"),)),)), "<light> of body 'x'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.ModelWarning")
+@pytest.mark.parametrize("what", LOST)
+def test_records_that_mjcf_cannot_hold_are_told(what: str) -> None:
+    extras, told = LOST[what]
+    lost = [sentence for sentence in losses_of(extras) if "choice of motors" not in sentence]
+    assert any(told in sentence for sentence in lost), lost
+
+
+def test_actuators_of_a_joint_that_is_taken_apart_are_lost() -> None:
+    builder = kt.ModelBuilder("r")
+    builder.add_body("world")
+    builder.add_body("tip", Inertia.from_com(1.0, Vec3.zero(), Sym3(0.2, 0.25, 0.3, 0.0, 0.0, 0.0)))
+    builder.add_joint("u", kt.Universal([1, 0, 0], [0, 1, 0]), "world", "tip")
+    robot = builder.build()
+    told = losses_of(Extras(actuators=(Actuator("m", "joint", "u"),)), robot)
+    assert told == ["actuator 'm' is left out: there is no joint 'u' in the file"]
+
+
+def test_what_actuators_add_to_joints_is_not_written_twice(tmp_path: Path) -> None:
+    path = actuator_file(tmp_path, '<motor joint="j" armature="0.3" damping="0.7" gear="1.1"/>', joint='armature="0.1"')
+    robot = kt.load(path)
+    assert robot.joints["j"].armature == (0.1 + 0.3 * 1.1 * 1.1,)
+    text = kt.to_text(robot, "mjcf")
+    assert 'armature="0.1"/>' in text
+    path.write_text(text, encoding="utf-8")
+    assert kt.load(path).joints["j"].armature == robot.joints["j"].armature
