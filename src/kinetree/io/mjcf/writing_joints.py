@@ -108,16 +108,17 @@ def series_of(
     start = []
     for step, origin in zip(reversed(steps), reversed(origins), strict=True):
         own = reference[origin.joint][origin.q : origin.q + step.kind.nq] if origin.joint in reference else ()
-        moved = frames[-1] if isinstance(step.kind, Spherical) else frames[-1] @ _at(step.kind, own)
-        frames.append((moved @ step.placement).plain())
+        moved = _at(step.kind, own)
+        before = step.placement if moved is _HERE else moved @ step.placement
+        frames.append((before if frames[-1] == _HERE else frames[-1] @ before).plain())
         start.append(own[0] if len(own) == 1 else 0.0)
     placement = frames.pop()
     return Series(tuple(steps), tuple(reversed(frames)), placement, tuple(origins), tuple(reversed(start)))
 
 
 def _at(kind: JointKind, q: Sequence[float]) -> Transform:
-    """From a joint's fixed side to its moving side at some coordinates; none are neutral ones."""
-    if not any(q) or tuple(q) == tuple(kind.neutral()):
+    """From the fixed side of a hinge, slide or free joint to its moving side; no coordinates are neutral ones."""
+    if not any(q) or not isinstance(kind, Prismatic | Revolute | Free | FloatingBase):
         return _HERE
     if isinstance(kind, Prismatic):
         return Transform(_HERE.E, kind.axis * float(q[0]))
@@ -131,7 +132,8 @@ def _tell_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequ
     kind = joint.kind
     inner, after = (kind.kind, kind.after) if isinstance(kind, Placed) else (kind, _HERE)
     plain = type(inner) in (Revolute, Spherical) or (inner is kind and type(kind) in (Prismatic, Free, FloatingBase))
-    in_place = first or _is_near(_at(inner, reference) @ joint.placement, after.inverse)
+    start = _at(inner, reference)
+    in_place = first or _is_near(joint.placement if start is _HERE else start @ joint.placement, after.inverse)
     if isinstance(kind, Placed) and (kind.before != _HERE or after.E != _HERE.E or not any(after.r.components())):
         plain = False
     if type(inner) is Continuous and in_place:
