@@ -353,7 +353,7 @@ def _try(suffix: str, count: int) -> None:
         nonlocal worst
         again = came_back(robot, suffix)
         error, where = differences(robot, again)
-        assert error <= 1e-15, (error, where)
+        assert error <= 4e-15, (error, where)  # placements of several joints are multiplied, and rounded
         seen["robots"] += 1
         seen["bitwise equal"] += error == 0.0
         worst = max(worst, error)

@@ -272,3 +272,60 @@ def test_a_joint_away_from_its_link_comes_back_exactly() -> None:
     kind = came_back(robot, ".sdf").joints["j"].kind
     assert isinstance(kind, kt.Placed)
     assert kind.after == after
+
+
+TREES = {
+    "both on one body": ("a", "b", "a", "c"),
+    "both on bodies that are fixed together": ("base", "b", "a", "c"),
+    "the second on the first": ("a", "b", "b", "c"),
+    "the first on the second": ("b", "c", "a", "b"),
+}
+
+
+def gears(tree: tuple[str, str, str, str], *, root: str = "base", **options: Any) -> kt.Model:
+    """Two hinges between the bodies of `tree`: parent and child of the first, then of the second."""
+    first, one, second, other = tree
+    builder = kt.ModelBuilder("gears")
+    builder.add_body(root, BODY if root != "world" else None)
+    for name in "abc":
+        builder.add_body(name, BODY)
+    builder.add_joint("base_a", kt.Fixed(), root, "a", TURNED)
+    hinge = kt.Placed(kt.Revolute([0, 1, 0]), kt.placement((0, 0, 0.2)))
+    builder.add_joint("j1", options.pop("kind", hinge), root if first == "base" else first, one, TURNED)
+    builder.add_joint("j2", kt.Continuous([0, 0.6, 0.8]), root if second == "base" else second, other, TURNED)
+    matrix, names = options.pop("matrix", [[1.0], [-2.5]]), options.pop("coordinates", ["angle"])
+    builder.add_coupling("gears", ["j1", "j2"], matrix, coordinates=names, **options)
+    return builder.build(floating_base=root == "base")
+
+
+@pytest.mark.parametrize("root", ["base", "world"])
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_a_coupling_of_two_hinges_is_a_gearbox(tree: tuple[str, str, str, str], root: str) -> None:
+    robot = gears(tree, root=root)
+    text, losses = written(robot, "sdf")
+    if root == "world" and "base" in tree:
+        assert "two hinges on one body that is not the world" in losses.lost[0]
+        return
+    assert (losses.lost, losses.impossible) == ([], [])
+    assert text.count('type="gearbox"') == 1
+    again = came_back(robot, ".sdf")
+    assert differences(robot, again)[0] <= 1e-15
+    q = robot.random(1)
+    np.testing.assert_allclose(kt.crba(again, q), kt.crba(robot, q), rtol=1e-12, atol=1e-12)
+
+
+NO_GEARS: dict[str, tuple[dict[str, Any], str]] = {
+    "an offset": ({"offset": [0.1, 0.0]}, "has offsets"),
+    "another coordinate": ({"matrix": [[2.0], [1.0]]}, "another coordinate than the first hinge's angle"),
+    "another name": ({"coordinates": ["turn"]}, "is called \"angle\", and not 'turn'"),
+    "no motor": ({"actuated": False}, "has no motor"),
+    "a slide": ({"kind": kt.Prismatic([1, 0, 0])}, "these are not two hinges"),
+}
+
+
+@pytest.mark.parametrize("what", NO_GEARS)
+def test_couplings_that_no_gearbox_is_are_lost(what: str) -> None:
+    options, told = NO_GEARS[what]
+    (lost,) = losses_of(gears(TREES["both on one body"], **options))
+    assert "coupling 'gears'" in lost
+    assert told in lost

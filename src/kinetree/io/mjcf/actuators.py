@@ -17,7 +17,7 @@ from kinetree.io.notes import Notes
 from kinetree.model.extras import Actuator, Tendon
 from kinetree.model.problems import Problems
 
-__all__ = ["Origins", "read_actuators"]
+__all__ = ["Origins", "activation_size", "damping_ratio", "read_actuators"]
 
 _TRANSMISSIONS = {
     "joint": "joint", "jointinparent": "joint", "tendon": "tendon", "site": "site", "cranksite": "site", "body": "body",
@@ -59,7 +59,7 @@ def _actuator(element: Element, reference: Reference, tendons: Mapping[str, Tend
             f"it turns a joint into an orientation, but {target!r} is no ball joint; name one, or a site with refsite",
             "wrong-kind",
         )
-    ratio, bias = _damping_ratio(law)
+    ratio, bias = damping_ratio(law)
     force_limited, force_range = _force(a, settings, law)
     control_limited, control_range = _controls(a, settings, law, transmission, target, reference.names, tendons)
     activation_limited, activation_range = _activation(a, settings, law, transmission, target, reference.names, tendons)
@@ -101,7 +101,7 @@ def _actuator(element: Element, reference: Reference, tendons: Mapping[str, Tend
         force_range=force_range,
         activation_limited=activation_limited,
         activation_range=activation_range,
-        activation_size=_activation_size(a, law),
+        activation_size=activation_size(a, law),
         acts_early=law.acts_early,
         length_range=_pair(a, "lengthrange"),
         damping=damping,
@@ -149,7 +149,7 @@ def _joint_type(names: Names, joint: str) -> str:
     return "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
 
 
-def _damping_ratio(law: Law) -> tuple[float | None, tuple[float, ...]]:
+def damping_ratio(law: Law) -> tuple[float | None, tuple[float, ...]]:
     """A servo's ratio of damping, which is stored in its bias as a positive number, and the bias without it."""
     bias, kp = law.bias_parameters, law.gain_parameters[0]
     if bias[2] <= 0.0 or law.gain not in ("fixed", "pid", "so3") or (law.gain != "pid" and kp != -bias[1]):
@@ -248,7 +248,7 @@ def _inherited(
     return middle - radius, middle + radius
 
 
-def _activation_size(a: Attributes, law: Law) -> int:
+def activation_size(a: Attributes, law: Law) -> int:
     """How many numbers its activation has."""
     size, dynamics = law.activation_size, law.dynamics
     if a.element.tag == "plugin":

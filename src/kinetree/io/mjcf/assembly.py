@@ -142,8 +142,7 @@ class Assembly:
     def _add_body(self, body: BodyPart, above: BodyPart | None) -> None:
         where = body.part.element
         shapes = [
-            geom.geometry(self._placement(body, geom.placement), self._mesh_path(geom))
-            for geom in self._geoms[id(body)]
+            geom.geometry(self._placement(body, geom.shown), self._mesh_path(geom)) for geom in self._geoms[id(body)]
         ]
         chain = self._add_between(body)
         self._builder.add_body(body.name, self._inertias[id(body)], geometry=shapes, where=where)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.bodies import BodyPart, Part
+from kinetree.io.mjcf.geoms import kind_of, site_size
 from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import same, user_data, words
 from kinetree.io.notes import Notes
@@ -60,23 +61,35 @@ def read_shape_settings(bodies: Sequence[BodyPart]) -> list[ShapeSettings]:
     for body in bodies:
         for k, part in enumerate(body.parts.get("geom", [])):
             a = part.attributes
-            if not a.has_any(_OF_SHAPES) and not part.element.children:
+            asset = _made_in_file(part)
+            if not a.has_any(_OF_SHAPES) and not part.element.children and not asset:
                 continue
             settings = ShapeSettings(
                 body.name,
                 k,
                 part.name,
                 a.whole("group"),
-                part.names.of(a.text("material")),
+                part.names.of_asset(a.text("material")),
                 a.word("fluidshape", same("none", "ellipsoid"), "none"),
                 a.numbers("fluidcoef", _FLUID, least=1),
                 a.flag("castshadow", True),
+                asset,
                 user_data(a),
                 _plugin(part.element.all("plugin")),
             )
             if settings != ShapeSettings(body.name, k, part.name):
                 made.append(settings)
     return made
+
+
+def _made_in_file(part: Part) -> str:
+    """The name of the mesh or height field of a geom, if that is in no file of its own."""
+    a = part.attributes
+    if a.text("type") not in ("mesh", "sdf", "hfield"):
+        return ""
+    kind = kind_of(a.text("type"))
+    asset = part.scope.asset(kind, a.text(kind), a.element, kind)
+    return "" if "file" in asset.attributes else part.names.of_asset(a.text(kind))
 
 
 def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Site]:
@@ -87,7 +100,7 @@ def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Si
             if id(part) not in frames:
                 continue
             a = part.attributes
-            x, y, z = a.numbers("size", (0.005, 0.005, 0.005), least=1)
+            x, y, z = site_size(a)
             made.append(
                 Site(
                     part.name,
@@ -95,9 +108,9 @@ def read_sites(bodies: Sequence[BodyPart], frames: Mapping[int, str]) -> list[Si
                     frames[id(part)],
                     a.word("type", _SHAPES, "sphere"),
                     (x, y, z),
-                    part.names.of(a.text("mesh")),
+                    part.names.of_asset(a.text("mesh")),
                     a.whole("group"),
-                    part.names.of(a.text("material")),
+                    part.names.of_asset(a.text("material")),
                     a.numbers("rgba", _GRAY),
                     user_data(a),
                 )

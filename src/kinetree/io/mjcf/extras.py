@@ -17,7 +17,7 @@ from kinetree.io.mjcf.joint_settings import read_joint_settings
 from kinetree.io.mjcf.joints import joint_type
 from kinetree.io.mjcf.keyframes import Joints, read_keyframes, reference_q, reference_state
 from kinetree.io.mjcf.leftovers import read_leftovers
-from kinetree.io.mjcf.motors import Motors, read_motors
+from kinetree.io.mjcf.motors import NO_MOTORS, Motors, anatomy_of, read_motors
 from kinetree.io.mjcf.names import Names
 from kinetree.io.mjcf.options import read_options
 from kinetree.io.mjcf.scopes import Scope
@@ -41,7 +41,9 @@ class ExtrasReader:
         self._tendons = read_tendons(scope, self._names, notes, problems)
         self._origins = Origins()
         self._actuators = read_actuators(scope, self._names, self._tendons, notes, problems, self._origins)
-        self.motors: Motors = read_motors(self._actuators, self._tendons, self._names, notes)
+        self.motors: Motors = NO_MOTORS
+        if self._actuators or self._tendons:
+            self.motors = read_motors(self._actuators, self._tendons, anatomy_of(self._names), notes)
 
     def extras(self, assembly: Assembly) -> Extras:
         """All records; `assembly` knows the names of joints and frames in the robot."""
@@ -104,7 +106,7 @@ class ExtrasReader:
         }
         kept = [one for part in extras.unused for one in (part.children if part.tag in _GROUPS else (part,))]
         told = [_told(what, count) for what, count in counts.items() if count]
-        told += [_told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items()]
+        told += [_told(f"<{tag}>", count) for tag, count in Counter(one.tag for one in kept).items() if tag != "mesh"]
         if told:
             self._notes.add("kept as data in robot.extras", ", ".join(told))
 

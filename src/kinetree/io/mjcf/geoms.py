@@ -20,7 +20,7 @@ from kinetree.model.extras import ContactParameters
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["Geom", "read_geom", "shape_placement"]
+__all__ = ["Geom", "kind_of", "read_geom", "shape_placement", "site_size"]
 
 _SIZES = {
     "plane": 3, "hfield": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3, "mesh": 0, "sdf": 0,
@@ -31,6 +31,7 @@ _TINY = 1e-14
 """MuJoCo's threshold for masses and volumes."""
 _GRAY = (0.5, 0.5, 0.5, 1.0)
 _ORIGIN = (0.0, 0.0, 0.0)
+_SITE = (0.005, 0.005, 0.005)
 
 
 @record(slots=True)
@@ -42,8 +43,10 @@ class Geom:
     size: tuple[float, ...]
     """MuJoCo's three numbers: radii and half lengths."""
     placement: Transform
-    """In the body."""
+    """In the body; of a mesh that was opened, its principal axes at its centre."""
     group: int
+    shown: Transform
+    """The placement in the body of its own axes, or of those that its mesh has in its file."""
     mesh: CompiledMesh | None = None
 
     def solid(self) -> tuple[float, tuple[float, float, float]] | None:
@@ -105,6 +108,7 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
         size, X = _between(a, type_, size, position)
     else:
         X = placed(orientation(a, settings), position)
+    shown = X
     if type_ in ("mesh", "sdf") and "mesh" not in a:
         a.fail(
             f'a geom of the type {type_} needs the attribute "mesh", the name of a mesh in <asset>; add it',
@@ -128,9 +132,9 @@ def read_geom(part: Part, meshes: MeshAssets, *, weighs: bool) -> Geom:
                 )
                 size = tuple(map(float, sizes))
             X = placed(from_quaternion(tuple(map(float, mesh.quaternion))), tuple(map(float, center))) @ X
-            mesh = mesh if is_mesh else None
+            mesh, shown = (mesh, shown) if is_mesh else (None, X)
     _check_size(a, type_, size)
-    return Geom(part, type_, size, part.in_body(X), a.whole("group"), mesh)
+    return Geom(part, type_, size, part.in_body(X), a.whole("group"), part.in_body(shown), mesh)
 
 
 def shape_placement(a: Attributes, settings: Settings) -> Transform:
@@ -139,6 +143,12 @@ def shape_placement(a: Attributes, settings: Settings) -> Transform:
     if "fromto" in a:
         return _between(a, a.text("type", "sphere"), (0.0, 0.0, 0.0), position)[1]
     return placed(orientation(a, settings), position)
+
+
+def site_size(a: Attributes) -> tuple[float, ...]:
+    """The three numbers of a site's size, some by its ends if these are given."""
+    size = a.numbers("size", _SITE, least=1)
+    return _between(a, a.text("type", "sphere"), size, _ORIGIN)[0] if "fromto" in a else size
 
 
 def _between(

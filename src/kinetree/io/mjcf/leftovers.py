@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from kinetree.io.document import Element
 from kinetree.io.mjcf.bodies import IDENTITY, BodyPart, Part
+from kinetree.io.mjcf.geoms import shape_placement, site_size
+from kinetree.io.mjcf.orientations import quaternion_of
 from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.unused import as_it_is, with_defaults
 from kinetree.io.notes import Notes
@@ -16,14 +18,16 @@ from kinetree.spatial import Vec3
 __all__ = ["read_leftovers"]
 
 _SECTIONS = ("size", "statistic", "visual", "custom", "extension", "deformable")
-_ASSETS = ("texture", "material", "hfield", "skin")
+_ASSETS = ("texture", "material", "mesh", "hfield", "skin")
 _NAMING = ("name", "texture", "material")
 _IN_BODIES = ("light", "flexcomp")
+_TURNS = frozenset(("axisangle", "xyaxes", "zaxis", "euler", "fromto"))
+"""Placements whose numbers depend on the settings of their file."""
 
 
 def read_leftovers(scope: Scope, bodies: Sequence[BodyPart], frames: Mapping[int, str], notes: Notes) -> list[Unused]:
     """All of these, those of bodies in an element that names the body; `frames` tells which parts have a frame."""
-    made = [as_it_is(element) for tag in _SECTIONS for element in scope.sections(tag) if _holds(element)]
+    made = [_addressed(as_it_is(one), scope) for tag in _SECTIONS for one in scope.sections(tag) if _holds(one)]
     made += [as_it_is(one) for section in scope.sections("compiler") for one in section.children]
     assets = [one for owner, space in scope.instances if not space.suffix for one in _assets(owner, space)]
     if assets:
@@ -74,18 +78,37 @@ def _assets(scope: Scope, space: Namespace) -> Iterator[Unused]:
         for element in section.children:
             if element.tag not in _ASSETS:
                 continue
-            has_defaults = element.tag in ("texture", "material")
+            has_defaults = element.tag in ("texture", "material", "mesh")
             one = with_defaults(scope.attributes(element, element.tag)) if has_defaults else as_it_is(element)
+            one = _addressed(one, scope)
             if space.prefix:
                 named = tuple((key, space.of(text) if key in _NAMING else text) for key, text in one.attributes)
                 one = replace(one, attributes=named)
             yield one
 
 
+def _addressed(one: Unused, scope: Scope) -> Unused:
+    """With the addresses of its files relative to the folder of the main file."""
+    kind = "texture" if one.tag == "texture" else "mesh"
+    attributes = tuple(
+        (key, scope.address_of(text, kind) if key.startswith("file") else text) for key, text in one.attributes
+    )
+    children = tuple(_addressed(child, scope) for child in one.children) if one.tag == "deformable" else one.children
+    return replace(one, attributes=attributes, children=children)
+
+
 def _placed(part: Part) -> Unused:
     """An element of a body with its placement in the body, not in a frame around it."""
-    one = with_defaults(part.attributes)
+    one = _addressed(with_defaults(part.attributes), part.scope)
     attributes = dict(one.attributes)
+    if one.tag in ("site", "camera", "flexcomp") and (part.frame is not IDENTITY or _TURNS.intersection(attributes)):
+        X = part.in_body(shape_placement(part.attributes, part.scope.settings))
+        if "fromto" in attributes and one.tag == "site":
+            attributes["size"] = _shown(site_size(part.attributes))
+        for name in (*_TURNS, "quat"):
+            attributes.pop(name, None)
+        attributes["pos"] = _shown([float(x) for x in X.r.components()])
+        attributes["quat"] = _shown(quaternion_of(X.E.T))
     if part.name:
         attributes["name"] = part.name
     if part.frame is not IDENTITY and one.tag == "light":
@@ -93,6 +116,10 @@ def _placed(part: Part) -> Unused:
         position = part.frame.r + R @ Vec3(*a.numbers("pos", (0.0, 0.0, 0.0)))
         direction = R @ Vec3(*a.numbers("dir", (0.0, 0.0, -1.0)))
         attributes["pos"], attributes["dir"] = (
-            " ".join(f"{float(x):.17g}" for x in vector.components()) for vector in (position, direction)
+            _shown([float(x) for x in vector.components()]) for vector in (position, direction)
         )
     return replace(one, attributes=tuple(attributes.items()))
+
+
+def _shown(numbers: Sequence[float]) -> str:
+    return " ".join(f"{x:.17g}" for x in numbers)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
 
-from kinetree.io.mjcf.bodies import BodyPart
 from kinetree.io.mjcf.joints import MovingJoint
 from kinetree.io.mjcf.names import Names
 from kinetree.io.mjcf.tendons import only_joint
@@ -15,9 +14,40 @@ from kinetree.joints import FloatingBase, Free
 from kinetree.model.extras import Actuator, Tendon, TendonJoint, TendonShape, TendonSite
 from kinetree.records import record
 
-__all__ = ["NO_MOTORS", "Motors", "read_motors"]
+__all__ = ["NO_MOTORS", "Anatomy", "Motors", "anatomy_of", "read_motors"]
 
 _ALL_SIX = (True,) * 6
+
+
+@record(frozen=True, slots=True)
+class Anatomy:
+    """Where joints, sites and shapes are."""
+
+    types: Mapping[str, str]
+    """"free", "ball", "hinge" or "slide", by joint."""
+    sites: Mapping[str, str]
+    """The body of each site."""
+    shapes: Mapping[str, str]
+    """The body of each shape that has a name."""
+    above: Mapping[str, str]
+    """The body around each body."""
+    joints: Mapping[str, Sequence[str]]
+    """The joints of each body that has some."""
+
+
+def anatomy_of(names: Names) -> Anatomy:
+    """That of a file."""
+    types = {
+        name: "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
+        for name, (part, _) in names.joints.items()
+    }
+    return Anatomy(
+        types,
+        {name: body.name for name, (_, body) in names.parts["site"].items()},
+        {name: body.name for name, (_, body) in names.parts["geom"].items()},
+        {name: above.name for name, above in names.above.items()},
+        {body.name: [part.name for part in body.joints if part.name] for body in names.bodies.values()},
+    )
 
 
 @record(slots=True)
@@ -56,7 +86,7 @@ class Motors:
 NO_MOTORS = Motors()
 
 
-def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names: Names, notes: Notes) -> Motors:
+def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], anatomy: Anatomy, notes: Notes) -> Motors:
     """What all actuators do to joints.
 
     A degree of freedom has a motor if an actuator acts on its joint, on a tendon that it moves, or between two bodies
@@ -69,7 +99,7 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
     for one in actuators:
         gear2 = one.gear[0] * one.gear[0]
         if one.transmission in ("joint", "jointinparent"):
-            motors._set(one.target, _of_joint(one, names))
+            motors._set(one.target, _of_joint(one, anatomy))
             motors.armature[one.target] = motors.armature.get(one.target, 0.0) + one.armature * gear2
             motors.damping[one.target] = motors.damping.get(one.target, 0.0) + one.damping[0] * gear2
             if one.armature or one.damping[0]:
@@ -78,10 +108,10 @@ def read_motors(actuators: Sequence[Actuator], tendons: Sequence[Tendon], names:
                 notes.add("quadratic and cubic damping of actuators is kept as data", one.name)
         elif one.transmission == "tendon":
             _add_armature(motors, by_name[one.target], one.armature * gear2, notes)
-            for joint in _of_tendon(by_name[one.target], names):
+            for joint in _of_tendon(by_name[one.target], anatomy):
                 motors._set(joint, _ALL_SIX)
         elif one.reference:
-            for joint in _between(one.target, one.reference, names):
+            for joint in _joints_between(anatomy.sites[one.target], anatomy.sites[one.reference], anatomy):
                 motors._set(joint, _ALL_SIX)
         else:
             notes.add("actuators that push a body from outside are no motors of joints", one.name or one.target)
@@ -98,9 +128,8 @@ def _add_armature(motors: Motors, tendon: Tendon, armature: float, notes: Notes)
         notes.add("joints have the armature of tendons that move with them alone, times factor²", joint)
 
 
-def _of_joint(one: Actuator, names: Names) -> tuple[bool, ...]:
-    part = names.joints[one.target][0]
-    kind = "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
+def _of_joint(one: Actuator, anatomy: Anatomy) -> tuple[bool, ...]:
+    kind = anatomy.types[one.target]
     if kind in ("hinge", "slide"):
         return (True,)
     is_parent = one.transmission == "jointinparent"
@@ -110,38 +139,31 @@ def _of_joint(one: Actuator, names: Names) -> tuple[bool, ...]:
     return (*linear, *((any(one.gear[3:]),) * 3 if is_parent else tuple(bool(x) for x in one.gear[3:])))
 
 
-def _of_tendon(tendon: Tendon, names: Names) -> Iterator[str]:
+def _of_tendon(tendon: Tendon, anatomy: Anatomy) -> Iterator[str]:
     bodies = []
     for step in tendon.path:
         if isinstance(step, TendonJoint):
             if step.coefficient:
                 yield step.joint
         elif isinstance(step, TendonSite):
-            bodies.append(names.parts["site"][step.site][1])
+            bodies.append(anatomy.sites[step.site])
         elif isinstance(step, TendonShape):
-            bodies.append(names.parts["geom"][step.shape][1])
+            bodies.append(anatomy.shapes[step.shape])
     for one, other in pairwise(bodies):
-        yield from _joints_between(one, other, names)
+        yield from _joints_between(one, other, anatomy)
 
 
-def _between(site: str, other: str, names: Names) -> Iterator[str]:
-    sites = names.parts["site"]
-    return _joints_between(sites[site][1], sites[other][1], names)
-
-
-def _joints_between(one: BodyPart, other: BodyPart, names: Names) -> Iterator[str]:
+def _joints_between(one: str, other: str, anatomy: Anatomy) -> Iterator[str]:
     """The joints on the way from one body to another."""
-    mine, others = list(_way_out(one, names)), list(_way_out(other, names))
-    common = {body.name for body in mine} & {body.name for body in others}
+    mine, others = list(_way_out(one, anatomy)), list(_way_out(other, anatomy))
+    common = {*mine} & {*others}
     for body in (*mine, *others):
-        if body.name not in common:
-            for joint in body.joints:
-                if joint.name:
-                    yield joint.name
+        if body not in common:
+            yield from anatomy.joints.get(body, ())
 
 
-def _way_out(body: BodyPart, names: Names) -> Iterator[BodyPart]:
-    at: BodyPart | None = body
+def _way_out(body: str, anatomy: Anatomy) -> Iterator[str]:
+    at: str | None = body
     while at is not None:
         yield at
-        at = names.above.get(at.name)
+        at = anatomy.above.get(at)

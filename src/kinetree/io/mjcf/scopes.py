@@ -33,6 +33,10 @@ class Namespace:
         """The full name; what has no name has none."""
         return f"{self.prefix}{name}{self.suffix}" if name else ""
 
+    def of_asset(self, name: str) -> str:
+        """The full name of an asset, of which replicas have none of their own."""
+        return f"{self.prefix}{name}" if name else ""
+
     def inside(self, prefix: str = "", suffix: str = "") -> Namespace:
         """The namespace of what is nested in this one with its own prefix and suffix."""
         return Namespace(self.prefix + prefix, suffix + self.suffix)
@@ -77,10 +81,14 @@ class Scope:
 
     def address(self, element: Element) -> str:
         """The address of the file of a mesh or height field, relative to the folder of the main file."""
-        name = element.text("file")
+        return self.address_of(element.text("file"), "mesh")
+
+    def address_of(self, name: str, kind: str) -> str:
+        """The address of a file, relative to the folder of the main file; `kind` is "mesh" or "texture"."""
         if self.settings.strip_paths:
             name = name.replace("\\", "/").rpartition("/")[2]
-        return name if os.path.isabs(name) else os.path.join(self.settings.mesh_folder, name)
+        folder = self.settings.texture_folder if kind == "texture" else self.settings.mesh_folder
+        return name if os.path.isabs(name) else os.path.join(folder, name)
 
 
 def read_scope(path: Path, data: bytes, finder: MeshFinder, problems: Problems) -> Scope:

@@ -119,7 +119,7 @@ def _ends(a: Attributes, reference: Reference) -> Ends:
                 a.fail(f'it names no {needed}; add {needed}="…"', "missing-attribute")
         mesh = a.text("mesh")
         reference.scope.asset("mesh", mesh, a.element, "mesh")
-        return "mesh", reference.space.of(mesh), "geom", reference(a, "geom", "geom")
+        return "mesh", reference.space.of_asset(mesh), "geom", reference(a, "geom", "geom")
     if tag == "insidesite":
         if "site" not in a:
             a.fail('it names no site; add site="…"', "missing-attribute")
@@ -172,5 +172,5 @@ def _by_type(a: Attributes, reference: Reference, which: str, *, is_needed: bool
     known = _ANY_KIND if a.element.tag in ("user", "plugin") else _FRAME_KINDS
     kind = a.word(type_, known, "")
     if kind == "mesh":
-        return kind, reference.space.of(a.text(name))
+        return kind, reference.space.of_asset(a.text(name))
     return kind, reference(a, name, kind)

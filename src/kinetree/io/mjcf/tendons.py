@@ -83,7 +83,7 @@ def _tendon(element: Element, reference: Reference) -> Tendon:
         solimp_friction=solimp(a, "solimpfriction"),
         group=a.whole("group"),
         width=a.number("width", 0.003),
-        material=reference.space.of(a.text("material")),
+        material=reference.space.of_asset(a.text("material")),
         color=(red, green, blue, alpha),
         user=user_data(a),
     )

@@ -9,12 +9,14 @@ from __future__ import annotations
 from kinetree.io.decimals import about_center_of_mass
 from kinetree.io.fit_inertias import with_fit_inertias
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.writing_extras import write_contacts, write_options, write_site
-from kinetree.io.mjcf.writing_geoms import Assets, write_geom
+from kinetree.io.mjcf.writing_extras import write_options
+from kinetree.io.mjcf.writing_geoms import write_geom
 from kinetree.io.mjcf.writing_inertia import LEAST, Fitness, fitness_of, write_inertia
 from kinetree.io.mjcf.writing_joints import Series, series_of, write_joints
+from kinetree.io.mjcf.writing_motors import without_actuators
 from kinetree.io.mjcf.writing_names import with_fit_names
 from kinetree.io.mjcf.writing_numbers import pose
+from kinetree.io.mjcf.writing_records import Records
 from kinetree.io.xml_text import Tag, shown_number
 from kinetree.joints import Fixed, FloatingBase, Free
 from kinetree.model.specs import FrameSpec, JointSpec, LinkSpec, Parts, floating_joint
@@ -29,7 +31,7 @@ _NOTHING = Inertia.zero()
 
 def write_mjcf(parts: Parts, losses: Losses) -> str:
     """The text of an MJCF file with these parts; what it has no place for goes into `losses`."""
-    named = with_fit_names(parts, losses)
+    named = without_actuators(with_fit_names(parts, losses))
     fit = with_fit_inertias(named, losses, lambda inertia: fitness_of(inertia).is_refused, ", which MuJoCo refuses")
     return _Writer(fit, losses).document()
 
@@ -45,31 +47,33 @@ class _Writer:
         self._frames: dict[str, list[FrameSpec]] = {}
         for frame in parts.frames:
             self._frames.setdefault(frame.body, []).append(frame)
-        self._sites = {site.frame: site for site in parts.extras.sites}
         carried = {joint.child for joint in parts.joints}
         self._root = next(link for link in parts.links if link.name not in carried)
         self._on_world = self._root.name == _WORLD and not parts.floating_base
         self._joint_names = {joint.name for joint in parts.joints}
         self._bodies: list[str] = []
         self._joints: list[str] = []
-        self._assets = Assets()
+        self._records = Records(parts, losses)
+        self._assets = self._records.assets()
 
     def document(self) -> str:
         parts, lose = self._parts, self._losses.lost.append
         root = Tag("mujoco", model=parts.name)
-        root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        compiler = root.add("compiler", angle="radian", autolimits="true", inertiafromgeom="false")
+        self._records.compiler(compiler)
         write_options(root, parts)
         world = Tag("worldbody")
         if parts.name != parts.name.strip():
             lose(f"the robot's name {parts.name!r} begins or ends with blanks, which are not kept")
         self._write_tree(world)
-        self._assets.write(root)
+        self._assets.write(root, self._records.raw_assets)
         root.children.append(world)
-        self._equalities(root)
+        equality = Tag("equality")
+        self._equalities(equality)
         for coupling in parts.couplings:
             joints = ", ".join(map(repr, coupling.joints))
             lose(f"coupling {coupling.name!r} has no place in MJCF: its joints ({joints}) would move independently")
-        write_contacts(root, parts, self._losses)
+        self._records.sections(root, equality)
         self._tell_order()
         return root.document()
 
@@ -113,13 +117,20 @@ class _Writer:
         return not any(isinstance(kind, Fixed | Free | FloatingBase) for kind in kinds)
 
     def _body(self, around: Tag, link: LinkSpec, joints: list[JointSpec]) -> Tag:
-        series = series_of(joints, self._joint_names, self._losses, on_world=around.tag == "worldbody")
+        series = series_of(
+            joints,
+            self._joint_names,
+            self._losses,
+            on_world=around.tag == "worldbody",
+            reference=self._records.reference,
+        )
         self._tell_names(link, joints)
         self._bodies += [joint.child for joint in joints] or [link.name]
         self._joints += [joint.name for joint in joints]
         element = around.add("body", name=link.name, **pose(series.placement))
         self._inertial(element, link, series)
         write_joints(element, series, self._losses)
+        self._records.joints(element, series)
         self._fill(element, link)
         return element
 
@@ -161,24 +172,22 @@ class _Writer:
 
     def _fill(self, element: Tag, link: LinkSpec) -> None:
         """Shapes and frames."""
-        for shape in link.geometry:
-            write_geom(element, shape, link.name, self._assets, self._losses)
+        shapes = [
+            write_geom(element, shape, link.name, self._assets, self._losses, self._records.asset_of(link.name, k))
+            for k, shape in enumerate(link.geometry)
+        ]
         if any(shape.contact is None or shape.color is None for shape in link.geometry):
             self._losses.changed.append(
                 f"body {link.name!r}: shapes without contact parameters or colours have MuJoCo's when the file is read"
             )
-        for frame in self._frames.get(link.name, []):
-            write_site(element, frame, self._sites.get(frame.name), self._losses)
+        self._records.body(element, link, shapes, self._frames.get(link.name, []))
 
-    def _equalities(self, root: Tag) -> None:
+    def _equalities(self, section: Tag) -> None:
         """Followers as soft constraints."""
-        followers = [joint for joint in self._parts.joints if joint.mimic is not None]
-        if not followers:
-            return
-        section = root.add("equality")
-        for joint in followers:
+        for joint in self._parts.joints:
             mimic = joint.mimic
-            assert mimic is not None
+            if mimic is None:
+                continue
             self._losses.lost.append(
                 f"joint {joint.name!r} follows {mimic.joint!r} exactly, but MuJoCo holds it there by a soft "
                 "constraint, and it has a coordinate of its own"
@@ -198,7 +207,9 @@ class _Writer:
             )
             return
         bodies = [_WORLD, *self._bodies] if self._on_world else self._bodies
-        frames = [frame.name for body in bodies for frame in self._frames.get(body, [])]
+        inside = [frame.name for body in bodies for frame in self._frames.get(body, [])]
+        cameras = {camera.frame for camera in self._parts.extras.cameras}
+        frames = sorted(inside, key=cameras.__contains__)  # sites come first
         if bodies != [link.name for link in self._parts.links] or frames != [
             frame.name for frame in self._parts.frames
         ]:

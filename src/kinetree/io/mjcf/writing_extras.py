@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import fields
 
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf.writing_numbers import pose
+from kinetree.io.mjcf.writing_known import Written
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
-from kinetree.joints import Fixed
-from kinetree.model.extras import SimulationFlags, SimulationOptions
-from kinetree.model.extras.bodies import Site
+from kinetree.model.extras import Extras, SimulationFlags, SimulationOptions
 from kinetree.model.extras.contacts import ContactExclusion, ContactPair
-from kinetree.model.specs import FrameSpec, Parts
+from kinetree.model.specs import Parts
 
 __all__ = ["write_contacts", "write_options"]
 
 _GRAVITY = (0.0, 0.0, -9.81)
-_HELD = frozenset(("options", "sites", "contact_pairs", "contact_exclusions", "reference_configuration"))
 _NAMES = {
     "override_margin": "o_margin", "override_solref": "o_solref", "override_solimp": "o_solimp",
     "override_friction": "o_friction", "disabled_actuator_groups": "actuatorgroupdisable",
@@ -41,40 +38,21 @@ def write_options(root: Tag, parts: Parts) -> None:
         element.add("flag").attributes = flags
 
 
-def write_site(body: Tag, frame: FrameSpec, site: Site | None, losses: Losses) -> None:
-    """Add a frame as a site, with the shape of the site that it was, if it was one."""
-    element = body.add("site", name=frame.name if site is None else site.name)
-    if site is not None:
-        if site.material or site.mesh or site.shape == "mesh":
-            losses.lost.append(f"robot.extras.sites: {site.name!r} has a material or mesh, which is not written")
-        usual = Site("", "", "")
-        for attribute, value, default in (
-            ("type", site.shape, usual.shape),
-            ("size", shown_numbers(site.size), shown_numbers(usual.size)),
-            ("group", str(site.group), "0"),
-            ("rgba", shown_numbers(site.color), shown_numbers(usual.color)),
-            ("user", shown_numbers(site.user), ""),
-        ):
-            if value != default and value != "mesh":
-                element.attributes[attribute] = value
-    element.attributes |= pose(frame.placement)
-
-
-def write_contacts(root: Tag, parts: Parts, losses: Losses) -> None:
-    """Add <contact>, and lose all other extras."""
-    extras = parts.extras
-    if extras.contact_pairs or extras.contact_exclusions:
-        section = root.add("contact")
-        for pair in extras.contact_pairs:
+def write_contacts(root: Tag, extras: Extras, written: Written, losses: Losses) -> None:
+    """Add <contact>, if there are pairs or exclusions."""
+    section = Tag("contact")
+    for pair in extras.contact_pairs:
+        what = (
+            f"contact pair {pair.name!r}" if pair.name else f"the contact pair of {pair.shape1!r} and {pair.shape2!r}"
+        )
+        if written.all_there(what, [("geom", pair.shape1), ("geom", pair.shape2)], losses):
             section.add("pair").attributes = _changed(pair, ContactPair("", ""))
-        for exclusion in extras.contact_exclusions:
+    for exclusion in extras.contact_exclusions:
+        what = f"the exclusion of contacts between {exclusion.body1!r} and {exclusion.body2!r}"
+        if written.all_there(what, [("body", exclusion.body1), ("body", exclusion.body2)], losses):
             section.add("exclude").attributes = _changed(exclusion, ContactExclusion("", ""))
-    reference = extras.reference_configuration
-    if reference is not None:
-        neutral = {joint.name: joint.kind.neutral() for joint in parts.joints if not isinstance(joint.kind, Fixed)}
-        if any(tuple(state.q) != neutral.get(state.joint) or any(state.v) for state in reference.joints):
-            losses.lost.append("robot.extras.reference_configuration is not neutral, and the file places bodies there")
-    losses.lose_extras(extras, held=_HELD)
+    if section.children:
+        root.children.append(section)
 
 
 def _changed(record: object, usual: object) -> dict[str, str]:

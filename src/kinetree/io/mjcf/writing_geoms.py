@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
+from kinetree.io.chains import free_name
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf.writing_numbers import pose
 from kinetree.io.xml_text import Tag, shown_number, shown_numbers
@@ -19,18 +21,29 @@ _USUAL = ContactParameters()
 class Assets:
     """Meshes and height fields by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Mapping[tuple[str, str, tuple[float, ...]], str]) -> None:
+        self._known = known
         self._names: dict[tuple[str, str, tuple[float, ...]], str] = {}
+        self._taken = set(known.values())
+
+    def known(self, tag: str, address: str, size: tuple[float, ...]) -> str:
+        """The name of an asset that is written otherwise; "" if it is none."""
+        return self._known.get((tag, address, size), "")
 
     def name(self, tag: str, address: str, size: tuple[float, ...]) -> str:
         """The name of an asset, which is made when it is first asked for."""
-        return self._names.setdefault((tag, address, size), f"{tag}_{len(self._names) + 1}")
+        key = tag, address, size
+        if key not in self._names:
+            name = self._names[key] = free_name(f"{tag}_{len(self._names) + 1}", self._taken)
+            self._taken.add(name)
+        return self._names[key]
 
-    def write(self, root: Tag) -> None:
-        """Add the section, if there are any."""
-        if not self._names:
+    def write(self, root: Tag, others: list[Tag]) -> None:
+        """Add the section with these and others, if there are any."""
+        if not self._names and not others:
             return
         section = root.add("asset")
+        section.children += others
         for (tag, address, size), name in self._names.items():
             if tag == "hfield":
                 section.add(tag, name=name, file=address, size=shown_numbers(size))
@@ -40,24 +53,27 @@ class Assets:
                 section.add(tag, name=name, file=address, scale=scale, inertia="shell")
 
 
-def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: Losses) -> None:
-    """Add a shape to a body."""
+def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: Losses, asset: str = "") -> Tag | None:
+    """Add a shape to a body, and return its element; `asset` is the mesh or height field that it names."""
     kind = shape.shape
     what = f"body {owner!r}: the {shape.role} shape{f' {shape.name!r}' if shape.name else ''}"
     attributes: dict[str, str | None] = {"name": shape.name or None, "type": kind}
     if kind in ("mesh", "heightfield"):
         tag = "mesh" if kind == "mesh" else "hfield"
         address = shape.mesh or ""
-        plain = "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
+        asset = asset or assets.known(tag, address, shape.size)
+        plain = asset or (
+            "://" not in address and address.lower().endswith(_MESHES if tag == "mesh" else (".png", ".bin"))
+        )
         if not plain:
             losses.lost.append(f"{what} is in {address!r}, and MuJoCo opens only {', '.join(_MESHES)} at plain paths")
-            return
-        attributes |= {"type": tag, tag: assets.name(tag, address, shape.size)}
+            return None
+        attributes |= {"type": tag, tag: asset or assets.name(tag, address, shape.size)}
     else:
         size = _half_lengths(kind, shape.size)
         if size is None:
             losses.lost.append(f"{what} is of kind {kind!r} and the size {shape.size}, which MJCF does not have")
-            return
+            return None
         attributes["size"] = shown_numbers(size)
     attributes |= pose(shape.placement)
     contact = shape.contact
@@ -68,6 +84,7 @@ def write_geom(body: Tag, shape: Geometry, owner: str, assets: Assets, losses: L
         attributes["rgba"] = shown_numbers(shape.color)
     geom = body.add("geom")
     geom.attributes = {name: value for name, value in attributes.items() if value is not None}
+    return geom
 
 
 def _half_lengths(kind: str, size: tuple[float, ...]) -> tuple[float, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kinetree.io.chains import chain_of, split
@@ -22,7 +22,8 @@ from kinetree.joints import (
 )
 from kinetree.model.specs import JointSpec
 from kinetree.records import record
-from kinetree.spatial import Transform
+from kinetree.spatial import Transform, Vec3
+from kinetree.spatial.rotations import from_axis_angle, from_quaternion
 from kinetree.tree.drive import Drive, Limits
 
 __all__ = ["Series", "series_of", "write_joints"]
@@ -36,8 +37,19 @@ _TYPES = {
     Free: "free",
     FloatingBase: "free",
 }
+_ROUNDING = 1e-14
 _FAR = 1e10
 """A bound of a range that has only one, rad or m: MuJoCo has no infinite ones."""
+
+
+@record(frozen=True, slots=True)
+class Origin:
+    """The robot's joint that a joint of the file is, or is a part of."""
+
+    joint: str
+    q: int
+    """The index of its first coordinate among those of that joint."""
+    v: int
 
 
 @record(frozen=True, slots=True)
@@ -50,15 +62,30 @@ class Series:
     """From each joint's frame to the body's, where the body is placed by the file."""
     placement: Transform
     """The placement of the body in the one around it."""
+    origins: tuple[Origin, ...] = ()
+    """What each is of the robot's joints."""
+    reference: tuple[float, ...] = ()
+    """The coordinates of hinges and slides where the file places the body, and 0 for others."""
 
     @property
     def moves(self) -> bool:
         return bool(self.joints)
 
 
-def series_of(joints: list[JointSpec], taken: Collection[str], losses: Losses, *, on_world: bool) -> Series:
-    """The joints of one body in MJCF's kinds, without those that are impossible."""
+def series_of(
+    joints: list[JointSpec],
+    taken: Collection[str],
+    losses: Losses,
+    *,
+    on_world: bool,
+    reference: Mapping[str, Sequence[float]],
+) -> Series:
+    """The joints of one body in MJCF's kinds, without those that are impossible.
+
+    `reference` has the coordinates of joints where the file is to place the body, where these are not neutral.
+    """
     steps: list[JointSpec] = []
+    origins: list[Origin] = []
     end = _HERE
     for joint in joints:
         chain = chain_of(joint.kind)
@@ -71,24 +98,42 @@ def series_of(joints: list[JointSpec], taken: Collection[str], losses: Losses, *
         if not chain.steps:
             end = joint.placement @ end
             continue
-        _tell_form(joint, losses, first=not steps)
+        _tell_form(joint, losses, first=not steps, reference=reference.get(joint.name, ()))
         parts = split(joint, chain, set(taken) - {joint.name})
         steps += [replace(parts[0], placement=(parts[0].placement @ end).plain()), *parts[1:]]
+        origins += [Origin(joint.name, step.q, step.v) for step in chain.steps]
         end = chain.after
     _check_together(steps, losses, on_world=on_world)
     frames = [end.plain()]
-    for step in reversed(steps):
-        frames.append((frames[-1] @ step.placement).plain())
+    start = []
+    for step, origin in zip(reversed(steps), reversed(origins), strict=True):
+        own = reference[origin.joint][origin.q : origin.q + step.kind.nq] if origin.joint in reference else ()
+        moved = _at(step.kind, own)
+        before = step.placement if moved is _HERE else moved @ step.placement
+        frames.append((before if frames[-1] == _HERE else frames[-1] @ before).plain())
+        start.append(own[0] if len(own) == 1 else 0.0)
     placement = frames.pop()
-    return Series(tuple(steps), tuple(reversed(frames)), placement)
+    return Series(tuple(steps), tuple(reversed(frames)), placement, tuple(origins), tuple(reversed(start)))
 
 
-def _tell_form(joint: JointSpec, losses: Losses, *, first: bool) -> None:
+def _at(kind: JointKind, q: Sequence[float]) -> Transform:
+    """From the fixed side of a hinge, slide or free joint to its moving side; no coordinates are neutral ones."""
+    if not any(q) or not isinstance(kind, Prismatic | Revolute | Free | FloatingBase):
+        return _HERE
+    if isinstance(kind, Prismatic):
+        return Transform(_HERE.E, kind.axis * float(q[0]))
+    if isinstance(kind, Revolute):
+        return Transform(from_axis_angle(kind.axis, float(q[0])).T, Vec3.zero())
+    return Transform(from_quaternion(*q[3:7]).T, Vec3(*q[:3]))
+
+
+def _tell_form(joint: JointSpec, losses: Losses, *, first: bool, reference: Sequence[float]) -> None:
     """Tell if the same joint is read in another form."""
     kind = joint.kind
     inner, after = (kind.kind, kind.after) if isinstance(kind, Placed) else (kind, _HERE)
     plain = type(inner) in (Revolute, Spherical) or (inner is kind and type(kind) in (Prismatic, Free, FloatingBase))
-    in_place = first or joint.placement == after.inverse
+    start = _at(inner, reference)
+    in_place = first or _is_near(joint.placement if start is _HERE else start @ joint.placement, after.inverse)
     if isinstance(kind, Placed) and (kind.before != _HERE or after.E != _HERE.E or not any(after.r.components())):
         plain = False
     if type(inner) is Continuous and in_place:
@@ -97,6 +142,14 @@ def _tell_form(joint: JointSpec, losses: Losses, *, first: bool) -> None:
         losses.changed.append(
             f"joint {joint.name!r} ({kind.description}) has another form in MJCF: hinges, slides and balls of one body"
         )
+
+
+def _is_near(X: Transform, Y: Transform) -> bool:
+    """Whether two placements are the same but for rounding."""
+    if X == Y:
+        return True
+    pairs = zip((*X.E.components(), *X.r.components()), (*Y.E.components(), *Y.r.components()), strict=True)
+    return all(abs(float(x) - float(y)) < _ROUNDING * (1.0 + abs(float(y))) for x, y in pairs)
 
 
 def _check_together(steps: list[JointSpec], losses: Losses, *, on_world: bool) -> None:
@@ -117,11 +170,11 @@ def _check_together(steps: list[JointSpec], losses: Losses, *, on_world: bool) -
 
 def write_joints(body: Tag, series: Series, losses: Losses) -> None:
     """Add the elements of a body's joints."""
-    for joint, frame in zip(series.joints, series.frames, strict=True):
-        _write_joint(body, joint, frame, losses)
+    for joint, frame, start in zip(series.joints, series.frames, series.reference, strict=True):
+        _write_joint(body, joint, frame, start, losses)
 
 
-def _write_joint(body: Tag, joint: JointSpec, frame: Transform, losses: Losses) -> None:
+def _write_joint(body: Tag, joint: JointSpec, frame: Transform, start: float, losses: Losses) -> None:
     kind, drive = joint.kind, joint.drive
     type_ = _TYPES[type(kind)]
     attributes: dict[str, str | None] = {"name": joint.name, "type": type_}
@@ -130,6 +183,8 @@ def _write_joint(body: Tag, joint: JointSpec, frame: Transform, losses: Losses) 
         attributes["pos"] = vector(anchor)
     if isinstance(kind, Revolute | Prismatic):
         attributes["axis"] = vector(frame.E @ kind.axis if frame.E != _HERE.E else kind.axis)
+    if start:
+        attributes["ref"] = shown_number(start)
     attributes |= _range(joint, losses)
     bare = Drive.none(kind)
     for name, values in (
@@ -166,6 +221,7 @@ def _write_joint(body: Tag, joint: JointSpec, frame: Transform, losses: Losses) 
         "type",
         "pos",
         "axis",
+        "ref",
         "range",
         "actuatorfrcrange",
         "stiffness",

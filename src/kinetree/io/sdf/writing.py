@@ -14,6 +14,7 @@ from kinetree.io.chains import free_name
 from kinetree.io.decimals import about_center_of_mass, roll_pitch_yaw
 from kinetree.io.fit_inertias import moments_of, with_fit_inertias
 from kinetree.io.losses import Losses
+from kinetree.io.sdf.writing_gearboxes import write_gearbox
 from kinetree.io.sdf.writing_geometry import write_geometry
 from kinetree.io.sdf.writing_joints import has_word, write_joint
 from kinetree.io.substitutes import with_substitutes
@@ -97,11 +98,9 @@ class _Writer:
                 continue
             element = model.add("frame", name=frame.name, attached_to=frame.body)
             _write_pose(element, frame.placement)
+        joints = {joint.name: joint for joint in parts.joints}
         for coupling in parts.couplings:
-            joints = ", ".join(map(repr, coupling.joints))
-            self._losses.lost.append(
-                f"coupling {coupling.name!r} has no place in SDF: its joints ({joints}) would move independently"
-            )
+            write_gearbox(model, coupling, joints, self._above, self._joint_names, self._names, self._losses)
         self._losses.lose_extras(parts.extras)
         return sdf.document()
 

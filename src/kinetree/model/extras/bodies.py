@@ -49,6 +49,8 @@ class ShapeSettings:
     fluid_coefficients: tuple[float, ...] = (0.5, 0.25, 1.5, 1.0, 1.0)
     """Drag of a blunt and of a slender body, of rotation; lift by Kutta and by Magnus."""
     casts_shadow: bool = True
+    asset: str = ""
+    """The mesh or height field that it shows, where that has no address because it is made in the file itself."""
     user: tuple[float, ...] = ()
     plugin: Unused | None = None
 

@@ -1,0 +1,147 @@
+"""A robot's records in an MJCF file: what belongs to bodies and joints as these are written, and the sections after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.io.losses import Losses
+from kinetree.io.mjcf.writing_actuators import write_actuators
+from kinetree.io.mjcf.writing_equalities import write_equalities
+from kinetree.io.mjcf.writing_extras import write_contacts
+from kinetree.io.mjcf.writing_frames import write_camera, write_site
+from kinetree.io.mjcf.writing_geoms import Assets
+from kinetree.io.mjcf.writing_joints import Series
+from kinetree.io.mjcf.writing_keyframes import WrittenJoint, coordinates_of, write_keyframes
+from kinetree.io.mjcf.writing_known import Written
+from kinetree.io.mjcf.writing_raw import Raw, raw_tag
+from kinetree.io.mjcf.writing_sensors import write_sensors
+from kinetree.io.mjcf.writing_settings import set_body, set_joint, set_shape
+from kinetree.io.mjcf.writing_tendons import write_tendons
+from kinetree.io.xml_text import Tag
+from kinetree.joints import Spherical
+from kinetree.model.specs import FrameSpec, LinkSpec, Parts
+
+__all__ = ["Records"]
+
+_HELD = frozenset((
+    "options", "actuators", "tendons", "equalities", "sensors", "contact_pairs", "contact_exclusions", "keyframes",
+    "reference_configuration", "joints", "bodies", "shapes", "sites", "cameras", "unused",
+))  # fmt: skip
+
+
+class Records:
+    """The records of one robot, and what is in the file so far."""
+
+    def __init__(self, parts: Parts, losses: Losses) -> None:
+        extras = parts.extras
+        self._parts = parts
+        self._losses = losses
+        self._written = Written()
+        self._raw = Raw(extras.unused, self._written, losses)
+        self._joints = {one.joint: one for one in extras.joints}
+        self._bodies = {one.body: one for one in extras.bodies}
+        self._shapes = {(one.body, one.index): one for one in extras.shapes}
+        self._sites = {one.frame: one for one in extras.sites}
+        self._cameras = {one.frame: one for one in extras.cameras}
+        self._targets: list[tuple[str, Tag]] = []
+        self._in_order: list[WrittenJoint] = []
+        self.reference = self._reference()
+        """The coordinates of each joint where the file places the bodies."""
+
+    def _reference(self) -> dict[str, tuple[float, ...]]:
+        reference = self._parts.extras.reference_configuration
+        if reference is None:
+            return {}
+        what = "robot.extras.reference_configuration"
+        states = coordinates_of((), reference, self._parts.joints, what, self._losses)
+        if any(any(state.v) for state in reference.joints):
+            self._losses.lost.append(f"{what} has velocities, which it does not have in MJCF")
+        return {name: q for name, (q, _) in states.items()}
+
+    def assets(self) -> Assets:
+        """The assets, of which those that are written as they were have names."""
+        return Assets(self._raw.named_assets())
+
+    def asset_of(self, body: str, shape: int) -> str:
+        """The name of the mesh or height field of a shape, if that is made in the file."""
+        settings = self._shapes.get((body, shape))
+        tags = ("mesh", "hfield")
+        is_there = settings is not None and any(self._written.has(tag, settings.asset) for tag in tags)
+        return settings.asset if settings is not None and is_there else ""
+
+    @property
+    def raw_assets(self) -> list[Tag]:
+        """Assets that are written as they were."""
+        return [raw_tag(one) for one in self._raw.assets]
+
+    def compiler(self, element: Tag) -> None:
+        """Add what was in <compiler>."""
+        element.children += [raw_tag(one) for one in self._raw.compiler]
+
+    def joints(self, element: Tag, series: Series) -> None:
+        """Settings of the joints in a body."""
+        made = [child for child in element.children if child.tag in ("joint", "freejoint")]
+        for tag, joint, origin in zip(made, series.joints, series.origins, strict=True):
+            self._written.add("joint", joint.name)
+            self._in_order.append(WrittenJoint(origin.joint, joint.kind, origin.q, origin.v))
+            if (settings := self._joints.pop(joint.name, None)) is not None:
+                set_joint(tag, settings, self._losses)
+            if isinstance(joint.kind, Spherical) and joint.name in self.reference:
+                x, y, z, _ = self.reference[joint.name]
+                if x or y or z:
+                    self._losses.lost.append(
+                        f"robot.extras.reference_configuration turns the ball joint {joint.name!r}, and MJCF places "
+                        "bodies where balls are not turned"
+                    )
+
+    def body(self, element: Tag, link: LinkSpec, shapes: Sequence[Tag | None], frames: Sequence[FrameSpec]) -> None:
+        """Settings of a body and of its shapes, its frames, and what it has besides."""
+        self._written.add("body", link.name)
+        if (settings := self._bodies.pop(link.name, None)) is not None:
+            set_body(element, settings)
+        for k, (tag, shape) in enumerate(zip(shapes, link.geometry, strict=True)):
+            of_shape = self._shapes.pop((link.name, k), None)
+            if tag is not None:
+                self._written.add("geom", shape.name)
+                if of_shape is not None:
+                    set_shape(tag, shape, of_shape, self._raw, self._written, self._losses)
+        for frame in frames:
+            camera = self._cameras.pop(frame.name, None)
+            if camera is None:
+                site = self._sites.pop(frame.name, None)
+                write_site(element, frame, site, self._written, self._losses)
+            else:
+                write_camera(element, frame, camera, self._written, self._losses)
+                if camera.target:
+                    self._targets.append((f"camera {camera.name!r}", element.children[-1]))
+        self._raw.write_body(element, link.name)
+
+    def sections(self, root: Tag, equality: Tag) -> None:
+        """Everything after the bodies; `equality` may hold constraints already."""
+        extras, written, losses = self._parts.extras, self._written, self._losses
+        self._tell_homeless()
+        for what, element in self._targets:
+            if written.optional(what, "body", element.attributes["target"], losses) is None:
+                del element.attributes["target"]
+                element.attributes.pop("mode", None)
+        self._raw.write_sections(root)
+        write_contacts(root, extras, written, losses)
+        write_tendons(root, extras, written, losses)
+        write_equalities(equality, extras, written, losses)
+        if equality.children:
+            root.children.append(equality)
+        actuators = write_actuators(root, extras, written, losses)
+        write_sensors(root, extras, written, losses)
+        write_keyframes(root, extras, self._in_order, self._parts.joints, actuators, losses)
+        losses.lose_extras(extras, held=_HELD)
+
+    def _tell_homeless(self) -> None:
+        """Lose the records of what is not in the file."""
+        for field, records in (
+            ("joints", self._joints), ("bodies", self._bodies), ("sites", self._sites), ("cameras", self._cameras),
+        ):  # fmt: skip
+            for name in records:
+                self._losses.lost.append(f"robot.extras.{field}: there is no element for {name!r} in the file")
+        for name, index in self._shapes:
+            self._losses.lost.append(f"robot.extras.shapes: body {name!r} has no shape {index} in the file")
+        self._raw.tell_homeless()
