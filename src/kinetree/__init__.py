@@ -17,6 +17,7 @@ from kinetree.attitudes.exponential_maps import (
 from kinetree.checking import Report, check
 from kinetree.comparison import Comparison, compare
 from kinetree.compiler.calls import compile
+from kinetree.contact import SoftConstraints, soft_constraints
 from kinetree.errors import (
     ActuationError,
     ConfigurationError,
@@ -63,6 +64,7 @@ from kinetree.functions.constrained import (
     operational_space_inertia,
 )
 from kinetree.functions.constrained_inverse import ConstrainedForces, constrained_inverse_dynamics
+from kinetree.functions.contact_dynamics import ContactMotion, contact_dynamics
 from kinetree.functions.derivatives import hvp, jacobian, jvp, vjp
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import (
@@ -185,6 +187,7 @@ __all__ = [
     "ConstrainedForces",
     "ConstrainedMotion",
     "Contact",
+    "ContactMotion",
     "Continuous",
     "Cylindrical",
     "DTypeError",
@@ -238,6 +241,7 @@ __all__ = [
     "SimulationInterrupted",
     "SimulationWarning",
     "SingularModelError",
+    "SoftConstraints",
     "Spherical",
     "StiffFrictionError",
     "Trajectory",
@@ -279,6 +283,7 @@ __all__ = [
     "constraint_errors",
     "constraint_forces",
     "constraint_jacobian",
+    "contact_dynamics",
     "coordinate_rates",
     "coriolis_forces",
     "coriolis_matrix",
@@ -357,6 +362,7 @@ __all__ = [
     "save",
     "scan",
     "simulate",
+    "soft_constraints",
     "solids",
     "to_text",
     "vjp",

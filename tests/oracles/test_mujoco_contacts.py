@@ -1,88 +1,151 @@
-"""Contact points of pairs of shapes against MuJoCo's colliders: distance, position and frame of each, in its order."""
+"""Contacts, limits, dry friction and couplings from an MJCF file beside MuJoCo itself: q̈ of mj_forward."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import mujoco
 import numpy as np
 import pytest
 
-from kinetree import collision
-from tests.oracles.two_geoms import Floats, TwoGeoms, configurations, ours
+import kinetree as kt
+from kinetree import algorithms
+from kinetree.algorithms.convex_dynamics import Effort
+from kinetree.functions.contact_options import soft
 
-EXACT = [
-    ("plane", "sphere"),
-    ("plane", "capsule"),
-    ("plane", "ellipsoid"),
-    ("plane", "cylinder"),
-    ("plane", "box"),
-    ("sphere", "sphere"),
-    ("sphere", "capsule"),
-    ("sphere", "cylinder"),
-    ("sphere", "box"),
-    ("capsule", "capsule"),
-    ("capsule", "box"),
-    ("box", "box"),
-]
-IN_ANY_ORDER = [("box", "box")]
-"""The corners of a polygon, which start elsewhere."""
-COUNT = 1500
-ROUNDING = 1e-12
-"""Whether contacts at exactly the margin are returned depends on the last bit."""
+SCENE = """
+<mujoco model="scene">
+  <option timestep="0.002" {option}/>
+  <default><geom condim="{condim}" friction="0.7 0.02 0.005" {geom}/><joint {joint}/></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" euler="0 4 0" contype="3" conaffinity="3"/>
+    <body name="trunk" pos="0 0 0.32"><freejoint/>
+      <geom type="box" size="0.2 0.1 0.04" mass="4"/>
+      <geom name="nose" type="sphere" size="0.05" pos="0.22 0 0" mass="0.3"/>
+      {legs}
+    </body>
+    <body name="ball" pos="0.3 0.4 0.09"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body>
+    <body name="rod" pos="-0.3 0.4 0.09"><freejoint/><geom type="capsule" size="0.05 0.15" euler="80 0 0" mass="1"/></body>
+    <body name="tin" pos="0 -0.5 0.09"><freejoint/>
+      <geom type="cylinder" size="0.08 0.08" mass="1" contype="2" conaffinity="2"/></body>
+    <body name="crate" pos="0.35 -0.5 0.1"><freejoint/><geom type="box" size="0.1 0.12 0.1" mass="2"/></body>
+    <body name="door" pos="0 1 0.5"><joint name="hinge" axis="0 0 1" range="-20 20" frictionloss="0.3"/>
+      <geom type="capsule" size="0.03" fromto="0 0 0 0.4 0 0" mass="1"/>
+      <body pos="0.4 0 0"><joint name="ball" type="ball" range="0 40" damping="0.05"/>
+        <geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 0" mass="0.5"/></body></body>
+  </worldbody>
+  <contact><exclude body1="trunk" body2="ball"/></contact>
+  <equality><joint joint1="hip0" joint2="hip1" polycoef="0.05 -0.9 0.1 0 0" solref="0.03 1.2"/></equality>
+</mujoco>"""
+LEG = """<body name="thigh{k}" pos="{x} {y} -0.03"><joint name="hip{k}" axis="0 1 0" range="-6 7" margin="0.02"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -0.14" size="0.02" mass="0.5"/>
+  <body name="shin{k}" pos="0 0 -0.14"><joint axis="0 1 0" range="-9 4" frictionloss="0.05"/>
+    <geom type="capsule" fromto="0 0 0 0 0 -0.12" size="0.02" mass="0.3"/></body></body>"""
+
+SETTINGS: dict[str, dict[str, str]] = {
+    "as usual": {},
+    "without friction": {"condim": "1"},
+    "torsion": {"condim": "4"},
+    "rolling": {"condim": "6", "option": 'cone="elliptic"'},
+    "elliptic": {"option": 'cone="elliptic" impratio="5"'},
+    "direct": {"geom": 'solref="-4000 -80" solimp="0.8 0.97 0.01 0.4 3" margin="0.01" gap="0.004"'},
+    "soft limits": {"joint": 'solreflimit="0.05 0.7" solimplimit="0.7 0.9 0.02 0.5 1" solreffriction="0.04 1"'},
+    "odd power": {"geom": 'solimp="0.5 0.95 0.02 0.3 1.7" margin="0.02"'},
+}
 
 
-def has_no_area(mine: Floats, theirs: list[tuple[float, Floats, Floats]]) -> bool:
-    places = np.array([*mine, *(position for _, position, _ in theirs)])
-    return bool(np.linalg.matrix_rank(places - places[0], tol=1e-9) < 2)
+def scene(setting: str) -> str:
+    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(4))
+    parts = {"option": "", "condim": "3", "geom": "", "joint": "", **SETTINGS[setting]}
+    return SCENE.format(legs=legs, **parts)
 
 
-@pytest.mark.parametrize("kinds", EXACT, ids="-".join)
-def test_contacts_are_those_of_mujoco(kinds: tuple[str, str]) -> None:
-    given = configurations(kinds, COUNT)
-    distances, positions, frames = ours(given)
-    assert distances.shape == (COUNT, collision.slots(*kinds))
-    assert all(np.isfinite(x).all() for x in (distances, positions, frames))
-    theirs = TwoGeoms(kinds)
-    wrong, touching = [], 0
-    for n in range(COUNT):
-        margin = given.margin[n]
-        expected = [contact for contact in theirs.contacts(given, n) if contact[0] < margin - ROUNDING]
-        mine = [k for k in range(distances.shape[1]) if distances[n, k] < margin - ROUNDING]
-        touching += len(expected)
-        if len(mine) != len(expected) and kinds in IN_ANY_ORDER and has_no_area(positions[n, mine], expected):
-            continue  # whether faces overlap that meet in a line depends on the last bit
-        if len(mine) != len(expected):
-            wrong.append(f"{n}: {len(mine)} contacts instead of {len(expected)}")
-            continue
-        if kinds in IN_ANY_ORDER:
-            mine = [min(mine, key=lambda k: np.abs(positions[n, k] - other[1]).max()) for other in expected]
-            assert len(set(mine)) == len(mine)
-        tolerance = 1e-10 + 1e-15 / max(1e-12, given.between_cores(n, distances[n].min()))
-        for k, (distance, position, frame) in zip(mine, expected, strict=True):
-            errors = (
-                abs(distances[n, k] - distance),
-                np.abs(positions[n, k] - position).max(),
-                np.abs(frames[n, k] - frame).max(),
+class Beside:
+    """A file in both, and states of it."""
+
+    def __init__(self, folder: Path, text: str) -> None:
+        path = folder / "scene.xml"
+        path.write_text(text)
+        self.robot = kt.load(path)
+        self.model = mujoco.MjModel.from_xml_string(text)
+        option = self.model.opt
+        option.tolerance, option.iterations, option.ls_iterations = 0.0, 200, 100
+        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
+        self.data = mujoco.MjData(self.model)
+        self.layout = kt.Layout(self.robot, "mujoco")
+
+    def states(self, count: int) -> Any:
+        """(q, v, tau, q̈) in kinetree's layout, some time apart."""
+        model, data, layout = self.model, self.data, self.layout
+        rng = np.random.default_rng(5)
+        for _ in range(count):
+            data.qvel[:] += 0.5 * rng.normal(size=model.nv)
+            mujoco.mj_step(model, data, 30)
+            data.qfrc_applied[:] = rng.normal(size=model.nv)
+            mujoco.mj_forward(model, data)
+            yield (
+                layout.q_from(data.qpos),
+                layout.v_from(data.qpos, data.qvel),
+                layout.tau_from(data.qpos, data.qfrc_applied),
+                layout.qdd_from(data.qpos, data.qvel, data.qacc),
             )
-            if not max(errors) < tolerance:
-                wrong.append(f"{n}, contact {k}: off by {errors}")
-    assert touching > 500
-    assert wrong == []
+            data.qfrc_applied[:] = 0.0
 
 
-def test_the_distance_of_boxes_is_that_of_mujoco() -> None:
-    """Their distance is not the smallest one of their contacts."""
-    kinds = ("box", "box")
-    given = configurations(kinds, COUNT, seed=1)
-    point = collision.closest(given.shape(0), given.placement(0), given.shape(1), given.placement(1))
-    on_a, on_b = (np.stack(end.components(), axis=1) for end in point.ends)
-    theirs, apart = TwoGeoms(kinds), 0
-    for n in range(COUNT):
-        distance, ends = theirs.distance(given, n)
-        if (given.positions[0, n] == given.positions[1, n]).all():
-            continue  # MuJoCo finds no direction between boxes with the same centre
-        assert abs(point.distance[n] - distance) < 1e-9
-        if distance > 1e-3:
-            apart += 1
-            assert np.linalg.norm(on_b[n] - on_a[n]) == pytest.approx(distance, abs=1e-9)
-            both_are_points = np.abs(on_b[n] - on_a[n] - (ends[1] - ends[0])).max()
-            assert both_are_points < 1e-6  # the direction is unique, the places may not be
-    assert apart > 200
+def on_floats(robot: kt.Model, q: Any, v: Any, tau: Any) -> tuple[np.ndarray, float]:
+    """The algorithm itself."""
+    tree = robot.tree
+    q, v, tau = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
+    found = kt.soft_constraints(robot)
+    assert not found.unsupported
+    rows = soft(robot, found, ("friction",))
+    assert rows is not None
+    acting = algorithms.driven(tree, q, v, tau, ("damping", "spring"), False)
+    solved = algorithms.contact_dynamics(tree, q, v, acting, rows(tree, q, v, 0.0), effort=Effort(iterations=30))
+    return np.array(solved.acceleration), float(solved.error)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_accelerations_are_those_of_mujoco(setting: str, tmp_path: Path) -> None:
+    beside = Beside(tmp_path, scene(setting))
+    kinds: set[int] = set()
+    touching = 0
+    for q, v, tau, wanted in beside.states(5):
+        found, error = on_floats(beside.robot, q, v, tau)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+        assert error < 1e-9
+        kinds.update(beside.data.efc_type.tolist())
+        touching = max(touching, beside.data.ncon)
+    assert touching >= 8
+    assert len(kinds) >= 4
+
+
+def test_the_kernel_is_the_algorithm_in_batches_of_any_size(tmp_path: Path) -> None:
+    beside = Beside(tmp_path, scene("as usual"))
+    q, v, tau, wanted = (np.array(x) for x in zip(*beside.states(9), strict=True))
+    found = kt.contact_dynamics(beside.robot, q, v, tau)
+    np.testing.assert_allclose(found.qdd, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+    assert found.error.max() < 1e-10
+    assert 1 <= found.iterations.min() <= found.iterations.max() <= 10
+    for k in (0, 8):
+        alone = kt.contact_dynamics(beside.robot, q[k], v[k], tau[k])
+        for one, many in zip(alone, found, strict=True):
+            np.testing.assert_array_equal(one, many[k])
+    guessed = kt.contact_dynamics(beside.robot, q, v, tau, guess=found.qdd)
+    np.testing.assert_allclose(guessed.qdd, found.qdd, rtol=0, atol=1e-9 * np.abs(wanted).max())
+    assert guessed.iterations.mean() < found.iterations.mean()
+    free = kt.aba(beside.robot, q, v, tau + found.forces, passive=["damping", "spring"])
+    np.testing.assert_allclose(free, found.qdd, rtol=0, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_a_motion_stays_with_mujoco(tmp_path: Path) -> None:
+    text = scene("elliptic").replace('timestep="0.002"', 'timestep="0.002" integrator="Euler"')
+    beside = Beside(tmp_path, text.replace("frictionloss", "armature").replace('damping="0.05"', ""))
+    model, data, layout, robot = beside.model, beside.data, beside.layout, beside.robot
+    q, v = layout.q_from(data.qpos), layout.v_from(data.qpos, data.qvel)
+    states = kt.rollout(robot, q, v, np.zeros((60, robot.nv)), 0.002, contact=True, passive=True)
+    for state in states:
+        mujoco.mj_step(model, data)
+        expected = layout.q_from(data.qpos)
+        np.testing.assert_allclose(state[: robot.nq], expected, rtol=0, atol=1e-4)

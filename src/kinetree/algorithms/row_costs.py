@@ -109,7 +109,7 @@ class Pyramid:
     """A contact with friction: one row along the normal and some across it, held by the edges x₀ ± μ_k x_k."""
 
     D: Scalar
-    """That of each edge."""
+    """The same for each edge."""
     friction: Sequence[Scalar]
     """μ_k of each row after the first."""
 

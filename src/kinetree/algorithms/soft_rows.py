@@ -59,7 +59,7 @@ class Friction:
     ratio: float
     """How much stiffer it is than the normal direction."""
     softness: Softness | None = None
-    """That of its rows, if it is not that of the normal; of elliptic cones."""
+    """The softness of its rows, where it is not that of the normal; for elliptic cones."""
 
 
 def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
 from kinetree.records import record
@@ -106,3 +108,17 @@ class SoftConstraints:
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
     unsupported: tuple[Unsupported, ...] = ()
     """What the file has besides; without it the robot moves another way."""
+
+    def __str__(self) -> str:
+        cones = "elliptic cones" if self.is_elliptic else "pyramids"
+        counts = [
+            f"{len(self.touches)} pairs of shapes that may touch (friction in {cones})",
+            f"{len(self.limits)} limited joints",
+            f"{len(self.frictions)} degrees of freedom with dry friction",
+            f"{len(self.couplings)} couplings",
+        ]
+        kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
+        lines = [", ".join(counts)]
+        lines += [f"  {count:5d} {kind}" for kind, count in kinds.most_common()]
+        lines += [f"  not computed: {x.what} {x.name!r}: {x.reason}" for x in self.unsupported]
+        return "\n".join(lines)

@@ -14,7 +14,7 @@ from kinetree.compiler.definition import Array, Definition, Slots, Strategy, def
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
-from kinetree.functions.contact_options import contact_option, soft, soft_of, without_dry_friction
+from kinetree.functions.contact_options import ContactOption, own_contact_option, soft, without_dry_friction
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -55,7 +55,7 @@ CONTACT_DYNAMICS = Definition(
     (("q", "nq"), ("v", "nv"), ("tau", "forces"), ("guess", "nv")),
     lambda model, _: (2 * model.nv + 2,),
     _contact_dynamics,
-    {"passive": passive_option, "limits": limits_option, "contact": contact_option},
+    {"passive": passive_option, "limits": limits_option, "contact": own_contact_option},
     optional=("guess",),
     takes_forces=True,
     divides_by_inertia=True,
@@ -75,6 +75,7 @@ def contact_dynamics(
     guess: ArrayLike | None = None,
     passive: Passive = True,
     limits: bool = False,
+    contact: ContactOption = True,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -98,6 +99,8 @@ def contact_dynamics(
         passive: which passive forces of the joints act besides tau, as for `aba`, but all of them by default. Dry
             friction ("friction") sticks here.
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
+        contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
+            then named. "partial" leaves that out.
         parameters: values that override some of the robot's parameters, as for `aba`. How hard contacts push follows
             from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.
@@ -108,7 +111,7 @@ def contact_dynamics(
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such passive force, or two shapes may touch whose contacts are not computed.
+        OptionError: there is no such passive force, or the robot has something that is not computed yet.
 
     Derivatives (`kt.jvp`, `kt.vjp`, `kt.jacobian`) are those of the implicit function at the solution, in one more
     solution with the same matrix; where a contact begins, ends or starts to slide they are those of one side.
@@ -123,7 +126,7 @@ def contact_dynamics(
     True
     """
     model = check_robot(robot)
-    options: dict[str, Any] = {**switched_on(model, passive, limits), "contact": soft_of(model)}
+    options: dict[str, Any] = {**switched_on(model, passive, limits), "contact": own_contact_option(model, contact)}
     start = np.zeros(model.nv) if guess is None else guess
     arguments = (q, v, tau, start)
     flat = run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
@@ -21,18 +21,42 @@ from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Transform
 from kinetree.tree import Tree
 
-__all__ = ["contact_option", "contact_switch", "is_without_contact", "soft", "soft_of", "without_dry_friction"]
+__all__ = [
+    "ContactOption",
+    "contact_option",
+    "contact_switch",
+    "is_without_contact",
+    "own_contact_option",
+    "soft",
+    "soft_of",
+    "without_dry_friction",
+]
+
+ContactOption = bool | Literal["partial"]
+"""Whether contacts act: all that the robot has, or "partial", those that kinetree can compute."""
 
 _KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
+_SHOWN = 4
 
 
 def contact_option(model: Model, value: Any) -> SoftConstraints | None:
     """The soft constraints of a robot, or None where they do not act."""
     if value is None or value is False or isinstance(value, SoftConstraints):
         return value or None
-    if value is True:
-        return soft_of(model)
-    raise OptionError(f"contact is True or False, not {value!r:.60}")
+    if value is not True and (not isinstance(value, str) or value != "partial"):
+        raise OptionError(f'contact must be True, False or "partial", not {value!r:.60}')
+    found = soft_of(model)
+    if found.unsupported and value is True:
+        raise OptionError(_missing(model, found))
+    return found
+
+
+def own_contact_option(model: Model, value: Any) -> SoftConstraints:
+    """The soft constraints of a robot; they act unless something else is said."""
+    found = contact_option(model, True if value is None else value)
+    if found is None:
+        raise OptionError('contact_dynamics without contacts is kt.aba; contact is True or "partial"')
+    return found
 
 
 def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
@@ -46,6 +70,17 @@ def soft_of(model: Model) -> SoftConstraints:
     if model not in _KNOWN:
         _KNOWN[model] = soft_constraints(model)
     return _KNOWN[model]
+
+
+def _missing(model: Model, found: SoftConstraints) -> str:
+    """What kinetree cannot compute of a robot."""
+    shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
+    more = len(found.unsupported) - _SHOWN
+    return (
+        f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
+        + (f"; and {more} more (kt.soft_constraints(robot).unsupported)" if more > 0 else "")
+        + '. Leave these out of the robot, or say contact="partial" for a motion without them'
+    )
 
 
 def is_without_contact(options: Mapping[str, Any]) -> bool:

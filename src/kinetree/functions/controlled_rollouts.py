@@ -13,7 +13,7 @@ from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
-from kinetree.functions.contact_options import contact_switch
+from kinetree.functions.contact_options import ContactOption, contact_switch
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.drives import Passive, switched_on
@@ -55,7 +55,7 @@ def controlled_rollout(
     integrator: str,
     passive: Passive,
     limits: bool,
-    contact: bool,
+    contact: ContactOption,
     parameters: Inputs | None,
     out: Array | None,
     threads: int | None,

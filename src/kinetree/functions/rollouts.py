@@ -19,6 +19,7 @@ from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import (
+    ContactOption,
     contact_option,
     contact_switch,
     is_without_contact,
@@ -111,7 +112,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -135,7 +136,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -159,7 +160,7 @@ def rollout(
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -197,7 +198,7 @@ def rollout(
             does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
-            if it is among the passive forces, then sticks as well.
+            if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.

@@ -20,6 +20,7 @@ from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, ERRORS, held, row_count
 from kinetree.functions.contact_options import (
+    ContactOption,
     contact_option,
     contact_switch,
     is_without_contact,
@@ -167,7 +168,7 @@ def steps(
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     out: Array | None = None,
 ) -> Array:
     """The states after each of T steps, as `rollout` takes them, with the energy exchanged until then.
@@ -205,7 +206,7 @@ def evaluation(
     integrator: str,
     passive: Passive = False,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
 ) -> Array:

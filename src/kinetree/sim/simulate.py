@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
 from kinetree.functions.constraint_options import Constraints, first_sample
-from kinetree.functions.contact_options import contact_option
+from kinetree.functions.contact_options import ContactOption, contact_option
 from kinetree.functions.control_times import ControlDt, control_period
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
@@ -76,7 +76,7 @@ def simulate(
     integrator: str | None = None,
     passive: Passive = True,
     limits: bool = False,
-    contact: bool = False,
+    contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectory:
