@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isinf
 from typing import NamedTuple
 
 from kinetree.algorithms.convex_dynamics import Block
@@ -23,7 +24,7 @@ from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint
-from kinetree.expr import Scalar, less, select
+from kinetree.expr import Scalar, less, maximum, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
@@ -31,6 +32,9 @@ from kinetree.tree import Tree
 __all__ = ["Friction", "Sight", "contact", "dry_friction", "follower", "limits", "seen"]
 
 Pieces = Sequence[Sequence[Scalar]]
+
+_TINY = 1e-30
+"""The smallest square of an angle of which an axis is told."""
 
 
 class Sight(NamedTuple):
@@ -76,14 +80,20 @@ def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:
 
 
 def limits(sight: Sight, slot: int, lower: float, upper: float, margin: float, softness: Softness) -> list[Block]:
-    """The limits of a joint with one coordinate; an infinite one has no row."""
+    """The limits of a joint with one coordinate, or the largest angle of a ball joint; an infinite one has no row."""
+    joint = sight.tree.joint[slot]
+    if joint.nv > 1:
+        turn = Vec3(*joint.difference(joint.neutral(), sight.q[slot]))
+        angle = sqrt(maximum(turn.dot(turn), _TINY))
+        axis = turn * (1.0 / angle)
+        (row,) = _rows(sight, {slot: [[-x] for x in axis.components()]}, 1)
+        return [_one_sided(sight, row, upper - angle, margin, softness)]
     (q,) = sight.q[slot]
     blocks = []
-    for sign, distance in ((1.0, q - lower), (-1.0, upper - q)):
-        if isinstance(distance, float) and distance == float("inf"):
-            continue
-        (row,) = _rows(sight, {slot: [[sign]]}, 1)
-        blocks.append(_one_sided(sight, row, distance, margin, softness))
+    for sign, bound in ((1.0, lower), (-1.0, upper)):
+        if not isinf(bound):
+            (row,) = _rows(sight, {slot: [[sign]]}, 1)
+            blocks.append(_one_sided(sight, row, sign * (q - bound), margin, softness))
     return blocks
 
 
