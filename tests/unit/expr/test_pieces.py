@@ -46,3 +46,17 @@ def test_no_piece_is_long_and_calls_share_their_memory() -> None:
     assert sum(p.input_size + p.output_size for p in calls) * 8 * 8 > ON_STACK
     x = np.random.default_rng(0).uniform(-0.5, 0.5, size=(5, 40))
     np.testing.assert_array_equal(batch_function(cut)(x), batch_function(program)(x))
+
+
+def test_results_of_a_piece_are_used_after_other_pieces() -> None:
+    def mixed(x: list[float]) -> list[list[float]]:
+        first = [a * b for a, b in zip(x, [*x[1:], x[0]], strict=True)]
+        y = first
+        for _ in range(60):
+            y = [0.3 * a * b + 0.3 * c for a, b, c in zip(y, [y[-1], *y], [*y[1:], y[0]], strict=False)]
+        return [[a + b for a, b in zip(first, y, strict=True)]]
+
+    program = trace(mixed, [Port("x", (40,))], [Port("y", (40,))])
+    cut = in_pieces(program, long=1000, piece=200)
+    x = np.random.default_rng(0).uniform(-0.5, 0.5, size=(5, 40))
+    np.testing.assert_array_equal(batch_function(cut)(x), batch_function(program)(x))

@@ -332,7 +332,9 @@ class SampleWriter:
                 self._emit(f"  store {self._V} {next(values)}, ptr {place}, align {self._width}")
         self._emit(f"  call void @{function}({', '.join(f'ptr {p}' for p in pointers)})")
         for pointer, port in zip(pointers[len(ports) :], s.program.outputs, strict=True):
-            self._names += [f"*{pointer} {n}" for n in range(port.size)]
+            later = [f"*{pointer} {n}" for n in range(port.size)]
+            # The next call writes into shared memory, so what is in it is loaded at once.
+            self._names += [self._loaded(name) for name in later] if self._shares_ports else later
 
     def _port(self, k: int, size: int) -> str:
         """Memory for port k of a called program: of its own, or the same for all calls, if they are many."""
@@ -356,9 +358,11 @@ class SampleWriter:
         if not isinstance(argument, int):
             return self._constant(argument)
         name = self._names[argument]
-        if name[0] != "*":
-            return name
-        pointer, n = name[1:].split()  # of a call's results: loaded where it is used, so that few are in registers
+        return self._loaded(name) if name[0] == "*" else name
+
+    def _loaded(self, name: str) -> str:
+        """A result of a call, by its place: loaded where it is used, so that few are in registers."""
+        pointer, n = name[1:].split()
         place, value = self._element(pointer, int(n)), self._new("v")
         self._emit(f"  {value} = load {self._V}, ptr {place}, align {self._width}")
         return value

@@ -36,7 +36,7 @@ class Anatomy:
 
 
 def anatomy_of(names: Names) -> Anatomy:
-    """That of a file."""
+    """The parts of a file that actuators refer to."""
     types = {
         name: "free" if part.element.tag == "freejoint" else part.attributes.text("type", "hinge")
         for name, (part, _) in names.joints.items()
