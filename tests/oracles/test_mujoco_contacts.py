@@ -56,7 +56,7 @@ SETTINGS: dict[str, dict[str, str]] = {
 
 
 def scene(setting: str) -> str:
-    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(4))
+    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(3))
     parts = {"option": "", "condim": "3", "geom": "", "joint": "", **SETTINGS[setting]}
     return SCENE.format(legs=legs, **parts)
 
@@ -111,21 +111,38 @@ def test_accelerations_are_those_of_mujoco(setting: str, tmp_path: Path) -> None
     beside = Beside(tmp_path, scene(setting))
     kinds: set[int] = set()
     touching = 0
-    for q, v, tau, wanted in beside.states(5):
+    for q, v, tau, wanted in beside.states(3):
         found, error = on_floats(beside.robot, q, v, tau)
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
         assert error < 1e-9
         kinds.update(beside.data.efc_type.tolist())
         touching = max(touching, beside.data.ncon)
-    assert touching >= 8
+    assert touching >= 6
     assert len(kinds) >= 4
 
 
+SMALL = """
+<mujoco model="small">
+  <option timestep="0.002" integrator="Euler" {option}/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 1" euler="0 4 0"/>
+    <body name="trunk" pos="0 0 0.19"><freejoint/>
+      <geom type="box" size="0.15 0.1 0.04" mass="4"/>
+      <body name="leg" pos="0.15 0 -0.03"><joint axis="0 1 0" range="-6 7" margin="0.02" damping="0.02"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -0.14" size="0.02" mass="0.5"/></body>
+      <body name="tail" pos="-0.15 0 0"><joint axis="0 1 0" range="-9 9" {friction}/>
+        <geom type="sphere" pos="-0.2 0 -0.15" size="0.03" mass="0.3"/></body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+
 def test_the_kernel_is_the_algorithm_in_batches_of_any_size(tmp_path: Path) -> None:
-    beside = Beside(tmp_path, scene("as usual"))
+    beside = Beside(tmp_path, SMALL.format(option="", friction='frictionloss="0.1"'))
     q, v, tau, wanted = (np.array(x) for x in zip(*beside.states(9), strict=True))
+    scale = np.abs(wanted).max()
     found = kt.contact_dynamics(beside.robot, q, v, tau)
-    np.testing.assert_allclose(found.qdd, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+    np.testing.assert_allclose(found.qdd, wanted, rtol=0, atol=1e-8 * scale)
     assert found.error.max() < 1e-10
     assert 1 <= found.iterations.min() <= found.iterations.max() <= 10
     for k in (0, 8):
@@ -133,19 +150,63 @@ def test_the_kernel_is_the_algorithm_in_batches_of_any_size(tmp_path: Path) -> N
         for one, many in zip(alone, found, strict=True):
             np.testing.assert_array_equal(one, many[k])
     guessed = kt.contact_dynamics(beside.robot, q, v, tau, guess=found.qdd)
-    np.testing.assert_allclose(guessed.qdd, found.qdd, rtol=0, atol=1e-9 * np.abs(wanted).max())
+    np.testing.assert_allclose(guessed.qdd, found.qdd, rtol=0, atol=1e-9 * scale)
     assert guessed.iterations.mean() < found.iterations.mean()
     free = kt.aba(beside.robot, q, v, tau + found.forces, passive=["damping", "spring"])
-    np.testing.assert_allclose(free, found.qdd, rtol=0, atol=1e-8 * np.abs(wanted).max())
+    np.testing.assert_allclose(free, found.qdd, rtol=0, atol=1e-8 * scale)
+
+
+def test_derivatives_are_those_of_the_solution(tmp_path: Path) -> None:
+    """Central differences, in states with contacts that stick, slide and are apart."""
+    beside = Beside(tmp_path, SMALL.format(option='cone="elliptic"', friction=""))
+    robot = beside.robot
+    q, v, tau, _ = (np.array(x) for x in zip(*beside.states(12), strict=True))
+    rng = np.random.default_rng(2)
+    dq, dv, dtau = rng.normal(size=(3, 12, robot.nv))
+    arguments = (q, v, tau, np.zeros_like(v))
+    _, slopes = kt.jvp(robot, kt.contact_dynamics, arguments, {"q": dq, "v": dv, "tau": dtau})
+    h = 1e-6
+
+    def ahead(sign: float) -> Any:
+        s = sign * h
+        return kt.contact_dynamics(robot, kt.integrate(robot, q, s * dq), v + s * dv, tau + s * dtau).qdd
+
+    expected = (ahead(1.0) - ahead(-1.0)) / (2.0 * h)
+    off = np.abs(slopes[:, : robot.nv] - expected).max(axis=-1) / np.abs(expected).max(axis=-1)
+    assert np.sort(off)[-3] < 1e-6  # a row may change its branch within the difference
+    weights = np.zeros((12, 2 * robot.nv + 2))
+    weights[:, : robot.nv] = rng.normal(size=(12, robot.nv))
+    _, bars = kt.vjp(robot, kt.contact_dynamics, arguments, weights, wrt=("q", "v", "tau"))
+    pulled = sum((bars[name] * d).sum(axis=-1) for name, d in (("q", dq), ("v", dv), ("tau", dtau)))
+    np.testing.assert_allclose(pulled, (weights * slopes).sum(axis=-1), rtol=1e-9)
 
 
 def test_a_motion_stays_with_mujoco(tmp_path: Path) -> None:
-    text = scene("elliptic").replace('timestep="0.002"', 'timestep="0.002" integrator="Euler"')
-    beside = Beside(tmp_path, text.replace("frictionloss", "armature").replace('damping="0.05"', ""))
+    """Both are semi-implicit Euler, but free bodies move along screws here: the two differ by the order of the step."""
+    beside = Beside(tmp_path, SMALL.replace('damping="0.02"', "").format(option="", friction='frictionloss="0.1"'))
     model, data, layout, robot = beside.model, beside.data, beside.layout, beside.robot
     q, v = layout.q_from(data.qpos), layout.v_from(data.qpos, data.qvel)
-    states = kt.rollout(robot, q, v, np.zeros((60, robot.nv)), 0.002, contact=True, passive=True)
+    states = kt.rollout(robot, q, v, np.zeros((300, robot.nv)), 0.002, contact=True, passive=True)
     for state in states:
         mujoco.mj_step(model, data)
         expected = layout.q_from(data.qpos)
-        np.testing.assert_allclose(state[: robot.nq], expected, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(state[: robot.nq], expected, rtol=0, atol=5e-4)
+    assert data.ncon > 3
+
+
+def test_what_is_not_computed_is_refused_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(
+        """<mujoco model="two"><worldbody><body name="a"><freejoint/><geom size="0.1" mass="1"/></body>
+        <body name="b" pos="1 0 0"><freejoint/><geom size="0.1" mass="1"/></body></worldbody>
+        <equality><connect name="chain" body1="a" body2="b" anchor="0 0 0"/></equality></mujoco>"""
+    )
+    robot = kt.load(path)
+    with pytest.raises(kt.OptionError, match=r"equality 'chain': .*contact=\"partial\""):
+        kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact=True)
+    states = kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact="partial")
+    assert np.isfinite(states).all()
+    with pytest.raises(kt.OptionError, match='contact must be True, False or "partial"'):
+        kt.simulate(robot, contact="all")  # type: ignore[arg-type]
+    with pytest.raises(kt.OptionError, match=r"kt\.aba"):
+        kt.contact_dynamics(robot, robot.neutral(), np.zeros(12), np.zeros(12), contact=False)
