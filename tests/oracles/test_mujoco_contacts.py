@@ -1,213 +1,119 @@
-"""Contacts, limits, dry friction and couplings from an MJCF file beside MuJoCo itself: q̈ of mj_forward."""
+"""Contact points of pairs of shapes against MuJoCo's colliders: distance, position and frame of each, in its order."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import mujoco
 import numpy as np
 import pytest
 
-import kinetree as kt
-from kinetree import algorithms
-from kinetree.algorithms.convex_dynamics import Effort
-from kinetree.functions.contact_options import soft
+from kinetree import collision
+from tests.oracles.two_geoms import Floats, TwoGeoms, configurations, in_columns, ours
 
-SCENE = """
-<mujoco model="scene">
-  <option timestep="0.002" {option}/>
-  <default><geom condim="{condim}" friction="0.7 0.02 0.005" {geom}/><joint {joint}/></default>
-  <worldbody>
-    <geom name="floor" type="plane" size="0 0 1" euler="0 4 0" contype="3" conaffinity="3"/>
-    <body name="trunk" pos="0 0 0.32"><freejoint/>
-      <geom type="box" size="0.2 0.1 0.04" mass="4"/>
-      <geom name="nose" type="sphere" size="0.05" pos="0.22 0 0" mass="0.3"/>
-      {legs}
-    </body>
-    <body name="ball" pos="0.3 0.4 0.09"><freejoint/><geom type="sphere" size="0.1" mass="1"/></body>
-    <body name="rod" pos="-0.3 0.4 0.09"><freejoint/>
-      <geom type="capsule" size="0.05 0.15" euler="80 0 0" mass="1"/></body>
-    <body name="tin" pos="0 -0.5 0.09"><freejoint/>
-      <geom type="cylinder" size="0.08 0.08" mass="1" contype="2" conaffinity="2"/></body>
-    <body name="crate" pos="0.35 -0.5 0.1"><freejoint/><geom type="box" size="0.1 0.12 0.1" mass="2"/></body>
-    <body name="door" pos="0 1 0.5"><joint name="hinge" axis="0 0 1" range="-20 20" frictionloss="0.3"/>
-      <geom type="capsule" size="0.03" fromto="0 0 0 0.4 0 0" mass="1"/>
-      <body pos="0.4 0 0"><joint name="ball" type="ball" range="0 40" damping="0.05"/>
-        <geom type="capsule" size="0.03" fromto="0 0 0 0.2 0 0" mass="0.5"/></body></body>
-  </worldbody>
-  <contact><exclude body1="trunk" body2="ball"/></contact>
-  <equality><joint joint1="hip0" joint2="hip1" polycoef="0.05 -0.9 0.1 0 0" solref="0.03 1.2"/></equality>
-</mujoco>"""
-LEG = """<body name="thigh{k}" pos="{x} {y} -0.03"><joint name="hip{k}" axis="0 1 0" range="-6 7" margin="0.02"/>
-  <geom type="capsule" fromto="0 0 0 0 0 -0.14" size="0.02" mass="0.5"/>
-  <body name="shin{k}" pos="0 0 -0.14"><joint axis="0 1 0" range="-9 4" frictionloss="0.05"/>
-    <geom type="capsule" fromto="0 0 0 0 0 -0.12" size="0.02" mass="0.3"/></body></body>"""
-
-SETTINGS: dict[str, dict[str, str]] = {
-    "as usual": {},
-    "without friction": {"condim": "1"},
-    "torsion": {"condim": "4"},
-    "rolling": {"condim": "6", "option": 'cone="elliptic"'},
-    "elliptic": {"option": 'cone="elliptic" impratio="5"'},
-    "direct": {"geom": 'solref="-4000 -80" solimp="0.8 0.97 0.01 0.4 3" margin="0.01" gap="0.004"'},
-    "soft limits": {"joint": 'solreflimit="0.05 0.7" solimplimit="0.7 0.9 0.02 0.5 1" solreffriction="0.04 1"'},
-    "odd power": {"geom": 'solimp="0.5 0.95 0.02 0.3 1.7" margin="0.02"'},
-}
+EXACT = [
+    ("plane", "sphere"),
+    ("plane", "capsule"),
+    ("plane", "ellipsoid"),
+    ("plane", "cylinder"),
+    ("plane", "box"),
+    ("sphere", "sphere"),
+    ("sphere", "capsule"),
+    ("sphere", "cylinder"),
+    ("sphere", "box"),
+    ("capsule", "capsule"),
+    ("capsule", "box"),
+    ("box", "box"),
+]
+IN_ANY_ORDER = [("box", "box")]
+"""The corners of a polygon, which start elsewhere."""
+COUNT = 1500
+ROUNDING = 1e-12
+"""Whether contacts at exactly the margin are returned depends on the last bit."""
 
 
-def scene(setting: str) -> str:
-    legs = "".join(LEG.format(k=k, x=0.17 * (-1) ** k, y=0.1 * (-1) ** (k // 2)) for k in range(3))
-    parts = {"option": "", "condim": "3", "geom": "", "joint": "", **SETTINGS[setting]}
-    return SCENE.format(legs=legs, **parts)
+def has_no_area(mine: Floats, theirs: list[tuple[float, Floats, Floats]]) -> bool:
+    places = np.array([*mine, *(position for _, position, _ in theirs)])
+    return bool(np.linalg.matrix_rank(places - places[0], tol=1e-9) < 2)
 
 
-class Beside:
-    """A file in both, and states of it."""
-
-    def __init__(self, folder: Path, text: str) -> None:
-        path = folder / "scene.xml"
-        path.write_text(text)
-        self.robot = kt.load(path)
-        self.model = mujoco.MjModel.from_xml_string(text)
-        option = self.model.opt
-        option.tolerance, option.iterations, option.ls_iterations = 0.0, 200, 100
-        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
-        self.data = mujoco.MjData(self.model)
-        self.layout = kt.Layout(self.robot, "mujoco")
-
-    def states(self, count: int) -> Any:
-        """(q, v, tau, q̈) in kinetree's layout, some time apart."""
-        model, data, layout = self.model, self.data, self.layout
-        rng = np.random.default_rng(5)
-        for _ in range(count):
-            data.qvel[:] += 0.5 * rng.normal(size=model.nv)
-            mujoco.mj_step(model, data, 30)
-            data.qfrc_applied[:] = rng.normal(size=model.nv)
-            mujoco.mj_forward(model, data)
-            yield (
-                layout.q_from(data.qpos),
-                layout.v_from(data.qpos, data.qvel),
-                layout.tau_from(data.qpos, data.qfrc_applied),
-                layout.qdd_from(data.qpos, data.qvel, data.qacc),
+@pytest.mark.parametrize("kinds", EXACT, ids="-".join)
+def test_contacts_are_those_of_mujoco(kinds: tuple[str, str]) -> None:
+    given = configurations(kinds, COUNT)
+    distances, positions, frames = ours(given)
+    assert distances.shape == (COUNT, collision.slots(*kinds))
+    assert all(np.isfinite(x).all() for x in (distances, positions, frames))
+    theirs = TwoGeoms(kinds)
+    wrong, touching = [], 0
+    for n in range(COUNT):
+        margin = given.margin[n]
+        expected = [contact for contact in theirs.contacts(given, n) if contact[0] < margin - ROUNDING]
+        mine = [k for k in range(distances.shape[1]) if distances[n, k] < margin - ROUNDING]
+        touching += len(expected)
+        if len(mine) != len(expected) and kinds in IN_ANY_ORDER and has_no_area(positions[n, mine], expected):
+            continue  # whether faces overlap that meet in a line depends on the last bit
+        if len(mine) != len(expected):
+            wrong.append(f"{n}: {len(mine)} contacts instead of {len(expected)}")
+            continue
+        if kinds in IN_ANY_ORDER:
+            mine = [min(mine, key=lambda k: np.abs(positions[n, k] - other[1]).max()) for other in expected]
+            assert len(set(mine)) == len(mine)
+        tolerance = 1e-10 + 1e-15 / max(1e-12, given.between_cores(n, distances[n].min()))
+        for k, (distance, position, frame) in zip(mine, expected, strict=True):
+            errors = (
+                abs(distances[n, k] - distance),
+                np.abs(positions[n, k] - position).max(),
+                np.abs(frames[n, k] - frame).max(),
             )
-            data.qfrc_applied[:] = 0.0
+            if not max(errors) < tolerance:
+                wrong.append(f"{n}, contact {k}: off by {errors}")
+    assert touching > 500
+    assert wrong == []
 
 
-def on_floats(robot: kt.Model, q: Any, v: Any, tau: Any) -> tuple[np.ndarray, float]:
-    """The algorithm itself."""
-    tree = robot.tree
-    q, v, tau = (tree.split(x.tolist(), size) for x, size in ((q, "nq"), (v, "nv"), (tau, "forces")))
-    found = kt.soft_constraints(robot)
-    assert not found.unsupported
-    rows = soft(robot, found, ("friction",))
-    assert rows is not None
-    acting = algorithms.driven(tree, q, v, tau, ("damping", "spring"), False)
-    solved = algorithms.contact_dynamics(tree, q, v, acting, rows(tree, q, v, 0.0), effort=Effort(iterations=30))
-    return np.array(solved.acceleration), float(solved.error)
+def test_the_distance_of_boxes_is_that_of_mujoco() -> None:
+    """Their distance is not the smallest one of their contacts."""
+    kinds = ("box", "box")
+    given = configurations(kinds, COUNT, seed=1)
+    point = collision.closest(given.shape(0), given.placement(0), given.shape(1), given.placement(1))
+    on_a, on_b = (np.stack(end.components(), axis=1) for end in point.ends)
+    theirs, apart = TwoGeoms(kinds), 0
+    for n in range(COUNT):
+        distance, ends = theirs.distance(given, n)
+        if (given.positions[0, n] == given.positions[1, n]).all():
+            continue  # MuJoCo finds no direction between boxes with the same centre
+        assert abs(point.distance[n] - distance) < 1e-9
+        if distance > 1e-3:
+            apart += 1
+            assert np.linalg.norm(on_b[n] - on_a[n]) == pytest.approx(distance, abs=1e-9)
+            both_are_points = np.abs(on_b[n] - on_a[n] - (ends[1] - ends[0])).max()
+            assert both_are_points < 1e-6  # the direction is unique, the places may not be
+    assert apart > 200
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_accelerations_are_those_of_mujoco(setting: str, tmp_path: Path) -> None:
-    beside = Beside(tmp_path, scene(setting))
-    kinds: set[int] = set()
+def test_the_lowest_corner_of_a_hull_is_that_of_mujoco() -> None:
+    """The others are chosen by another rule, which needs no edges."""
+    kinds = ("plane", "hull")
+    given = configurations(kinds, COUNT)
+    theirs = TwoGeoms(kinds)
+    hull = theirs.shape(given, 1)
+    points = collision.contacts(collision.Plane(), given.placement(0), hull, given.placement(1), given.margin)
+    distances = np.stack([in_columns([p.distance], COUNT)[:, 0] for p in points], axis=1)
+    positions = np.stack([in_columns(p.position.components(), COUNT) for p in points], axis=1)
     touching = 0
-    for q, v, tau, wanted in beside.states(3):
-        found, error = on_floats(beside.robot, q, v, tau)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
-        assert error < 1e-9
-        kinds.update(beside.data.efc_type.tolist())
-        touching = max(touching, beside.data.ncon)
-    assert touching >= 6
-    assert len(kinds) >= 4
-
-
-SMALL = """
-<mujoco model="small">
-  <option timestep="0.002" integrator="Euler" {option}/>
-  <worldbody>
-    <geom name="floor" type="plane" size="0 0 1" euler="0 4 0"/>
-    <body name="trunk" pos="0 0 0.19"><freejoint/>
-      <geom type="box" size="0.15 0.1 0.04" mass="4"/>
-      <body name="leg" pos="0.15 0 -0.03"><joint axis="0 1 0" range="-6 7" margin="0.02" damping="0.02"/>
-        <geom type="capsule" fromto="0 0 0 0 0 -0.14" size="0.02" mass="0.5"/></body>
-      <body name="tail" pos="-0.15 0 0"><joint axis="0 1 0" range="-9 9" {friction}/>
-        <geom type="sphere" pos="-0.2 0 -0.15" size="0.03" mass="0.3"/></body>
-    </body>
-  </worldbody>
-</mujoco>"""
-
-
-def test_the_kernel_is_the_algorithm_in_batches_of_any_size(tmp_path: Path) -> None:
-    beside = Beside(tmp_path, SMALL.format(option="", friction='frictionloss="0.1"'))
-    q, v, tau, wanted = (np.array(x) for x in zip(*beside.states(9), strict=True))
-    scale = np.abs(wanted).max()
-    found = kt.contact_dynamics(beside.robot, q, v, tau)
-    np.testing.assert_allclose(found.qdd, wanted, rtol=0, atol=1e-8 * scale)
-    assert found.error.max() < 1e-10
-    assert 1 <= found.iterations.min() <= found.iterations.max() <= 10
-    for k in (0, 8):
-        alone = kt.contact_dynamics(beside.robot, q[k], v[k], tau[k])
-        for one, many in zip(alone, found, strict=True):
-            np.testing.assert_array_equal(one, many[k])
-    guessed = kt.contact_dynamics(beside.robot, q, v, tau, guess=found.qdd)
-    np.testing.assert_allclose(guessed.qdd, found.qdd, rtol=0, atol=1e-9 * scale)
-    assert guessed.iterations.mean() < found.iterations.mean()
-    free = kt.aba(beside.robot, q, v, tau + found.forces, passive=["damping", "spring"])
-    np.testing.assert_allclose(free, found.qdd, rtol=0, atol=1e-8 * scale)
-
-
-def test_derivatives_are_those_of_the_solution(tmp_path: Path) -> None:
-    """Central differences, in states with contacts that stick, slide and are apart."""
-    beside = Beside(tmp_path, SMALL.format(option='cone="elliptic"', friction=""))
-    robot = beside.robot
-    q, v, tau, _ = (np.array(x) for x in zip(*beside.states(12), strict=True))
-    rng = np.random.default_rng(2)
-    dq, dv, dtau = rng.normal(size=(3, 12, robot.nv))
-    arguments = (q, v, tau, np.zeros_like(v))
-    _, slopes = kt.jvp(robot, kt.contact_dynamics, arguments, {"q": dq, "v": dv, "tau": dtau})
-    h = 1e-6
-
-    def ahead(sign: float) -> Any:
-        s = sign * h
-        return kt.contact_dynamics(robot, kt.integrate(robot, q, s * dq), v + s * dv, tau + s * dtau).qdd
-
-    expected = (ahead(1.0) - ahead(-1.0)) / (2.0 * h)
-    off = np.abs(slopes[:, : robot.nv] - expected).max(axis=-1) / np.abs(expected).max(axis=-1)
-    assert np.sort(off)[-3] < 1e-6  # a row may change its branch within the difference
-    weights = np.zeros((12, 2 * robot.nv + 2))
-    weights[:, : robot.nv] = rng.normal(size=(12, robot.nv))
-    _, bars = kt.vjp(robot, kt.contact_dynamics, arguments, weights, wrt=("q", "v", "tau"))
-    pulled = sum((bars[name] * d).sum(axis=-1) for name, d in (("q", dq), ("v", dv), ("tau", dtau)))
-    np.testing.assert_allclose(pulled, (weights * slopes).sum(axis=-1), rtol=1e-9)
-
-
-def test_a_motion_stays_with_mujoco(tmp_path: Path) -> None:
-    """Both are semi-implicit Euler, but free bodies move along screws here: the two differ by the order of the step."""
-    beside = Beside(tmp_path, SMALL.replace('damping="0.02"', "").format(option="", friction='frictionloss="0.1"'))
-    model, data, layout, robot = beside.model, beside.data, beside.layout, beside.robot
-    q, v = layout.q_from(data.qpos), layout.v_from(data.qpos, data.qvel)
-    states = kt.rollout(robot, q, v, np.zeros((300, robot.nv)), 0.002, contact=True, passive=True)
-    for state in states:
-        mujoco.mj_step(model, data)
-        expected = layout.q_from(data.qpos)
-        np.testing.assert_allclose(state[: robot.nq], expected, rtol=0, atol=5e-4)
-    assert data.ncon >= 2
-
-
-def test_what_is_not_computed_is_refused_and_named(tmp_path: Path) -> None:
-    path = tmp_path / "scene.xml"
-    path.write_text(
-        """<mujoco model="two"><worldbody><body name="a"><freejoint/><geom size="0.1" mass="1"/></body>
-        <body name="b" pos="1 0 0"><freejoint/><geom size="0.1" mass="1"/></body></worldbody>
-        <equality><connect name="chain" body1="a" body2="b" anchor="0 0 0"/></equality></mujoco>"""
-    )
-    robot = kt.load(path)
-    with pytest.raises(kt.OptionError, match=r"equality 'chain': .*contact=\"partial\""):
-        kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact=True)
-    states = kt.rollout(robot, robot.neutral(), np.zeros(12), np.zeros((1, 12)), 0.001, contact="partial")
-    assert np.isfinite(states).all()
-    with pytest.raises(kt.OptionError, match='contact must be True, False or "partial"'):
-        kt.simulate(robot, contact="all")  # type: ignore[arg-type]
-    with pytest.raises(kt.OptionError, match=r"kt\.aba"):
-        kt.contact_dynamics(robot, robot.neutral(), np.zeros(12), np.zeros(12), contact=False)
+    for n in range(COUNT):
+        expected = theirs.contacts(given, n)
+        assert (distances[n, 0] < given.margin[n]) == bool(expected)
+        if expected:
+            touching += 1
+            assert abs(distances[n, 0] - expected[0][0]) < 1e-10
+            assert np.abs(positions[n, 0] - expected[0][1]).max() < 1e-10
+    assert touching > 500
+    exists = distances < collision.FAR
+    normal = in_columns(points[0].normal.components(), COUNT)
+    corners = positions + 0.5 * np.where(exists, distances, 0.0)[..., None] * normal[:, None]
+    given_corners = np.array(hull.vertices)
+    middle = 0.5 * (given_corners.min(axis=0) + given_corners.max(axis=0))
+    apart = 0.3 * np.linalg.norm(given_corners - middle, axis=1).max()
+    for k in range(1, 4):
+        assert (distances[:, k] >= distances[:, k - 1]).all()
+        for j in range(k):
+            gaps = np.linalg.norm(corners[:, k] - corners[:, j], axis=1)
+            assert (gaps[exists[:, k]] > apart - 1e-9).all()

@@ -9,7 +9,9 @@ from kinetree.collision.box_box import box_box
 from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
+from kinetree.collision.convex import convex_convex
 from kinetree.collision.plane_box import plane_box
+from kinetree.collision.plane_hull import plane_hull
 from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from kinetree.collision.shapes import KINDS, Shape
 from kinetree.collision.sphere_box import sphere_box
@@ -19,7 +21,7 @@ from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["PAIRS", "contacts", "in_order", "is_supported", "slots", "unsupported"]
+__all__ = ["ITERATIVE", "PAIRS", "contacts", "has_loops", "in_order", "is_supported", "slots", "unsupported"]
 
 
 @record(frozen=True, slots=True)
@@ -37,6 +39,7 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("plane", "ellipsoid"): Pair(1, plane_ellipsoid),
     ("plane", "cylinder"): Pair(4, plane_cylinder),
     ("plane", "box"): Pair(4, plane_box),
+    ("plane", "hull"): Pair(4, plane_hull),
     ("sphere", "sphere"): Pair(1, sphere_sphere),
     ("sphere", "capsule"): Pair(1, sphere_capsule),
     ("sphere", "cylinder"): Pair(1, sphere_cylinder),
@@ -45,6 +48,14 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("capsule", "box"): Pair(2, capsule_box),
     ("box", "box"): Pair(8, box_box),
 }
+ITERATIVE = (
+    ("sphere", "ellipsoid"), ("sphere", "hull"),
+    ("capsule", "ellipsoid"), ("capsule", "cylinder"), ("capsule", "hull"),
+    ("ellipsoid", "ellipsoid"), ("ellipsoid", "cylinder"), ("ellipsoid", "box"), ("ellipsoid", "hull"),
+    ("cylinder", "cylinder"), ("cylinder", "box"), ("cylinder", "hull"),
+    ("box", "hull"), ("hull", "hull"),
+)  # fmt: skip
+PAIRS.update((pair, Pair(1, convex_convex)) for pair in ITERATIVE)
 
 
 def in_order(kind_a: str, kind_b: str) -> bool:
@@ -55,6 +66,11 @@ def in_order(kind_a: str, kind_b: str) -> bool:
 def is_supported(kind_a: str, kind_b: str) -> bool:
     """Whether there are contacts between two kinds of shapes."""
     return _key(kind_a, kind_b) in PAIRS
+
+
+def has_loops(kind_a: str, kind_b: str) -> bool:
+    """Whether a pair's contacts are found in loops, which a trace with a recorder keeps and any other writes out."""
+    return "hull" in (kind_a, kind_b) or _key(kind_a, kind_b) in ITERATIVE
 
 
 def slots(kind_a: str, kind_b: str) -> int:
