@@ -21,15 +21,28 @@ def repeat(
     >>> repeat(50, [1.0], lambda x: ([0.5 * (x[0] + 2.0 / x[0])], float(abs(x[0] * x[0] - 2.0) < 1e-15)))
     [1.414213562373095]
     """
-    recorder: Any = next((x.graph.recorder for x in state if isinstance(x, Symbol)), None)
+    start = next((x for x in state if isinstance(x, Symbol)), None)
+    if start is not None:
+        return _recorded(start, count, state, step)
+    for k in range(count):
+        following, ends = step(state)
+        if isinstance(ends, Symbol):  # the state is constant so far, but the step is not
+            return _recorded(ends, count - k, state, step)
+        state = following
+        if ends != 0.0:
+            break
+    return state
+
+
+def _recorded(
+    symbol: Symbol,
+    count: int,
+    state: Sequence[Scalar],
+    step: Callable[[Sequence[Scalar]], tuple[Sequence[Scalar], Scalar]],
+) -> Sequence[Scalar]:
+    """The loop in the program that a symbol belongs to."""
+    recorder: Any = symbol.graph.recorder
     if recorder is None:
-        for x in state:
-            if isinstance(x, Symbol):
-                raise TypeError("a loop that ends early needs a trace with memory: trace it with a Recorder")
-        for _ in range(count):
-            state, ends = step(state)
-            if ends != 0.0:
-                break
-        return state
+        raise TypeError("a loop that ends early needs a trace with memory: trace it with a Recorder")
     found: Sequence[Scalar] = recorder.repeat(count, state, step)
     return found

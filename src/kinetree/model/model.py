@@ -278,6 +278,41 @@ class Model(Robot):
         """
         return Model.of(changes.with_gravity(self, gravity))
 
+    def on_ground(
+        self,
+        height: float = 0.0,
+        *,
+        normal: Sequence[float] = (0.0, 0.0, 1.0),
+        friction: float | Sequence[float] | None = None,
+        name: str = "ground",
+    ) -> Model:
+        """The robot in a world with a ground: a plane without end, which all shapes for collisions may touch.
+
+        The plane is a shape of the root. A robot with a floating base gets a massless root "world" (with underscores,
+        if it has such a body), on which its base's joint is a free one; q and v keep their order and names.
+
+        Args:
+            height: of the point of the plane on the z axis of the world, m.
+            normal: (3,), upward out of the ground, of any length; (-1, 0, 2) is a slope that falls along -x.
+            friction: coefficient of sliding friction, or up to three: of sliding, torsion (m) and rolling (m). They
+                hold whatever the robot's shapes say, and 0 is a ground without friction. By default the larger of 1
+                and what a shape says.
+            name: of the plane. A second one makes a corner or a valley.
+
+        Raises:
+            ModelError: for a shape of that name, numbers that are not finite, a normal without a direction, and
+                negative friction.
+            DTypeError: for what is not real numbers.
+
+        Contacts act where they are asked for, as `contact=True` of `kt.rollout` and `kt.simulate`.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped").on_ground(friction=0.8)
+        >>> dog.root, dog.nq
+        ('world', 19)
+        """
+        return Model.of(changes.on_ground(self, height, normal=normal, friction=friction, name=name))
+
     def attach(
         self,
         other: Model,

@@ -134,6 +134,22 @@ def test_in_pieces_it_is_the_same() -> None:
         assert interpret(cut, x) == interpret(program, x)
 
 
+def test_a_loop_that_starts_from_constants_is_repeated() -> None:
+    def count(x: Sequence[Any]) -> list[Any]:
+        """½ doubled until it was at least x₀, and how often."""
+
+        def step(state: Sequence[Any]) -> tuple[Sequence[Any], Any]:
+            y, n = state
+            return [2.0 * y, n + 1.0], less_equal(x[0], y)
+
+        return [*repeat(30, [0.5, 0.0], step), x[1]]
+
+    program = program_of(count)
+    assert str(program).count("until %") == 1
+    for x in ([0.7, 1.0], [3.0, 2.0], [1e6, 3.0]):
+        assert interpret(program, x)[0] == count(x)
+
+
 def test_a_body_that_stores_is_refused() -> None:
     def record(r: Recorder) -> None:
         def step(state: Sequence[Any]) -> tuple[Sequence[Any], Any]:

@@ -4,6 +4,7 @@ from kinetree.model.changes.actuation import with_actuation
 from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
 from kinetree.model.changes.gravity import with_gravity
+from kinetree.model.changes.ground import on_ground
 from kinetree.model.changes.lock import lock
 from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
 from kinetree.model.changes.principal_axes import in_principal_axes
@@ -21,6 +22,7 @@ __all__ = [
     "mirrored",
     "mirrored_configuration",
     "mirrored_velocity",
+    "on_ground",
     "remove",
     "rerooted",
     "scaled",
