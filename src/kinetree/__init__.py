@@ -37,6 +37,7 @@ from kinetree.errors import (
     StiffFrictionError,
     TrajectoryFileError,
 )
+from kinetree.functions.actuators import ActuatorForces, actuator_forces, gravity_compensation
 from kinetree.functions.articulated import (
     ArticulatedJoints,
     articulated_bias_forces,
@@ -120,6 +121,7 @@ from kinetree.functions.regressors import (
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
 from kinetree.identification import (
     BaseParameters,
@@ -175,6 +177,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AbaDerivatives",
     "ActuationError",
+    "ActuatorForces",
     "Argument",
     "ArticulatedJoints",
     "BaseParameters",
@@ -248,6 +251,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "actuator_forces",
     "articulated_bias_forces",
     "articulated_inertias",
     "articulated_joints",
@@ -299,6 +303,7 @@ __all__ = [
     "frame_placement",
     "frame_velocity",
     "from_text",
+    "gravity_compensation",
     "gravity_forces",
     "hvp",
     "hybrid_dynamics",
@@ -356,6 +361,7 @@ __all__ = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "servo",
     "simulate",
     "solids",
     "to_text",
