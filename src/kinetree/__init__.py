@@ -38,6 +38,7 @@ from kinetree.errors import (
     StiffFrictionError,
     TrajectoryFileError,
 )
+from kinetree.functions.actuators import ActuatorForces, actuator_forces, gravity_compensation
 from kinetree.functions.articulated import (
     ArticulatedJoints,
     articulated_bias_forces,
@@ -122,6 +123,7 @@ from kinetree.functions.regressors import (
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
 from kinetree.identification import (
     BaseParameters,
@@ -177,6 +179,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AbaDerivatives",
     "ActuationError",
+    "ActuatorForces",
     "Argument",
     "ArticulatedJoints",
     "BaseParameters",
@@ -252,6 +255,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "actuator_forces",
     "articulated_bias_forces",
     "articulated_inertias",
     "articulated_joints",
@@ -304,6 +308,7 @@ __all__ = [
     "frame_placement",
     "frame_velocity",
     "from_text",
+    "gravity_compensation",
     "gravity_forces",
     "hvp",
     "hybrid_dynamics",
@@ -361,6 +366,7 @@ __all__ = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "servo",
     "simulate",
     "soft_constraints",
     "solids",

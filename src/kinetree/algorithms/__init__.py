@@ -2,6 +2,14 @@
 
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.aba_derivatives import aba_derivatives
+from kinetree.algorithms.actuators import (
+    ActuatorLaw,
+    activation_rate,
+    actuator_force,
+    next_activation,
+    shared_out,
+    within_range,
+)
 from kinetree.algorithms.articulated import articulated
 from kinetree.algorithms.articulated_bias import articulated_bias
 from kinetree.algorithms.assembly import assembly_residual, assembly_step, nearest_velocity
@@ -61,6 +69,7 @@ from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
 from kinetree.algorithms.forward_dynamics import forward_dynamics
+from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
 from kinetree.algorithms.integrators import INTEGRATORS, Stage, pushed_stage, stage_acceleration, stage_powers, step
 from kinetree.algorithms.jacobian import (
@@ -96,6 +105,8 @@ __all__ = [
     "BRAKES",
     "INTEGRATORS",
     "PASSIVE",
+    "ActuatorLaw",
+    "CarriedMass",
     "Constrained",
     "ConstraintRule",
     "DividedForces",
@@ -104,6 +115,8 @@ __all__ = [
     "aba",
     "aba_derivatives",
     "accelerations",
+    "activation_rate",
+    "actuator_force",
     "aligned_columns",
     "are_many",
     "articulated",
@@ -145,6 +158,7 @@ __all__ = [
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
     "forward_dynamics",
+    "gravity_compensation",
     "hybrid_dynamics",
     "hybrid_system",
     "impact",
@@ -168,6 +182,7 @@ __all__ = [
     "moved_column",
     "nearest_velocity",
     "net_force_columns",
+    "next_activation",
     "operational_space_inertia",
     "passive_derivatives",
     "passive_forces",
@@ -184,6 +199,7 @@ __all__ = [
     "seen_about",
     "seen_across",
     "seen_from",
+    "shared_out",
     "spring_energy",
     "stage_acceleration",
     "stage_powers",
@@ -191,4 +207,5 @@ __all__ = [
     "stiffest_round",
     "undriven",
     "velocities",
+    "within_range",
 ]

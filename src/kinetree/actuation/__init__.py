@@ -1,0 +1,28 @@
+"""Actuators of a robot: what each acts on, the law of its force, and what limits them together."""
+
+from kinetree.actuation.build import actuation, gravity_compensation
+from kinetree.actuation.spec import (
+    Actuation,
+    ActuatorSpec,
+    BallSpec,
+    CoordinateSpec,
+    FreeSpec,
+    GravityCompensation,
+    SiteSpec,
+    TendonSpec,
+    TransmissionSpec,
+)
+
+__all__ = [
+    "Actuation",
+    "ActuatorSpec",
+    "BallSpec",
+    "CoordinateSpec",
+    "FreeSpec",
+    "GravityCompensation",
+    "SiteSpec",
+    "TendonSpec",
+    "TransmissionSpec",
+    "actuation",
+    "gravity_compensation",
+]

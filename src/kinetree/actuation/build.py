@@ -1,0 +1,140 @@
+"""From a robot to its actuators: what MuJoCo takes from an MJCF file."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.actuation.damping_ratio import servo_damping
+from kinetree.actuation.refusals import refuse_unknown
+from kinetree.actuation.spec import (
+    Actuation,
+    ActuatorSpec,
+    BallSpec,
+    CoordinateSpec,
+    FreeSpec,
+    GravityCompensation,
+    SiteSpec,
+    TendonSpec,
+    TransmissionSpec,
+)
+from kinetree.algorithms.actuators import ActuatorLaw, Dynamics
+from kinetree.joints import JointKind, Spherical
+from kinetree.joints.wrapping import Wrapping
+from kinetree.model import Model
+from kinetree.model.extras import Actuator, SimulationOptions, Tendon, TendonJoint
+
+__all__ = ["actuation", "gravity_compensation"]
+
+_DYNAMICS: dict[str, Dynamics] = {
+    "none": "none", "integrator": "integrator", "filter": "filter", "filterexact": "filterexact",
+}  # fmt: skip
+_LAST_GROUP = 30
+
+
+def actuation(robot: Model) -> Actuation:
+    """All actuators of a robot, in the order of its file.
+
+    Raises:
+        OptionError: an actuator's force is not computed here; the message names it and says what it has.
+
+    >>> import kinetree as kt
+    >>> actuation(kt.zoo.load("arm6")).actuators
+    ()
+    """
+    options = robot.extras.options or SimulationOptions()
+    tendons = {tendon.name: tendon for tendon in robot.extras.tendons}
+    found = []
+    for k, one in enumerate(robot.extras.actuators):
+        tendon = tendons[one.target] if one.transmission == "tendon" else None
+        refuse_unknown(robot.name, k, one, tendon)
+        transmission = _transmission(robot, one, tendon)
+        law = _law(one, transmission, servo_damping(robot, one, transmission), options)
+        disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
+        found.append(ActuatorSpec(one.name, transmission, law, disabled))
+    return Actuation(
+        tuple(found),
+        options.flags.actuation,
+        tuple((name, tendon.force_range) for name, tendon in tendons.items() if tendon.force_limited),
+        _joint_ranges(robot),
+        gravity_compensation(robot),
+        options.timestep,
+    )
+
+
+def gravity_compensation(robot: Model) -> GravityCompensation:
+    """Which parts of which weights are carried, and where by actuators."""
+    return GravityCompensation(
+        tuple((one.body, one.gravity_compensation) for one in robot.extras.bodies if one.gravity_compensation),
+        tuple(one.joint for one in robot.extras.joints if one.actuators_carry_gravity),
+    )
+
+
+def _joint_ranges(robot: Model) -> tuple[tuple[str, tuple[float, float]], ...]:
+    """Ranges of the forces of all actuators on a joint: those that are not alike in both directions, or the effort."""
+    settings = {one.joint: one.actuator_force_range for one in robot.extras.joints if one.actuator_force_limited}
+    found = []
+    for name, joint in robot.joints.items():
+        if joint.kind.nv == 1 and (name in settings or math.isfinite(joint.limits.effort[0])):
+            effort = joint.limits.effort[0]
+            found.append((name, settings.get(name, (-effort, effort))))
+    return tuple(found)
+
+
+def _transmission(robot: Model, one: Actuator, tendon: Tendon | None) -> TransmissionSpec:
+    first, second = (one.gear[0], one.gear[1], one.gear[2]), (one.gear[3], one.gear[4], one.gear[5])
+    if tendon is not None:
+        terms = tuple((part.joint, part.coefficient) for part in tendon.path if isinstance(part, TendonJoint))
+        return TendonSpec(tendon.name, terms, one.gear[0])
+    if one.transmission == "site":
+        frames = {site.name: site.frame for site in robot.extras.sites}
+        other = frames.get(one.reference, one.reference)
+        return SiteSpec(frames.get(one.target, one.target), first, second, other)
+    in_parent = one.transmission == "jointinparent"
+    kind = _plain(robot.joints[one.target].kind)
+    if kind.nv == 1:
+        return CoordinateSpec(one.target, one.gear[0])
+    if isinstance(kind, Spherical):
+        return BallSpec(one.target, first, in_parent)
+    return FreeSpec(one.target, first, second, in_parent)
+
+
+def _plain(kind: JointKind) -> JointKind:
+    while isinstance(kind, Wrapping):
+        kind = kind.kind
+    return kind
+
+
+def _law(
+    one: Actuator, transmission: TransmissionSpec, damping: float | None, options: SimulationOptions
+) -> ActuatorLaw:
+    gain, bias = one.gain_parameters[:3], one.bias_parameters[:3]
+    if damping is not None:
+        bias = (bias[0], bias[1], -damping)
+    return ActuatorLaw(
+        gain=(gain[0], gain[1], gain[2]) if one.gain == "affine" else (gain[0], 0.0, 0.0),
+        bias=(bias[0], bias[1], bias[2]) if one.bias == "affine" else (0.0, 0.0, 0.0),
+        dynamics=_DYNAMICS[one.dynamics],
+        time_constant=one.dynamics_parameters[0],
+        control_range=one.control_range if one.control_limited and options.flags.clampctrl else None,
+        activation_range=one.activation_range if one.activation_limited else None,
+        force_range=one.force_range if one.force_limited else None,
+        acts_early=one.acts_early,
+        period=_period(one, transmission),
+    )
+
+
+def _period(one: Actuator, transmission: TransmissionSpec) -> float:
+    """The lengths of a whole turn, for servos of a rotation."""
+    is_servo = (
+        one.gain == "fixed"
+        and one.bias == "affine"
+        and one.gain_parameters[0] == -one.bias_parameters[1]
+        and one.dynamics in ("none", "integrator")
+    )
+    if not is_servo:
+        return 0.0
+    if isinstance(transmission, BallSpec):
+        return 2.0 * math.pi * math.hypot(*transmission.axis)
+    if isinstance(transmission, SiteSpec) and transmission.reference and not any(transmission.force):
+        return 2.0 * math.pi * math.hypot(*transmission.torque)
+    return 0.0

@@ -1,0 +1,102 @@
+"""Actuators: from controls and activations to forces.
+
+    f = gain(ℓ, ℓ̇) u + bias(ℓ, ℓ̇),    gain and bias  c0 + c1 ℓ + c2 ℓ̇
+
+u is the control, or the activation w of an actuator that has dynamics: of an integrator ẇ = u, of a filter
+ẇ = (u - w) / T. Controls and forces stay in their ranges.
+
+Source: MuJoCo documentation, "Computation", section on actuation; version 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from kinetree.expr import Scalar, exp, floor, less, maximum, minimum, select
+from kinetree.records import record
+
+__all__ = ["ActuatorLaw", "activation_rate", "actuator_force", "next_activation", "shared_out", "within_range"]
+
+Range = tuple[float, float] | None
+"""Smallest and largest value; None: there is no range."""
+Dynamics = Literal["none", "integrator", "filter", "filterexact"]
+
+_SHORTEST = 1e-15
+
+
+@record(frozen=True, slots=True)
+class ActuatorLaw:
+    """How an actuator's force follows from its control, its activation, its length and velocity."""
+
+    gain: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    """Constant, per length, per velocity."""
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    dynamics: Dynamics = "none"
+    time_constant: float = 1.0
+    """T of a filter, s."""
+    control_range: Range = None
+    activation_range: Range = None
+    force_range: Range = None
+    acts_early: bool = False
+    """Whether the force follows from the activation at the end of a time step."""
+    period: float = 0.0
+    """Lengths that differ by it are the same place, so that a servo goes to the nearest; 0: there are none."""
+
+
+def within_range(x: Scalar, limits: Range) -> Scalar:
+    """The nearest number within a range; NaN of NaN."""
+    return x if limits is None else minimum(maximum(x, limits[0]), limits[1])
+
+
+def activation_rate(law: ActuatorLaw, control: Scalar, activation: Scalar) -> Scalar:
+    """ẇ; of an actuator without dynamics zero."""
+    u = within_range(control, law.control_range)
+    if law.dynamics == "none":
+        return 0.0
+    return u if law.dynamics == "integrator" else (u - activation) * (1.0 / max(law.time_constant, _SHORTEST))
+
+
+def next_activation(law: ActuatorLaw, activation: Scalar, rate: Scalar, dt: Scalar) -> Scalar:
+    """The activation after a time step, from its rate at the beginning; exact for an exact filter."""
+    if law.dynamics == "filterexact":
+        T = max(law.time_constant, _SHORTEST)
+        later = activation + rate * (T * (1.0 - exp(-(dt * (1.0 / T)))))
+    else:
+        later = activation + rate * dt
+    return within_range(later, law.activation_range)
+
+
+def actuator_force(
+    law: ActuatorLaw, control: Scalar, activation: Scalar, length: Scalar, velocity: Scalar, dt: Scalar
+) -> Scalar:
+    """The force along the length, before it is limited; dt is the time step of actuators that act early."""
+    u = within_range(control, law.control_range)
+    if law.dynamics != "none":
+        u = activation
+        if law.acts_early:
+            u = next_activation(law, activation, activation_rate(law, control, activation), dt)
+    if law.period:
+        u = u - law.period * floor((u - length) * (1.0 / law.period) + 0.5)
+    return _affine(law.gain, length, velocity) * u + _affine(law.bias, length, velocity)
+
+
+def shared_out(forces: Sequence[Scalar], limits: Range) -> list[Scalar]:
+    """Forces along one tendon, made smaller by a common factor where their sum is outside its range, which has zero."""
+    if limits is None:
+        return list(forces)
+    total: Scalar = 0.0
+    for f in forces:
+        total = total + f
+    low, high = less(total, limits[0]), less(limits[1], total)
+    below, above = select(low, total, 1.0), select(high, total, 1.0)
+    factor = select(low, limits[0] / below, select(high, limits[1] / above, 1.0))
+    return [f * factor for f in forces]
+
+
+def _affine(c: tuple[float, float, float], length: Scalar, velocity: Scalar) -> Scalar:
+    value: Scalar = c[0]
+    for factor, x in ((c[1], length), (c[2], velocity)):
+        if factor:
+            value = value + factor * x
+    return value
