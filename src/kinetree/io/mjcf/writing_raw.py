@@ -26,7 +26,7 @@ def raw_tag(one: Unused) -> Tag:
 
 
 class Raw:
-    """The raw elements of a robot, by where they belong; those that are no part of an MJCF file are lost."""
+    """The raw elements of a robot, by where they belong; those that do not belong to MJCF are lost."""
 
     def __init__(self, unused: tuple[Unused, ...], written: Written, losses: Losses) -> None:
         self.compiler: list[Unused] = []
