@@ -110,6 +110,7 @@ OPS: dict[str, Op] = {
         Op("lt", 2, lambda a, b: float(a < b), "1 if a < b else 0"),
         Op("le", 2, lambda a, b: float(a <= b), "1 if a <= b else 0"),
         Op("eq", 2, lambda a, b: float(a == b), "1 if a = b else 0"),
+        Op("settled", 1, lambda a: a, "a, which was slopes_of(a, b) in the program that this is a derivative of"),
         Op("slopes_of", 2, lambda a, _: a, "a, with the derivatives of b"),
         Op("select", 3, lambda c, a, b: a if c != 0.0 else b, "a if c is not 0 else b"),
     )

@@ -37,6 +37,7 @@ _MEANING: dict[str, Callable[..., Any]] = {
     "lt": functions.less,
     "le": functions.less_equal,
     "eq": functions.equal,
+    "settled": lambda a: a,
     "slopes_of": functions.slopes_of,
     "select": functions.select,
 }

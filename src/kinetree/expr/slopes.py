@@ -10,9 +10,11 @@ from kinetree.expr.program import Argument, Call, Instruction, Program
 
 __all__ = ["without_slopes"]
 
+_MARKS = ("settled", "slopes_of")
+
 
 def without_slopes(program: Program) -> Program:
-    """The same function with `slopes_of(a, b)` replaced by a; itself, if it has none.
+    """The same function with `slopes_of(a, b)` and `settled(a)` replaced by a; itself, if it has none.
 
     >>> from kinetree.expr import Port, slopes_of, trace
     >>> without_slopes(trace(lambda x: [[slopes_of(x[0], x[0] * x[0])]], [Port("x", (1,))], [Port("y", ())], "same"))
@@ -42,7 +44,7 @@ class _Without:
 
     def _has_slopes(self, program: Program) -> bool:
         return any(
-            (isinstance(s, Instruction) and s.op == "slopes_of")
+            (isinstance(s, Instruction) and s.op in _MARKS)
             or (isinstance(s, Call) and self.program(s.program) is not s.program)
             for s in program.body.all_statements()
         )
@@ -58,7 +60,7 @@ class _Without:
                 following = tuple(_new(a, values) for a in line.next)
                 until = None if line.until is None else _new(line.until, values)
                 kept.append(replace(line, carried=carried, body=body, next=following, until=until))
-            elif isinstance(line.statement, Instruction) and line.statement.op == "slopes_of":
+            elif isinstance(line.statement, Instruction) and line.statement.op in _MARKS:
                 values[line.defines[0]] = _new(line.statement.args[0], values)
             else:
                 statement = renamed(line.statement, lambda a: _new(a, values))

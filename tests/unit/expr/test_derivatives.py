@@ -147,13 +147,17 @@ def gradients(function: Callable[..., Any], *x: float) -> tuple[list[float], lis
 # -- operations
 
 
+OF_SOLUTIONS = {"settled", "slopes_of"}
+"""Those whose derivatives are not of what they compute; test_repeat.py has them."""
+
+
 def test_every_operation_has_a_rule_that_names_its_arguments() -> None:
     assert set(RULES) == set(OPS)
     for name, rule in RULES.items():
         assert set(rule.passes) <= set(range(OPS[name].arity)), name
 
 
-@pytest.mark.parametrize("op", sorted(OPS))
+@pytest.mark.parametrize("op", sorted(set(OPS) - OF_SOLUTIONS))
 def test_each_operation_has_the_derivative_that_differences_find(op: str) -> None:
     program = of_one_operation(op)
     rng = np.random.default_rng(1)
@@ -169,7 +173,7 @@ def test_each_operation_has_the_derivative_that_differences_find(op: str) -> Non
             assert y == interpret(program, list(x))[0]
 
 
-@pytest.mark.parametrize("op", sorted(op for op in OPS if OPS[op].arity > 1))
+@pytest.mark.parametrize("op", sorted(op for op in set(OPS) - OF_SOLUTIONS if OPS[op].arity > 1))
 @pytest.mark.parametrize("constant", [0.0, 1.0, -1.0, 0.7])
 def test_constant_arguments_fold_to_the_same_derivative(op: str, constant: float) -> None:
     x = np.array([0.83, -0.45, 0.61])[: OPS[op].arity]

@@ -16,6 +16,7 @@ from kinetree.codegen.cpu.single import emit_single
 from kinetree.codegen.cpu.ufunc import batch_function
 from kinetree.codegen.llvm.precision import F32, F64
 from kinetree.codegen.llvm.target import Target, host
+from kinetree.errors import OptionError
 from kinetree.expr import (
     Call,
     Index,
@@ -235,3 +236,10 @@ def test_slopes_inside_loops_and_called_programs_go_as_well() -> None:
 def test_floats_and_arrays_have_the_first_value() -> None:
     assert slopes_of(2.0, 5.0) == 2.0
     np.testing.assert_array_equal(slopes_of(np.array([1.0, 2.0]), np.array([5.0, 6.0])), [1.0, 2.0])
+
+
+def test_second_derivatives_are_refused() -> None:
+    program = program_of(implicit, Port("y", (1,)))
+    for first in (forward_derivative(program), reverse_derivative(program)):
+        with pytest.raises(OptionError, match="have first derivatives only"):
+            forward_derivative(first)

@@ -55,7 +55,7 @@ class Operations:
         elif op == "select":
             emit(f"  {name}_c = fcmp une {V} {args[0]}, {self._constant(0.0)}")
             self._select(name, args[1], args[2])
-        elif op == "slopes_of":
+        elif op in ("settled", "slopes_of"):
             emit(f"  {name} = select i1 true, {V} {args[0]}, {V} {args[0]}")
         elif op in ("min", "max"):
             self._extremum(name, "olt" if op == "min" else "ogt", *args)

@@ -70,6 +70,10 @@ class Emitter:
             self._negated[value] = args[0]
         return value
 
+    def again(self, name: str, args: tuple[Argument, ...]) -> Argument:
+        """An operation of the program that is differentiated."""
+        return self.op("settled", args[0]) if name == "slopes_of" else self.op(name, *args)
+
     def _folded(self, name: str, args: tuple[Argument, ...]) -> Argument | None:
         """The result if no operation is needed; a zero absorbs whatever it multiplies, as everywhere in traces."""
         if all(isinstance(a, float) for a in args):

@@ -89,7 +89,7 @@ class Forward:
         if isinstance(s, Instruction):
             (name,) = line.defines
             args = tuple(map(self._new, s.args))
-            self._value[name] = emit.op(s.op, *args)
+            self._value[name] = emit.again(s.op, args)
             if name in self._activity.values:
                 self._d[name] = self._derivative_of(s, args, self._value[name])
         elif isinstance(s, Load):

@@ -148,7 +148,7 @@ class Reverse:
         if isinstance(s, Instruction):
             (name,) = line.defines
             args = tuple(self._new(a) for a in s.args)
-            self._value[name] = emit.op(s.op, *args)
+            self._value[name] = emit.again(s.op, args)
             if name in self._activity.values:
                 self._locals[line] = RULES[s.op].local(At(emit, args, self._value[name]))
         elif isinstance(s, Load):

@@ -5,7 +5,7 @@ Where a function has a corner or a pole, this is what holds:
 - `min` and `max` of equals and `select` differentiate the argument that evaluation takes; the other has no effect, even
   if its derivative is NaN or infinite.
 - `abs` has the derivative 0 at 0.
-- `slopes_of(a, b)` has the derivatives of b.
+- `slopes_of(a, b)` has the derivatives of b, once: in a derivative it is `settled`, which cannot be differentiated.
 - Comparisons and `floor` have the derivative 0, even where they jump; so has `select` with respect to its condition.
 - `sqrt` at 0, `log` at 0 and a quotient by 0 have the infinite derivative (or NaN) that calculus gives them, and
   `atan2(0, 0)` has NaN. To get a finite one, choose another arm with `select`.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kinetree.errors import OptionError
 from kinetree.expr.derivatives.emitter import Emitter
 from kinetree.expr.program import Argument
 from kinetree.records import record
@@ -84,6 +85,13 @@ def _abs(at: At) -> Local:
     return Slope((at.op("sub", at.op("lt", 0.0, x), at.op("lt", x, 0.0)),))
 
 
+def _settled(_: At) -> Local:
+    raise OptionError(
+        "solutions of iterations, such as accelerations with contacts, have first derivatives only: kt.jvp, kt.vjp and "
+        "kt.jacobian, not kt.hvp or derivatives of derivatives"
+    )
+
+
 _STEP = Rule((), lambda _: Slope((0.0,)))
 _COMPARISON = Rule((), lambda _: Slope((0.0, 0.0)))
 
@@ -110,6 +118,7 @@ RULES: dict[str, Rule] = {
     "lt": _COMPARISON,
     "le": _COMPARISON,
     "eq": _COMPARISON,
+    "settled": Rule((0,), _settled),
     "slopes_of": Rule((1,), lambda _: Slope((0.0, 1.0))),
     "select": Rule((1, 2), lambda at: Choice(at.x[0], (1, 2))),
 }
