@@ -12,13 +12,26 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 
-__all__ = ["EVERY", "FIXED", "LOOPING", "gives_one_array", "numbers_of", "on", "options_of", "samples", "shapes"]
+__all__ = [
+    "EVERY",
+    "FIXED",
+    "LOOPING",
+    "OF_SHAPES",
+    "gives_one_array",
+    "numbers_of",
+    "on",
+    "options_of",
+    "samples",
+    "shapes",
+]
 
 Function = Callable[..., Any]
 
+OF_SHAPES = {"distance", "closest_points"}
+"""Those of robots with collision shapes, which have tests of their own."""
 EVERY: dict[str, Function] = {
     function.__name__: function
-    for function in (getattr(kt, name) for name in kt.__all__)
+    for function in (getattr(kt, name) for name in kt.__all__ if name not in OF_SHAPES)
     if hasattr(function, "definition") and not function.definition.is_step
 }
 """By name, without aliases; rollouts, whose ports are others, have tests of their own."""

@@ -120,6 +120,7 @@ from kinetree.functions.regressors import (
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.functions.shape_distances import closest_points, distance
 from kinetree.identification import (
     BaseParameters,
     base_parameters,
@@ -269,6 +270,7 @@ __all__ = [
     "centroidal_momentum_matrix_rate",
     "centroidal_momentum_rate",
     "check",
+    "closest_points",
     "compare",
     "compile",
     "constrained_dynamics",
@@ -283,6 +285,7 @@ __all__ = [
     "crba",
     "difference",
     "difference_jacobian",
+    "distance",
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",

@@ -1,0 +1,26 @@
+"""Contact between shapes, on numbers of any kind: a fixed number of points per pair, without branches."""
+
+from kinetree.collision.closest import closest
+from kinetree.collision.contact_point import FAR, ContactPoint
+from kinetree.collision.pairs import contacts, in_order, is_supported, slots, unsupported
+from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
+
+__all__ = [
+    "FAR",
+    "Box",
+    "Capsule",
+    "ContactPoint",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
+    "Hull",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "closest",
+    "contacts",
+    "in_order",
+    "is_supported",
+    "slots",
+    "unsupported",
+]

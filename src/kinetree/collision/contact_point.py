@@ -1,0 +1,90 @@
+"""What a pair of shapes returns: a fixed number of points where they touch or are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.collision.guarded import X_AXIS, chosen, unit
+from kinetree.expr import Scalar, absolute, less, select
+from kinetree.records import record
+from kinetree.spatial import Vec3
+
+__all__ = [
+    "FAR",
+    "ContactPoint",
+    "across",
+    "along",
+    "between_spheres",
+    "either",
+    "nearest",
+    "nowhere_unless",
+]
+
+FAR = 1e10
+"""The distance of a contact that does not exist, m."""
+
+
+@record(frozen=True, slots=True)
+class ContactPoint:
+    """A place where two shapes are near each other, in the world."""
+
+    distance: Scalar
+    """Negative where they overlap; `FAR` if there is no such place."""
+    position: Vec3
+    """Midway between the two surfaces."""
+    normal: Vec3
+    """A unit vector from the first shape to the second."""
+    tangent: Vec3
+    """A unit vector across the normal; normal x tangent is the third axis of the contact's frame."""
+
+    def flipped(self) -> ContactPoint:
+        """The same place, where the two shapes have changed roles."""
+        return ContactPoint(self.distance, self.position, -self.normal, self.tangent)
+
+    @property
+    def ends(self) -> tuple[Vec3, Vec3]:
+        """The places on the first and on the second surface."""
+        half = self.normal * (0.5 * self.distance)
+        return self.position - half, self.position + half
+
+
+def along(normal: Vec3, distance: Scalar, position: Vec3) -> ContactPoint:
+    """A point whose tangent is MuJoCo's: the part across the normal of y, or of z where the normal is near y."""
+    y_is_across = less(absolute(normal.y), 0.5)
+    axis = Vec3(0.0, select(y_is_across, 1.0, 0.0), select(y_is_across, 0.0, 1.0))
+    return ContactPoint(distance, position, normal, across(axis, normal))
+
+
+def across(axis: Vec3, normal: Vec3) -> Vec3:
+    """The direction of the part of an axis that is across the normal; MuJoCo's x where there is none."""
+    return unit(axis - normal * normal.dot(axis))[0]
+
+
+def between_spheres(c1: Vec3, r1: Scalar, c2: Vec3, r2: Scalar, coincident: Vec3 = X_AXIS) -> ContactPoint:
+    """Where two balls are nearest; `coincident` is the normal of balls with the same centre."""
+    normal, apart = unit(c2 - c1, coincident)
+    distance = apart - r1 - r2
+    return along(normal, distance, c1 + normal * (r1 + 0.5 * distance))
+
+
+def nowhere_unless(exists: Scalar, point: ContactPoint) -> ContactPoint:
+    """The point where the condition is not zero; elsewhere it is `FAR` away."""
+    return ContactPoint(select(exists, point.distance, FAR), point.position, point.normal, point.tangent)
+
+
+def either(condition: Scalar, a: ContactPoint, b: ContactPoint) -> ContactPoint:
+    """`a` where the condition is not zero, `b` elsewhere."""
+    return ContactPoint(
+        select(condition, a.distance, b.distance),
+        chosen(condition, a.position, b.position),
+        chosen(condition, a.normal, b.normal),
+        chosen(condition, a.tangent, b.tangent),
+    )
+
+
+def nearest(points: Sequence[ContactPoint]) -> ContactPoint:
+    """The point of the smallest distance; the first one of several."""
+    best = points[0]
+    for point in points[1:]:
+        best = either(less(point.distance, best.distance), point, best)
+    return best

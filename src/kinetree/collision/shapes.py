@@ -1,0 +1,95 @@
+"""Shapes as their collisions see them: records of lengths, which are numbers of any kind, in the shape's own axes.
+
+Where MuJoCo has the same shape, its axes, its origin and its lengths (radii and half lengths) are the same.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kinetree.expr import Scalar
+from kinetree.records import record
+
+__all__ = ["KINDS", "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Plane", "Shape", "Sphere"]
+
+KINDS = ("plane", "heightfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "hull")
+"""The kinds of shapes in MuJoCo's order: of a pair, the first one is that which comes first here."""
+
+
+@record(frozen=True, slots=True)
+class Plane:
+    """Everything below z = 0 is inside."""
+
+    kind: ClassVar[str] = "plane"
+
+
+@record(frozen=True, slots=True)
+class HeightField:
+    """The solid below a surface over the rectangle |x| <= half_x, |y| <= half_y, down to z = -base.
+
+    Heights are constants on a regular grid, row by row from y = -half_y, each row from x = -half_x. Each cell is two
+    triangles, which meet at the diagonal between its corners at (low x, high y) and (high x, low y).
+    """
+
+    kind: ClassVar[str] = "heightfield"
+    heights: tuple[tuple[float, ...], ...]
+    half_x: float
+    half_y: float
+    base: float = 0.0
+
+
+@record(frozen=True, slots=True)
+class Sphere:
+    """A ball about the origin."""
+
+    kind: ClassVar[str] = "sphere"
+    radius: Scalar
+
+
+@record(frozen=True, slots=True)
+class Capsule:
+    """All points at most `radius` from the segment from z = -half_length to z = half_length."""
+
+    kind: ClassVar[str] = "capsule"
+    radius: Scalar
+    half_length: Scalar
+
+
+@record(frozen=True, slots=True)
+class Ellipsoid:
+    """An ellipsoid about the origin, by its half axes."""
+
+    kind: ClassVar[str] = "ellipsoid"
+    x: Scalar
+    y: Scalar
+    z: Scalar
+
+
+@record(frozen=True, slots=True)
+class Cylinder:
+    """A cylinder about z, from z = -half_length to z = half_length."""
+
+    kind: ClassVar[str] = "cylinder"
+    radius: Scalar
+    half_length: Scalar
+
+
+@record(frozen=True, slots=True)
+class Box:
+    """A box about the origin, by its half lengths."""
+
+    kind: ClassVar[str] = "box"
+    x: Scalar
+    y: Scalar
+    z: Scalar
+
+
+@record(frozen=True, slots=True)
+class Hull:
+    """The convex hull of points, which are constants."""
+
+    kind: ClassVar[str] = "hull"
+    vertices: tuple[tuple[float, float, float], ...]
+
+
+Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull

@@ -1,0 +1,109 @@
+"""The table of pairs: slots, order, errors, and how large the programs are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from kinetree import collision
+from kinetree.collision.pairs import PAIRS
+from kinetree.errors import OptionError
+from kinetree.expr import Port, Program, Scalar, interpret, trace
+from kinetree.spatial import Mat3, Transform, Vec3
+
+SHAPES: dict[str, collision.Shape] = {
+    "plane": collision.Plane(),
+    "sphere": collision.Sphere(0.2),
+    "capsule": collision.Capsule(0.1, 0.3),
+    "ellipsoid": collision.Ellipsoid(0.1, 0.2, 0.3),
+    "cylinder": collision.Cylinder(0.15, 0.25),
+    "box": collision.Box(0.1, 0.2, 0.3),
+}
+MOST_OPERATIONS = {
+    ("plane", "sphere"): 37,
+    ("plane", "capsule"): 56,
+    ("plane", "ellipsoid"): 71,
+    ("plane", "cylinder"): 156,
+    ("plane", "box"): 324,
+    ("sphere", "sphere"): 69,
+    ("sphere", "capsule"): 84,
+    ("sphere", "cylinder"): 162,
+    ("sphere", "box"): 133,
+    ("capsule", "capsule"): 272,
+}
+"""Of a pair whose placements are all that is not constant."""
+EVERY_PAIR = pytest.mark.parametrize("pair", list(PAIRS), ids="-".join)
+
+
+def placed(x: Sequence[Scalar]) -> Transform:
+    return Transform(Mat3(Vec3(*x[0:3]), Vec3(*x[3:6]), Vec3(*x[6:9])), Vec3(*x[9:12]))
+
+
+def flat(points: Sequence[collision.ContactPoint]) -> list[Scalar]:
+    vectors = ((p.position, p.normal, p.tangent) for p in points)
+    return [p.distance for p in points] + [x for each in vectors for v in each for x in v.components()]
+
+
+def program_of(pair: tuple[str, str]) -> Program:
+    a, b = (SHAPES[kind] for kind in pair)
+
+    def compute(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[list[Scalar]]:
+        return [flat(collision.contacts(a, placed(x), b, placed(y), 0.01))]
+
+    results = 10 * collision.slots(*pair)
+    return trace(compute, [Port("X_a", (12,)), Port("X_b", (12,))], [Port("contacts", (results,))], "-".join(pair))
+
+
+def random_placement(rng: np.random.Generator) -> list[float]:
+    Q, R = np.linalg.qr(rng.normal(size=(3, 3)))
+    Q = Q * np.sign(np.diag(R))
+    Q[:, 0] *= np.linalg.det(Q)
+    return [*Q.ravel().tolist(), *rng.uniform(-0.3, 0.3, 3).tolist()]
+
+
+@EVERY_PAIR
+def test_symbols_and_floats_give_the_same(pair: tuple[str, str]) -> None:
+    program, rng = program_of(pair), np.random.default_rng(0)
+    for _ in range(20):
+        x, y = random_placement(rng), random_placement(rng)
+        points = collision.contacts(SHAPES[pair[0]], placed(x), SHAPES[pair[1]], placed(y), 0.01)
+        assert len(points) == collision.slots(*pair)
+        assert np.allclose(interpret(program, x, y)[0], np.array(flat(points), dtype=float), rtol=0.0, atol=1e-11)
+
+
+@EVERY_PAIR
+def test_shapes_may_change_roles(pair: tuple[str, str]) -> None:
+    rng = np.random.default_rng(1)
+    (a, b), X, Y = (SHAPES[kind] for kind in pair), placed(random_placement(rng)), placed(random_placement(rng))
+    if pair[0] == pair[1]:
+        return
+    for point, other in zip(collision.contacts(a, X, b, Y), collision.contacts(b, Y, a, X), strict=True):
+        assert (point.distance, point.position, point.tangent) == (other.distance, other.position, other.tangent)
+        assert point.normal == -other.normal
+    assert collision.slots(*pair) == collision.slots(*pair[::-1])
+
+
+@EVERY_PAIR
+def test_programs_are_small(pair: tuple[str, str]) -> None:
+    assert program_of(pair).operation_counts().total() <= MOST_OPERATIONS[pair]
+
+
+def test_a_pair_that_is_missing_says_what_there_is() -> None:
+    with pytest.raises(OptionError, match="no contacts between a plane and a plane yet; a plane has them with sphere"):
+        collision.slots("plane", "plane")
+    assert not collision.is_supported("plane", "plane")
+    assert collision.is_supported("box", "plane")
+
+
+def test_lengths_are_numbers_of_any_kind() -> None:
+    def compute(x: Sequence[Scalar]) -> list[list[Scalar]]:
+        ball = collision.Sphere(x[0])
+        box = collision.Box(x[1], 0.2, 0.3)
+        X = Transform(Mat3.identity(), Vec3(x[2], 0.0, 0.0))
+        (point,) = collision.contacts(ball, X, box, Transform.identity())
+        return [[point.distance]]
+
+    program = trace(compute, [Port("sizes", (3,))], [Port("distance", ())], "sizes")
+    assert interpret(program, [0.125, 0.5, 1.0])[0] == [0.375]
