@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree import collision
-from tests.oracles.two_geoms import TwoGeoms, configurations, ours
+from tests.oracles.two_geoms import Floats, TwoGeoms, configurations, ours
 
 EXACT = [
     ("plane", "sphere"),
@@ -19,10 +19,18 @@ EXACT = [
     ("sphere", "cylinder"),
     ("sphere", "box"),
     ("capsule", "capsule"),
+    ("box", "box"),
 ]
+IN_ANY_ORDER = [("box", "box")]
+"""The corners of a polygon, which start elsewhere."""
 COUNT = 1500
 ROUNDING = 1e-12
 """Whether contacts at exactly the margin are returned depends on the last bit."""
+
+
+def has_no_area(mine: Floats, theirs: list[tuple[float, Floats, Floats]]) -> bool:
+    places = np.array([*mine, *(position for _, position, _ in theirs)])
+    return bool(np.linalg.matrix_rank(places - places[0], tol=1e-9) < 2)
 
 
 @pytest.mark.parametrize("kinds", EXACT, ids="-".join)
@@ -38,9 +46,14 @@ def test_contacts_are_those_of_mujoco(kinds: tuple[str, str]) -> None:
         expected = [contact for contact in theirs.contacts(given, n) if contact[0] < margin - ROUNDING]
         mine = [k for k in range(distances.shape[1]) if distances[n, k] < margin - ROUNDING]
         touching += len(expected)
+        if len(mine) != len(expected) and kinds in IN_ANY_ORDER and has_no_area(positions[n, mine], expected):
+            continue  # whether faces overlap that meet in a line depends on the last bit
         if len(mine) != len(expected):
             wrong.append(f"{n}: {len(mine)} contacts instead of {len(expected)}")
             continue
+        if kinds in IN_ANY_ORDER:
+            mine = [min(mine, key=lambda k: np.abs(positions[n, k] - other[1]).max()) for other in expected]
+            assert len(set(mine)) == len(mine)
         tolerance = 1e-10 + 1e-15 / max(1e-12, given.between_cores(n, distances[n].min()))
         for k, (distance, position, frame) in zip(mine, expected, strict=True):
             errors = (
@@ -52,3 +65,23 @@ def test_contacts_are_those_of_mujoco(kinds: tuple[str, str]) -> None:
                 wrong.append(f"{n}, contact {k}: off by {errors}")
     assert touching > 500
     assert wrong == []
+
+
+def test_the_distance_of_boxes_is_that_of_mujoco() -> None:
+    """Their distance is not the smallest one of their contacts."""
+    kinds = ("box", "box")
+    given = configurations(kinds, COUNT, seed=1)
+    point = collision.closest(given.shape(0), given.placement(0), given.shape(1), given.placement(1))
+    on_a, on_b = (np.stack(end.components(), axis=1) for end in point.ends)
+    theirs, apart = TwoGeoms(kinds), 0
+    for n in range(COUNT):
+        distance, ends = theirs.distance(given, n)
+        if (given.positions[0, n] == given.positions[1, n]).all():
+            continue  # MuJoCo finds no direction between boxes with the same centre
+        assert abs(point.distance[n] - distance) < 1e-9
+        if distance > 1e-3:
+            apart += 1
+            assert np.linalg.norm(on_b[n] - on_a[n]) == pytest.approx(distance, abs=1e-9)
+            both_are_points = np.abs(on_b[n] - on_a[n] - (ends[1] - ends[0])).max()
+            assert both_are_points < 1e-6  # the direction is unique, the places may not be
+    assert apart > 200

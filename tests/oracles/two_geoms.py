@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinetree import collision
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["Configurations", "TwoGeoms", "configurations", "ours"]
+__all__ = ["Configurations", "Floats", "TwoGeoms", "configurations", "ours"]
 
 Floats = NDArray[np.float64]
 SIZES = {"plane": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3}
@@ -82,7 +82,7 @@ def configurations(kinds: tuple[str, str], count: int, seed: int = 0) -> Configu
     offset = np.where(on_grid[:, None], np.round(offset * 10) / 10, offset)
     base = np.where(on_grid[:, None], 0.0, rng.normal(size=(count, 3)))
     found.positions[0], found.positions[1] = base, base + offset
-    found.margin[:] = rng.choice([0.0, 0.05, 0.5], count)
+    found.margin[:] = rng.choice([0.0012, 0.0512, 0.4987], count)  # not on the grid
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kinetree.collision.box_distance import box_box_nearest
 from kinetree.collision.capsules import capsule_capsule_nearest
 from kinetree.collision.contact_point import FAR, ContactPoint, nearest
 from kinetree.collision.pairs import contacts, in_order
@@ -15,6 +16,7 @@ __all__ = ["closest"]
 
 _OWN: dict[tuple[str, str], Callable[[Any, Transform, Any, Transform], ContactPoint]] = {
     ("capsule", "capsule"): capsule_capsule_nearest,
+    ("box", "box"): box_box_nearest,
 }
 """The pairs whose nearest place is not always among their contacts."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kinetree.collision.box_box import box_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
 from kinetree.collision.plane_box import plane_box
@@ -40,6 +41,7 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("sphere", "cylinder"): Pair(1, sphere_cylinder),
     ("sphere", "box"): Pair(1, sphere_box),
     ("capsule", "capsule"): Pair(2, capsule_capsule),
+    ("box", "box"): Pair(8, box_box),
 }
 
 

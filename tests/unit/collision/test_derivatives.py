@@ -1,0 +1,78 @@
+"""Derivatives of contact points by the placements: finite everywhere, and right where the nearest feature stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kinetree import collision
+from kinetree.collision.pairs import PAIRS
+from kinetree.expr import Port, Program, Scalar, forward_derivative, replay, trace
+from tests.unit.collision.test_pairs import SHAPES, flat, placed, random_placement
+
+Array = NDArray[np.float64]
+EVERY_PAIR = pytest.mark.parametrize("pair", list(PAIRS), ids="-".join)
+STEP = 1e-6
+
+
+def moved(pair: tuple[str, str], results: Callable[..., list[Scalar]], count: int) -> Program:
+    """Results of the pair, as a program of both placements, and their derivative along a motion of the second one."""
+    a, b = (SHAPES[kind] for kind in pair)
+
+    def compute(x: Sequence[Scalar], y: Sequence[Scalar]) -> list[list[Scalar]]:
+        return [results(a, placed(x), b, placed(y))]
+
+    ports = [Port("X_a", (12,)), Port("X_b", (12,))]
+    return forward_derivative(trace(compute, ports, [Port("results", (count,))], "moved"), [1])
+
+
+def change(y: Array, rng: np.random.Generator) -> Array:
+    """A rigid motion of each of many placements."""
+    E, w = y[:, :9].reshape(-1, 3, 3), rng.normal(size=(len(y), 1, 3))
+    return np.concatenate([np.cross(E, w).reshape(-1, 9), rng.normal(size=(len(y), 3))], axis=1)
+
+
+def run(program: Program, *arguments: Array) -> list[Array]:
+    """Results (count, n) of a program on many samples at once."""
+    count = len(arguments[0])
+    found = replay(program, *(list(x.T) for x in arguments))
+    return [np.array([np.broadcast_to(x, (count,)) for x in port]).T for port in found]
+
+
+@EVERY_PAIR
+def test_distances_change_as_differences_say(pair: tuple[str, str]) -> None:
+    program = moved(pair, lambda *given: [collision.closest(*given).distance], 1)
+    rng, count = np.random.default_rng(3), 300
+    x, y = (np.array([random_placement(rng) for _ in range(count)]) for _ in range(2))
+    d_y = change(y, rng)
+    (middle, slope), (ahead, _), (back, _) = (run(program, x, y + h * d_y, d_y) for h in (0.0, STEP, -STEP))
+    assert np.isfinite(slope).all()
+    smooth = np.abs(ahead - 2.0 * middle + back) < 1e-9  # the nearest feature does not change within the step
+    assert smooth.mean() > 0.8
+    assert np.abs(slope - (ahead - back) / (2.0 * STEP))[smooth].max() < 1e-7
+    assert (middle < 0.0).sum() > 50
+
+
+ALIGNED = [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]]
+OFFSETS = [(0.0, 0.0, 0.0), (0.3, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.55), (0.1, 0.1, 0.1), (1e-9, 0.0, 0.0)]
+
+
+@EVERY_PAIR
+def test_everything_is_finite_in_degenerate_places(pair: tuple[str, str]) -> None:
+    """Axes in common, coincident centres, touching faces."""
+    x, y = (
+        np.array(rows)
+        for rows in zip(
+            *(([*a, 0.0, 0.0, 0.0], [*b, *offset]) for a in ALIGNED for b in ALIGNED for offset in OFFSETS), strict=True
+        )
+    )
+    for count, results in (
+        (10 * collision.slots(*pair), lambda *given: flat(collision.contacts(*given, 0.01))),
+        (10, lambda *given: flat([collision.closest(*given)])),
+    ):
+        program = moved(pair, results, count)
+        for found in run(program, x, y, change(y, np.random.default_rng(4))):
+            assert np.isfinite(found).all()
