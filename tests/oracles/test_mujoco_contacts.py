@@ -19,6 +19,7 @@ EXACT = [
     ("sphere", "cylinder"),
     ("sphere", "box"),
     ("capsule", "capsule"),
+    ("capsule", "box"),
     ("box", "box"),
 ]
 IN_ANY_ORDER = [("box", "box")]

@@ -67,7 +67,7 @@ def absolutes(v: Vec3) -> Vec3:
 
 
 def best_face(boxes: TwoBoxes, X_a: Transform, X_b: Transform) -> FaceAxis:
-    """Of equally good ones the first: those of the first box come before those of the second."""
+    """The best face; of equally good ones the first, where those of the first box come before those of the second."""
     best: FaceAxis | None = None
     from_b = boxes.R.T @ boxes.center
     for is_of_a, R, center, own, other, E in (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kinetree.collision.box_box import box_box
+from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
 from kinetree.collision.plane_box import plane_box
@@ -41,6 +42,7 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("sphere", "cylinder"): Pair(1, sphere_cylinder),
     ("sphere", "box"): Pair(1, sphere_box),
     ("capsule", "capsule"): Pair(2, capsule_capsule),
+    ("capsule", "box"): Pair(2, capsule_box),
     ("box", "box"): Pair(8, box_box),
 }
 
