@@ -54,7 +54,7 @@ class EdgeAxis:
     edge_a: Vec3
     """The unit vector of the first box's edge, in its own axes."""
     edge_b: Vec3
-    """That of the second box's edge, in the second box's axes."""
+    """The unit vector of the second box's edge, in that box's axes."""
 
 
 def two_boxes(a: Box, X_a: Transform, b: Box, X_b: Transform) -> TwoBoxes:
