@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from kinetree import collision
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["Configurations", "Floats", "TwoGeoms", "configurations", "ours"]
+__all__ = ["Configurations", "Floats", "TwoGeoms", "configurations", "in_columns", "ours"]
 
 Floats = NDArray[np.float64]
-SIZES = {"plane": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3}
+SIZES = {"plane": 0, "sphere": 1, "capsule": 2, "ellipsoid": 3, "cylinder": 2, "box": 3, "hull": 0}
 MAKERS: dict[str, Any] = {
     "plane": collision.Plane,
     "sphere": collision.Sphere,
@@ -120,14 +120,9 @@ class TwoGeoms:
         import mujoco
 
         self._mujoco: Any = mujoco
-        bodies = "".join(
-            f'<geom name="{name}" type="{kind}" size="1 1 1"/>'
-            if kind == "plane"
-            else f'<body><freejoint/><geom name="{name}" type="{kind}" size="1 1 1"/></body>'
-            for name, kind in zip("ab", kinds, strict=True)
-        )
+        bodies = "".join(_geom(name, kind) for name, kind in zip("ab", kinds, strict=True))
         self.model = mujoco.MjModel.from_xml_string(
-            f"<mujoco><worldbody>{bodies}</worldbody>"
+            f"<mujoco>{_assets()}<worldbody>{bodies}</worldbody>"
             '<contact><pair geom1="a" geom2="b"/></contact>'
             '<option ccd_tolerance="1e-12" ccd_iterations="200"/></mujoco>'
         )
@@ -136,9 +131,18 @@ class TwoGeoms:
         names = [mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_GEOM, n) for n in "ab"]
         self.ids: tuple[int, int] = (names[0], names[1])
 
+    def shape(self, given: Configurations, k: int) -> Any:
+        """The shape of each configuration; a hull has the vertices of MuJoCo's mesh, which is moved to its centre."""
+        if given.kinds[k] != "hull":
+            return given.shape(k)
+        mesh = self.model.geom_dataid[self.ids[k]]
+        first = self.model.mesh_vertadr[mesh]
+        vertices = self.model.mesh_vert[first : first + self.model.mesh_vertnum[mesh]]
+        return collision.Hull(tuple((float(x), float(y), float(z)) for x, y, z in vertices))
+
     def place(self, given: Configurations, n: int) -> None:
         for k, geom in enumerate(self.ids):
-            if given.kinds[k] != "plane":
+            if given.kinds[k] not in ("plane", "hull"):
                 self.model.geom_size[geom] = given.sizes[k, n]
             self.data.geom_xpos[geom] = given.positions[k, n]
             self.data.geom_xmat[geom] = given.rotations[k, n].ravel()
@@ -155,6 +159,28 @@ class TwoGeoms:
         self.place(given, n)
         ends = np.zeros(6)
         return self._mujoco.mj_geomDistance(self.model, self.data, *self.ids, most, ends), ends.reshape(2, 3)
+
+
+def _geom(name: str, kind: str) -> str:
+    if kind == "plane":
+        return f'<geom name="{name}" type="plane" size="1 1 1"/>'
+    form = f'type="mesh" mesh="{name}"' if kind == "hull" else f'type="{kind}" size="1 1 1"'
+    return f'<body><freejoint/><geom name="{name}" {form}/></body>'
+
+
+def _assets() -> str:
+    """Two polyhedra with 24 corners each."""
+    points = np.random.default_rng(7).normal(size=(2, 24, 3))
+    points *= np.array([0.25, 0.2, 0.3]) / np.linalg.norm(points, axis=2, keepdims=True)
+    meshes = (
+        f'<mesh name="{name}" vertex="{" ".join(map(str, x.ravel()))}"/>' for name, x in zip("ab", points, strict=True)
+    )
+    return f"<asset>{''.join(meshes)}</asset>"
+
+
+def in_columns(components: Any, count: int) -> Floats:
+    """(count, 3) from the components of a vector."""
+    return np.stack([np.broadcast_to(np.asarray(x, dtype=np.float64), (count,)) for x in components], axis=1)
 
 
 def ours(given: Configurations) -> tuple[Floats, Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from kinetree.collision.closest import closest
 from kinetree.collision.contact_point import FAR, ContactPoint
-from kinetree.collision.pairs import contacts, in_order, is_supported, slots, unsupported
+from kinetree.collision.pairs import contacts, in_order, is_iterative, is_supported, slots, unsupported
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "closest",
     "contacts",
     "in_order",
+    "is_iterative",
     "is_supported",
     "slots",
     "unsupported",

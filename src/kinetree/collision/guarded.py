@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from kinetree.expr import Scalar, less, maximum, minimum, select, sqrt
+from kinetree.expr import Scalar, floor, less, maximum, minimum, select, sqrt
 from kinetree.spatial import Vec3
 
-__all__ = ["X_AXIS", "chosen", "clipped", "sign_of", "unit"]
+__all__ = ["X_AXIS", "chosen", "clipped", "frozen", "frozen_vector", "sign_of", "unit"]
 
 X_AXIS = Vec3(1.0, 0.0, 0.0)
+_STEPS = 2.0**44
 _TINY = 1e-15
 """Lengths below this one count as zero, as in MuJoCo."""
 
@@ -20,6 +21,16 @@ def chosen(condition: Scalar, a: Vec3, b: Vec3) -> Vec3:
 def clipped(x: Scalar, low: Scalar, high: Scalar) -> Scalar:
     inside: Scalar = maximum(low, minimum(x, high))
     return inside
+
+
+def frozen(x: Scalar) -> Scalar:
+    """The number itself, with the derivative zero; to 6e-14, since that is the derivative of a floor."""
+    steps: Scalar = floor(x * _STEPS)
+    return steps * (1.0 / _STEPS)
+
+
+def frozen_vector(v: Vec3) -> Vec3:
+    return Vec3(frozen(v.x), frozen(v.y), frozen(v.z))
 
 
 def sign_of(x: Scalar) -> Scalar:

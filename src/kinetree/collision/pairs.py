@@ -9,6 +9,7 @@ from kinetree.collision.box_box import box_box
 from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
+from kinetree.collision.convex import convex_convex
 from kinetree.collision.plane_box import plane_box
 from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from kinetree.collision.shapes import KINDS, Shape
@@ -19,7 +20,7 @@ from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["PAIRS", "contacts", "in_order", "is_supported", "slots", "unsupported"]
+__all__ = ["ITERATIVE", "PAIRS", "contacts", "in_order", "is_iterative", "is_supported", "slots", "unsupported"]
 
 
 @record(frozen=True, slots=True)
@@ -45,6 +46,14 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("capsule", "box"): Pair(2, capsule_box),
     ("box", "box"): Pair(8, box_box),
 }
+ITERATIVE = (
+    ("sphere", "ellipsoid"), ("sphere", "hull"),
+    ("capsule", "ellipsoid"), ("capsule", "cylinder"), ("capsule", "hull"),
+    ("ellipsoid", "ellipsoid"), ("ellipsoid", "cylinder"), ("ellipsoid", "box"), ("ellipsoid", "hull"),
+    ("cylinder", "cylinder"), ("cylinder", "box"), ("cylinder", "hull"),
+    ("box", "hull"), ("hull", "hull"),
+)  # fmt: skip
+PAIRS.update((pair, Pair(1, convex_convex)) for pair in ITERATIVE)
 
 
 def in_order(kind_a: str, kind_b: str) -> bool:
@@ -55,6 +64,11 @@ def in_order(kind_a: str, kind_b: str) -> bool:
 def is_supported(kind_a: str, kind_b: str) -> bool:
     """Whether there are contacts between two kinds of shapes."""
     return _key(kind_a, kind_b) in PAIRS
+
+
+def is_iterative(kind_a: str, kind_b: str) -> bool:
+    """Whether a pair's point is found by iterations, which should be loops of the program."""
+    return _key(kind_a, kind_b) in ITERATIVE
 
 
 def slots(kind_a: str, kind_b: str) -> int:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kinetree import collision
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
+from kinetree.io.mjcf.meshes import convex_hull, read_mesh
 from kinetree.model import Body, Geometry, Model
 from kinetree.records import record
 from kinetree.spatial import Transform
@@ -96,7 +101,26 @@ def _shape_of(geometry: Geometry, body: Body) -> collision.Shape:
         return collision.Ellipsoid(*size)
     if kind == "box":
         return collision.Box(*(0.5 * length for length in size))
+    if kind == "mesh":
+        return _hull_of(geometry, body)
     raise ModelError(
         f"{quoted(body.name)}: there are no distances to a collision shape of the kind {kind!r} yet; replace it by "
         "spheres, capsules, cylinders, ellipsoids or boxes"
     )
+
+
+def _hull_of(geometry: Geometry, body: Body) -> collision.Hull:
+    """The convex hull of a mesh, which is read from its file; it has the hull's vertices, however many these are."""
+    if geometry.mesh_path is None:
+        raise ModelError(
+            f"{quoted(body.name)}: the file of its mesh {quoted(geometry.mesh or geometry.name)} is not known, so it "
+            "has no distances; give its folder when the robot is loaded: package_roots=[…]"
+        )
+    return _hull(geometry.mesh_path, geometry.size)
+
+
+@lru_cache(maxsize=256)
+def _hull(path: Path, scale: tuple[float, ...]) -> collision.Hull:
+    vertices = read_mesh(path).vertices.astype(np.float64) * np.array(scale)
+    corners = np.unique(convex_hull(path, vertices))
+    return collision.Hull(tuple((x, y, z) for x, y, z in vertices[corners].tolist()))

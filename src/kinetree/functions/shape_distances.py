@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms, collision
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, defined_by
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.collision_shapes import PlacedShape, shape_option
@@ -33,9 +34,15 @@ def _points(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequenc
     return (*on_a.components(), *on_b.components())
 
 
+def _iterates(_: Model, options: Mapping[str, Any]) -> bool:
+    """Whether the distance is found by iterations, which are loops of the program."""
+    return collision.is_iterative(options["a"].shape.kind, options["b"].shape.kind)
+
+
 _SHAPES = {"a": shape_option("a"), "b": shape_option("b")}
-DISTANCE = Definition("distance", (("q", "nq"),), (), _distance, _SHAPES)
-CLOSEST_POINTS = Definition("closest_points", (("q", "nq"),), (2, 3), _points, _SHAPES)
+_STRATEGY = Strategy(is_dense=_iterates)
+DISTANCE = Definition("distance", (("q", "nq"),), (), _distance, _SHAPES, strategy=_STRATEGY)
+CLOSEST_POINTS = Definition("closest_points", (("q", "nq"),), (2, 3), _points, _SHAPES, strategy=_STRATEGY)
 
 
 @defined_by(DISTANCE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
+from kinetree import collision
 from kinetree.model import Geometry
 from tests.laws.reference import close, reference
 from tests.laws.test_rolled import interpreted, program_of
@@ -35,6 +37,7 @@ PAIRS = [
     ("box", "sphere"),
     ("capsule", "capsule"),
 ]
+MOVED = [("plane", "box"), ("box", "sphere"), ("capsule", "capsule"), ("cylinder", "box"), ("ellipsoid", "capsule")]
 EVERY_PAIR = pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 
 
@@ -80,20 +83,23 @@ def test_points_are_where_the_distance_says(pair: tuple[str, str]) -> None:
         close(reference(kt.closest_points, model, q[k], a="first", b="second"), points[k], scale=1.0)
 
 
-@pytest.mark.parametrize("pair", [("plane", "box"), ("box", "sphere"), ("capsule", "capsule")], ids="-".join)
+@pytest.mark.parametrize("pair", MOVED, ids="-".join)
 def test_derivatives_are_those_of_differences(pair: tuple[str, str]) -> None:
     model = robot(*pair)
     q = states(model, 100)
     slopes = kt.jacobian(model, kt.distance, (q,), wrt="q", a="first", b="second")
-    assert slopes.shape == (len(q), 6)
+    assert slopes.shape == (100, 6)
     assert np.isfinite(slopes).all()
-    steps = 1e-6 * np.eye(6)
+    # Iterations leave 1e-9 m of the distance of round shapes.
+    step, tolerance, bend = (1e-4, 2e-4, 1e-6) if collision.is_iterative(*pair) else (1e-6, 1e-8, 1e-9)
+    steps = step * np.eye(6)
     ahead = kt.distance(model, kt.integrate(model, q[:, None], steps), "first", "second")
     back = kt.distance(model, kt.integrate(model, q[:, None], -steps), "first", "second")
     middle = kt.distance(model, q, "first", "second")[:, None]
-    smooth = np.abs(ahead - 2.0 * middle + back) < 1e-9  # no change of the nearest feature within the step
-    assert smooth.mean() > 0.9
-    close(slopes[smooth], ((ahead - back) / 2e-6)[smooth], scale=1.0, tolerance=1e-8)
+    smooth = np.abs(ahead - 2.0 * middle + back) < bend  # no change of the nearest feature within the step
+    smooth &= middle > (-0.05 if collision.is_iterative(*pair) else -1.0)  # deeper, not every way out is found exactly
+    assert smooth.mean() > 0.3
+    close(slopes[smooth], ((ahead - back) / (2.0 * step))[smooth], scale=1.0, tolerance=tolerance)
 
 
 def test_products_with_derivatives() -> None:
@@ -161,6 +167,33 @@ def test_a_shape_that_cannot_be_used_is_named() -> None:
     model = builder.build()
     with pytest.raises(kt.ModelError, match=r"'base': .* kind 'cone'"):
         kt.distance(model, model.neutral(), "base", "free")
+
+
+def test_a_mesh_is_its_convex_hull(tmp_path: Path) -> None:
+    corners = [(x, y, z) for x in (-0.1, 0.3) for y in (-0.2, 0.2) for z in (0.0, 0.5)]
+    dent = (0.1, 0.0, 0.25)
+    file = tmp_path / "dented.obj"
+    file.write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in [*corners, dent])
+        + "f 1 2 9\nf 1 3 9\nf 4 2 9\nf 4 3 9\nf 5 6 8\nf 5 8 7\n"
+    )
+    builder = kt.ModelBuilder("meshes")
+    mass = kt.solids.sphere(0.1, mass=1.0)
+    mesh = Geometry("collision", "mesh", (1.0, 2.0, 1.0), kt.placement(), mesh="dented.obj", mesh_path=file)
+    box = Geometry("collision", "box", (0.4, 0.8, 0.5), kt.placement((0.1, 0.0, 0.25)))
+    lost = Geometry("collision", "mesh", (1.0, 1.0, 1.0), kt.placement(), mesh="package://nowhere/lost.stl")
+    builder.add_body("mesh", mass, geometry=[mesh])
+    builder.add_body("box", mass, geometry=[box])
+    builder.add_body("lost", mass, geometry=[lost])
+    builder.add_body("ball", mass, geometry=[shape("sphere")])
+    for name in ("box", "lost"):
+        builder.add_joint(f"to_{name}", kt.Fixed(), "mesh", name)
+    builder.add_joint("root", kt.Free(), "mesh", "ball")
+    model = builder.build()
+    q = states(model, 100)
+    close(kt.distance(model, q, "mesh", "ball"), kt.distance(model, q, "box", "ball"), scale=1.0, tolerance=1e-7)
+    with pytest.raises(kt.ModelError, match=r"'lost': the file of its mesh 'package://nowhere/lost.stl' is"):
+        kt.distance(model, q, "lost", "ball")
 
 
 def test_loops_over_bodies_give_the_same() -> None:

@@ -4,6 +4,7 @@ from kinetree.io.mjcf.meshes.builtins import builtin_mesh
 from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
 from kinetree.io.mjcf.meshes.files import read_mesh
 from kinetree.io.mjcf.meshes.fitting import fitted
+from kinetree.io.mjcf.meshes.hulls import convex_hull
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
 from kinetree.io.mjcf.meshes.primitives import primitive
 from kinetree.io.mjcf.meshes.principal import principal_axes
@@ -15,6 +16,7 @@ __all__ = [
     "Triangles",
     "builtin_mesh",
     "compile_mesh",
+    "convex_hull",
     "fitted",
     "inline_mesh",
     "primitive",

@@ -1,0 +1,182 @@
+"""Two convex shapes by a fixed number of iterations: their nearest points, or a shallow way out of each other.
+
+Points of A minus points of B are a convex body C, which contains the origin where the two overlap. The distance of C
+from a point x outside is found by GJK (Gilbert, Johnson and Keerthi, IEEE J. Robotics and Automation 4(2), 1988): in a
+tetrahedron of points of C, one that its nearest point does not need is replaced by the one that is farthest toward x.
+With x the origin this is the distance of shapes that are apart.
+
+For shapes that overlap let h(n) be how far C extends along the unit vector n, so that moving A by -h(n) n parts them.
+The point x = (h(n) + δ) n is outside C. The direction n' to it from the nearest point c of C satisfies h(n') = n'.x -
+|x - c| <= h(n) n.n', as |x - c| >= δ. So the depth falls until c is along n: a (local) minimum of h, where a touching
+plane has its foot in C. The first n is the best one of some thirty directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from kinetree.collision.contact_point import ContactPoint, along
+from kinetree.collision.guarded import chosen, frozen, frozen_vector, unit
+from kinetree.collision.repeated import repeated
+from kinetree.collision.shapes import Shape
+from kinetree.collision.simplex import nearest_weights, weighted
+from kinetree.collision.supports import Core, core_of
+from kinetree.expr import Scalar, equal, less, maximum, minimum, select
+from kinetree.records import record
+from kinetree.spatial import Mat3, Transform, Vec3
+
+__all__ = ["convex_convex"]
+
+APART = 24
+"""Iterations toward the origin, …"""
+ROUNDS, WITHIN = 16, 6
+"""… rounds of the way out, and iterations in each of them."""
+_TOUCHING = 1e-6
+"""Cores nearer than this fraction of the smaller shape count as overlapping."""
+_OUTSIDE = 0.02
+"""How far outside the point of a round is, as a fraction of the smaller shape."""
+
+
+def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, _: Scalar = 0.0) -> tuple[ContactPoint, ...]:
+    """The one point where the distance of the shapes is measured."""
+    pair = _Pair(core_of(a), core_of(b), X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r))
+    size = minimum(pair.a.reach, pair.b.reach)
+    origin = Vec3.zero()
+    first, _length = unit(pair.center)
+    start = pair.farthest(first)
+    simplex = _Simplex((start,) * 4, (1.0, 0.0, 0.0, 0.0))
+    simplex = _toward(pair, simplex, origin, APART)
+    gap = weighted(simplex.weights, pair.differences(simplex, origin))
+    touching = less(gap.dot(gap), _TOUCHING * _TOUCHING * size * size)
+
+    n = _shallow(pair, first, pair.differences(simplex, origin))
+    target = chosen(touching, _outside(pair, n, size), origin)
+    state = repeated(
+        ROUNDS, [*simplex.flat(), *target.components()], lambda numbers: _round(pair, numbers, touching, size)
+    )
+    simplex, target = _Simplex.of([frozen(x) for x in state[:28]]), frozen_vector(Vec3(*state[28:]))
+    return (_at_end(pair, simplex, target, touching, X_a),)
+
+
+def _at_end(pair: _Pair, simplex: _Simplex, target: Vec3, touching: Scalar, X_a: Transform) -> ContactPoint:
+    """The contact, from the points that the iterations have chosen. These are constants as far as derivatives go."""
+    points = pair.differences(simplex, target)
+    weights, _ = nearest_weights(points)
+    toward, _length = unit(-weighted(weights, points))
+    if pair.is_round:
+        weights, toward = [frozen(weight) for weight in weights], frozen_vector(toward)
+    on_a = weighted(weights, [p for p, _ in simplex.points])
+    on_b = pair.of_b(weighted(weights, [q for _, q in simplex.points]))
+    along_toward = toward.dot(on_b - on_a)
+    # Both are the distance where the iterations have converged; of overlapping shapes no depth is less than this one.
+    distance = select(touching, -pair.extent(toward), along_toward)
+    if pair.is_round:  # The nearest points and the normal change the distance to second order only.
+        distance = frozen(distance - along_toward) + along_toward
+    normal = X_a.E.T @ toward
+    middle = (on_a + toward * pair.a.radius + on_b - toward * pair.b.radius) * 0.5
+    return along(normal, distance - pair.a.radius - pair.b.radius, X_a.r + X_a.E.T @ middle)
+
+
+@record(frozen=True, slots=True)
+class _Pair:
+    """Two cores as seen from the first one's axes."""
+
+    a: Core
+    b: Core
+    R: Mat3
+    center: Vec3
+
+    @property
+    def is_round(self) -> bool:
+        return self.a.is_round or self.b.is_round
+
+    def of_b(self, q: Vec3) -> Vec3:
+        """A point of the second shape in the first one's axes."""
+        return self.center + self.R @ q
+
+    def farthest(self, direction: Vec3) -> tuple[Vec3, Vec3]:
+        """The points, each in its own axes, whose difference is farthest along a direction."""
+        return self.a.support(direction), self.b.support(-(self.R.T @ direction))
+
+    def extent(self, n: Vec3) -> Scalar:
+        """h(n) of the cores."""
+        p, q = self.farthest(n)
+        return n.dot(p - self.of_b(q))
+
+    def differences(self, simplex: _Simplex, target: Vec3) -> list[Vec3]:
+        return [p - self.of_b(q) - target for p, q in simplex.points]
+
+
+@record(frozen=True, slots=True)
+class _Simplex:
+    """Four pairs of points, and the weights of their differences in the nearest one."""
+
+    points: tuple[tuple[Vec3, Vec3], ...]
+    weights: Sequence[Scalar]
+
+    def flat(self) -> list[Scalar]:
+        return [x for pair in self.points for p in pair for x in p.components()] + list(self.weights)
+
+    @staticmethod
+    def of(numbers: Sequence[Scalar]) -> _Simplex:
+        points = tuple((Vec3(*numbers[6 * k : 6 * k + 3]), Vec3(*numbers[6 * k + 3 : 6 * k + 6])) for k in range(4))
+        return _Simplex(points, numbers[24:28])
+
+
+def _toward(pair: _Pair, simplex: _Simplex, target: Vec3, count: int) -> _Simplex:
+    """The simplex after some iterations."""
+
+    def step(numbers: list[Scalar]) -> list[Scalar]:
+        now = _Simplex.of(numbers)
+        points = pair.differences(now, target)
+        weights, inside = nearest_weights(points)
+        nearest = weighted(weights, points)
+        p, q = pair.farthest(-nearest)
+        replaced, free = [], 1.0 - inside
+        for (old_p, old_q), weight in zip(now.points, weights, strict=True):
+            here = free * equal(weight, 0.0)
+            free = free * (1.0 - here)
+            replaced.append((chosen(here, p, old_p), chosen(here, q, old_q)))
+        return _Simplex(tuple(replaced), weights).flat()
+
+    return _Simplex.of(repeated(count, simplex.flat(), step))
+
+
+def _round(pair: _Pair, numbers: list[Scalar], touching: Scalar, size: Scalar) -> list[Scalar]:
+    """Move the point outside to where it is above the touching plane that is nearest to it."""
+    target = Vec3(*numbers[28:])
+    simplex = _toward(pair, _Simplex.of(numbers[:28]), target, WITHIN)
+    points = pair.differences(simplex, target)
+    weights, _ = nearest_weights(points)
+    n, _length = unit(-weighted(weights, points))
+    return [*simplex.flat(), *chosen(touching, _outside(pair, n, size), target).components()]
+
+
+def _outside(pair: _Pair, n: Vec3, size: Scalar) -> Vec3:
+    """The point of a round that starts from the direction n."""
+    h = pair.extent(n)
+    reach: Scalar = h + 0.1 * maximum(h, 0.0) + _OUTSIDE * size
+    return n * reach
+
+
+def _shallow(pair: _Pair, first: Vec3, around: Sequence[Vec3]) -> Vec3:
+    """The direction of the least extent among those of the axes, of their products, between the centres, and normal to
+    the faces of a tetrahedron around the origin."""
+    x, y, z = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
+    of_a, of_b = (x, y, z), (pair.R.T.x, pair.R.T.y, pair.R.T.z)
+    directions = [sign for axis in (*of_a, *of_b) for sign in (axis, -axis)]
+    for u in of_a:
+        for w in of_b:
+            product, _length = unit(u.cross(w), first)
+            directions.append(product * select(less(product.dot(pair.center), 0.0), -1.0, 1.0))
+    directions += [unit(pair.center - u * u.dot(pair.center), first)[0] for u in (z, of_b[2])]
+    for a, b, c in combinations(around, 3):
+        normal, _length = unit((b - a).cross(c - a), first)
+        directions.append(normal * select(less(normal.dot(a), 0.0), -1.0, 1.0))
+    best, least = first, pair.extent(first)
+    for n in directions:
+        h = pair.extent(n)
+        shorter = less(h, least)
+        best, least = chosen(shorter, n, best), select(shorter, h, least)
+    return best
