@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree import collision
-from tests.oracles.two_geoms import Floats, TwoGeoms, configurations, ours
+from tests.oracles.two_geoms import Floats, TwoGeoms, configurations, in_columns, ours
 
 EXACT = [
     ("plane", "sphere"),
@@ -86,3 +86,34 @@ def test_the_distance_of_boxes_is_that_of_mujoco() -> None:
             both_are_points = np.abs(on_b[n] - on_a[n] - (ends[1] - ends[0])).max()
             assert both_are_points < 1e-6  # the direction is unique, the places may not be
     assert apart > 200
+
+
+def test_the_lowest_corner_of_a_hull_is_that_of_mujoco() -> None:
+    """The others are chosen by another rule, which needs no edges."""
+    kinds = ("plane", "hull")
+    given = configurations(kinds, COUNT)
+    theirs = TwoGeoms(kinds)
+    hull = theirs.shape(given, 1)
+    points = collision.contacts(collision.Plane(), given.placement(0), hull, given.placement(1), given.margin)
+    distances = np.stack([in_columns([p.distance], COUNT)[:, 0] for p in points], axis=1)
+    positions = np.stack([in_columns(p.position.components(), COUNT) for p in points], axis=1)
+    touching = 0
+    for n in range(COUNT):
+        expected = theirs.contacts(given, n)
+        assert (distances[n, 0] < given.margin[n]) == bool(expected)
+        if expected:
+            touching += 1
+            assert abs(distances[n, 0] - expected[0][0]) < 1e-10
+            assert np.abs(positions[n, 0] - expected[0][1]).max() < 1e-10
+    assert touching > 500
+    exists = distances < collision.FAR
+    normal = in_columns(points[0].normal.components(), COUNT)
+    corners = positions + 0.5 * np.where(exists, distances, 0.0)[..., None] * normal[:, None]
+    given_corners = np.array(hull.vertices)
+    middle = 0.5 * (given_corners.min(axis=0) + given_corners.max(axis=0))
+    apart = 0.3 * np.linalg.norm(given_corners - middle, axis=1).max()
+    for k in range(1, 4):
+        assert (distances[:, k] >= distances[:, k - 1]).all()
+        for j in range(k):
+            gaps = np.linalg.norm(corners[:, k] - corners[:, j], axis=1)
+            assert (gaps[exists[:, k]] > apart - 1e-9).all()

@@ -2,7 +2,7 @@
 
 from kinetree.collision.closest import closest
 from kinetree.collision.contact_point import FAR, ContactPoint
-from kinetree.collision.pairs import contacts, in_order, is_iterative, is_supported, slots, unsupported
+from kinetree.collision.pairs import contacts, has_loops, in_order, is_supported, slots, unsupported
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "Sphere",
     "closest",
     "contacts",
+    "has_loops",
     "in_order",
-    "is_iterative",
     "is_supported",
     "slots",
     "unsupported",

@@ -11,6 +11,7 @@ from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
 from kinetree.collision.convex import convex_convex
 from kinetree.collision.plane_box import plane_box
+from kinetree.collision.plane_hull import plane_hull
 from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from kinetree.collision.shapes import KINDS, Shape
 from kinetree.collision.sphere_box import sphere_box
@@ -20,7 +21,7 @@ from kinetree.expr import Scalar
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["ITERATIVE", "PAIRS", "contacts", "in_order", "is_iterative", "is_supported", "slots", "unsupported"]
+__all__ = ["ITERATIVE", "PAIRS", "contacts", "has_loops", "in_order", "is_supported", "slots", "unsupported"]
 
 
 @record(frozen=True, slots=True)
@@ -38,6 +39,7 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("plane", "ellipsoid"): Pair(1, plane_ellipsoid),
     ("plane", "cylinder"): Pair(4, plane_cylinder),
     ("plane", "box"): Pair(4, plane_box),
+    ("plane", "hull"): Pair(4, plane_hull),
     ("sphere", "sphere"): Pair(1, sphere_sphere),
     ("sphere", "capsule"): Pair(1, sphere_capsule),
     ("sphere", "cylinder"): Pair(1, sphere_cylinder),
@@ -66,9 +68,9 @@ def is_supported(kind_a: str, kind_b: str) -> bool:
     return _key(kind_a, kind_b) in PAIRS
 
 
-def is_iterative(kind_a: str, kind_b: str) -> bool:
-    """Whether a pair's point is found by iterations, which should be loops of the program."""
-    return _key(kind_a, kind_b) in ITERATIVE
+def has_loops(kind_a: str, kind_b: str) -> bool:
+    """Whether a pair's contacts are found in loops, which a trace with a recorder keeps and any other writes out."""
+    return "hull" in (kind_a, kind_b) or _key(kind_a, kind_b) in ITERATIVE
 
 
 def slots(kind_a: str, kind_b: str) -> int:

@@ -36,7 +36,7 @@ def _points(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequenc
 
 def _iterates(_: Model, options: Mapping[str, Any]) -> bool:
     """Whether the distance is found by iterations, which are loops of the program."""
-    return collision.is_iterative(options["a"].shape.kind, options["b"].shape.kind)
+    return collision.has_loops(options["a"].shape.kind, options["b"].shape.kind)
 
 
 _SHAPES = {"a": shape_option("a"), "b": shape_option("b")}

@@ -91,13 +91,13 @@ def test_derivatives_are_those_of_differences(pair: tuple[str, str]) -> None:
     assert slopes.shape == (100, 6)
     assert np.isfinite(slopes).all()
     # Iterations leave 1e-9 m of the distance of round shapes.
-    step, tolerance, bend = (1e-4, 2e-4, 1e-6) if collision.is_iterative(*pair) else (1e-6, 1e-8, 1e-9)
+    step, tolerance, bend = (1e-4, 2e-4, 1e-6) if collision.has_loops(*pair) else (1e-6, 1e-8, 1e-9)
     steps = step * np.eye(6)
     ahead = kt.distance(model, kt.integrate(model, q[:, None], steps), "first", "second")
     back = kt.distance(model, kt.integrate(model, q[:, None], -steps), "first", "second")
     middle = kt.distance(model, q, "first", "second")[:, None]
     smooth = np.abs(ahead - 2.0 * middle + back) < bend  # no change of the nearest feature within the step
-    smooth &= middle > (-0.05 if collision.is_iterative(*pair) else -1.0)  # deeper, not every way out is found exactly
+    smooth &= middle > (-0.05 if collision.has_loops(*pair) else -1.0)  # deeper, not every way out is found exactly
     assert smooth.mean() > 0.3
     close(slopes[smooth], ((ahead - back) / (2.0 * step))[smooth], scale=1.0, tolerance=tolerance)
 

@@ -1,0 +1,39 @@
+"""A plane and a convex hull: the lowest corner, and the lowest ones that are not close to those before."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.collision.contact_point import ContactPoint, nowhere_unless
+from kinetree.collision.planes import above
+from kinetree.collision.repeated import farthest_apart
+from kinetree.collision.shapes import Hull, Plane
+from kinetree.expr import Scalar, less
+from kinetree.spatial import Transform, Vec3
+
+__all__ = ["plane_hull"]
+
+_SLOTS = 4
+_APART = 0.3
+"""How far apart the corners are, as a fraction of the greatest distance of a corner from the middle of the hull's box:
+corners of a finely divided rim would otherwise be all on one side. MuJoCo has the same fraction."""
+
+
+def plane_hull(_: Plane, X_a: Transform, hull: Hull, X_b: Transform, __: Scalar) -> tuple[ContactPoint, ...]:
+    normal = X_a.E.z
+    down = -(X_b.E @ normal)
+    apart = _APART * _radius(hull)
+    found: list[Vec3] = []
+    points = []
+    for _slot in range(_SLOTS):
+        depth, corner = farthest_apart(hull.vertices, down, found, apart)
+        found.append(corner)
+        point = above(normal, X_a.r, X_b.r + X_b.E.T @ corner)
+        points.append(nowhere_unless(less(-1e9, depth), point))
+    return tuple(points)
+
+
+def _radius(hull: Hull) -> float:
+    ranges = [(min(x), max(x)) for x in zip(*hull.vertices, strict=True)]
+    middle = [0.5 * (low + high) for low, high in ranges]
+    return max(math.dist(vertex, middle) for vertex in hull.vertices)
