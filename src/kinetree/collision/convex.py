@@ -42,7 +42,7 @@ class Iterations(NamedTuple):
 
 
 POLYHEDRA, ROUND = Iterations(20, 8, 4), Iterations(24, 16, 6)
-"""Those of cores with corners, which are found exactly after some, and of round ones, which gain digits with each."""
+"""Numbers for cores with corners, which are exact after some iterations, and for round ones, which gain digits."""
 _TOUCHING = 1e-6
 """Cores nearer than this fraction of the smaller shape count as overlapping."""
 _OUTSIDE = 0.02
