@@ -119,9 +119,9 @@ def closest_points(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Points (…, 2, 3) in the world, on a and on b; m. They are |distance| apart, along the direction of the shortest
-        way; of overlapping shapes each point is inside the other shape. Where several points are nearest, such as those
-        of parallel faces, it is one of them.
+        Points (…, 2, 3) in the world, on a and on b; m. They are |distance| apart; of overlapping shapes, moving b by
+        the first point minus the second one parts them. Where several points are nearest, such as those of parallel
+        faces, it is one of them.
 
     Raises:
         NameNotFoundError: there is no such shape.
