@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from kinetree.collision.contact_point import ContactPoint, along
 from kinetree.collision.guarded import chosen, frozen, frozen_vector, unit
@@ -26,12 +27,22 @@ from kinetree.expr import Scalar, equal, less, maximum, minimum, select
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["convex_convex"]
+__all__ = ["POLYHEDRA", "ROUND", "Iterations", "convex_convex"]
 
-APART = 24
-"""Iterations toward the origin, …"""
-ROUNDS, WITHIN = 16, 6
-"""… rounds of the way out, and iterations in each of them."""
+
+class Iterations(NamedTuple):
+    """How many there are."""
+
+    apart: int
+    """Toward the origin."""
+    rounds: int
+    """Rounds of the way out, …"""
+    within: int
+    """… and iterations in each of them."""
+
+
+POLYHEDRA, ROUND = Iterations(20, 8, 4), Iterations(24, 16, 6)
+"""Numbers for cores with corners, which are exact after some iterations, and for round ones, which gain digits."""
 _TOUCHING = 1e-6
 """Cores nearer than this fraction of the smaller shape count as overlapping."""
 _OUTSIDE = 0.02
@@ -46,15 +57,18 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, _: Scalar 
     first, _length = unit(pair.center)
     start = pair.farthest(first)
     simplex = _Simplex((start,) * 4, (1.0, 0.0, 0.0, 0.0))
-    simplex = _toward(pair, simplex, origin, APART)
+    iterations = ROUND if pair.is_round else POLYHEDRA
+    simplex = _toward(pair, simplex, origin, iterations.apart)
     gap = weighted(simplex.weights, pair.differences(simplex, origin))
     touching = less(gap.dot(gap), _TOUCHING * _TOUCHING * size * size)
 
     n = _shallow(pair, first, pair.differences(simplex, origin))
     target = chosen(touching, _outside(pair, n, size), origin)
-    state = repeated(
-        ROUNDS, [*simplex.flat(), *target.components()], lambda numbers: _round(pair, numbers, touching, size)
-    )
+
+    def one_round(numbers: list[Scalar]) -> list[Scalar]:
+        return _round(pair, numbers, touching, size, iterations.within)
+
+    state = repeated(iterations.rounds, [*simplex.flat(), *target.components()], one_round)
     simplex, target = _Simplex.of([frozen(x) for x in state[:28]]), frozen_vector(Vec3(*state[28:]))
     return (_at_end(pair, simplex, target, touching, X_a),)
 
@@ -143,10 +157,10 @@ def _toward(pair: _Pair, simplex: _Simplex, target: Vec3, count: int) -> _Simple
     return _Simplex.of(repeated(count, simplex.flat(), step))
 
 
-def _round(pair: _Pair, numbers: list[Scalar], touching: Scalar, size: Scalar) -> list[Scalar]:
+def _round(pair: _Pair, numbers: list[Scalar], touching: Scalar, size: Scalar, within: int) -> list[Scalar]:
     """Move the point outside to where it is above the touching plane that is nearest to it."""
     target = Vec3(*numbers[28:])
-    simplex = _toward(pair, _Simplex.of(numbers[:28]), target, WITHIN)
+    simplex = _toward(pair, _Simplex.of(numbers[:28]), target, within)
     points = pair.differences(simplex, target)
     weights, _ = nearest_weights(points)
     n, _length = unit(-weighted(weights, points))

@@ -10,6 +10,14 @@ from kinetree.collision.capsule_box import capsule_box
 from kinetree.collision.capsules import capsule_capsule
 from kinetree.collision.contact_point import ContactPoint
 from kinetree.collision.convex import convex_convex
+from kinetree.collision.height_fields import (
+    field_box,
+    field_capsule,
+    field_cylinder,
+    field_ellipsoid,
+    field_hull,
+    field_sphere,
+)
 from kinetree.collision.plane_box import plane_box
 from kinetree.collision.plane_hull import plane_hull
 from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
@@ -40,6 +48,12 @@ PAIRS: dict[tuple[str, str], Pair] = {
     ("plane", "cylinder"): Pair(4, plane_cylinder),
     ("plane", "box"): Pair(4, plane_box),
     ("plane", "hull"): Pair(4, plane_hull),
+    ("heightfield", "sphere"): Pair(1, field_sphere),
+    ("heightfield", "capsule"): Pair(2, field_capsule),
+    ("heightfield", "ellipsoid"): Pair(1, field_ellipsoid),
+    ("heightfield", "cylinder"): Pair(4, field_cylinder),
+    ("heightfield", "box"): Pair(4, field_box),
+    ("heightfield", "hull"): Pair(4, field_hull),
     ("sphere", "sphere"): Pair(1, sphere_sphere),
     ("sphere", "capsule"): Pair(1, sphere_capsule),
     ("sphere", "cylinder"): Pair(1, sphere_cylinder),
@@ -70,7 +84,7 @@ def is_supported(kind_a: str, kind_b: str) -> bool:
 
 def has_loops(kind_a: str, kind_b: str) -> bool:
     """Whether a pair's contacts are found in loops, which a trace with a recorder keeps and any other writes out."""
-    return "hull" in (kind_a, kind_b) or _key(kind_a, kind_b) in ITERATIVE
+    return not {"hull", "heightfield"}.isdisjoint((kind_a, kind_b)) or _key(kind_a, kind_b) in ITERATIVE
 
 
 def slots(kind_a: str, kind_b: str) -> int:

@@ -11,7 +11,7 @@ from kinetree.collision.shapes import Hull, Plane
 from kinetree.expr import Scalar, less
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["plane_hull"]
+__all__ = ["lowest_corners", "plane_hull"]
 
 _SLOTS = 4
 _APART = 0.3
@@ -21,16 +21,22 @@ corners of a finely divided rim would otherwise be all on one side. MuJoCo has t
 
 def plane_hull(_: Plane, X_a: Transform, hull: Hull, X_b: Transform, __: Scalar) -> tuple[ContactPoint, ...]:
     normal = X_a.E.z
+    return tuple(
+        nowhere_unless(exists, above(normal, X_a.r, corner)) for exists, corner in lowest_corners(normal, hull, X_b)
+    )
+
+
+def lowest_corners(normal: Vec3, hull: Hull, X_b: Transform) -> list[tuple[Scalar, Vec3]]:
+    """For each slot, whether there is such a corner, and where it is in the world."""
     down = -(X_b.E @ normal)
     apart = _APART * _radius(hull)
     found: list[Vec3] = []
-    points = []
+    corners = []
     for _slot in range(_SLOTS):
         depth, corner = farthest_apart(hull.vertices, down, found, apart)
         found.append(corner)
-        point = above(normal, X_a.r, X_b.r + X_b.E.T @ corner)
-        points.append(nowhere_unless(less(-1e9, depth), point))
-    return tuple(points)
+        corners.append((less(-1e9, depth), X_b.r + X_b.E.T @ corner))
+    return corners
 
 
 def _radius(hull: Hull) -> float:

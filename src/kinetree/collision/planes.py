@@ -10,7 +10,7 @@ from kinetree.collision.shapes import Capsule, Cylinder, Ellipsoid, Plane, Spher
 from kinetree.expr import Scalar, less, select
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["above", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_sphere"]
+__all__ = ["above", "lowest_of_rims", "plane_capsule", "plane_cylinder", "plane_ellipsoid", "plane_sphere"]
 
 Points = tuple[ContactPoint, ...]
 
@@ -52,7 +52,13 @@ def plane_cylinder(_: Plane, X_a: Transform, cylinder: Cylinder, X_b: Transform,
 
     The x axis of a cylinder that is upright says where these are.
     """
-    normal, z = X_a.E.z, X_b.E.z
+    normal = X_a.E.z
+    return tuple(above(normal, X_a.r, X_b.r + p) for p in lowest_of_rims(normal, cylinder, X_b))
+
+
+def lowest_of_rims(normal: Vec3, cylinder: Cylinder, X_b: Transform) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """These points as seen from the cylinder's centre, in the world's axes."""
+    z = X_b.E.z
     cosine = normal.dot(z)
     axis = chosen(less(0.0, cosine), -z, z)  # points toward the plane
     cosine = select(less(0.0, cosine), -cosine, cosine)
@@ -61,8 +67,7 @@ def plane_cylinder(_: Plane, X_a: Transform, cylinder: Cylinder, X_b: Transform,
     half = axis * cylinder.half_length
     sideways = unit(radial.cross(half))[0] * (0.5 * math.sqrt(3.0) * cylinder.radius)
     third = half - radial * 0.5
-    rim = (half + radial, radial - half, third + sideways, third - sideways)
-    return tuple(above(normal, X_a.r, X_b.r + p) for p in rim)
+    return half + radial, radial - half, third + sideways, third - sideways
 
 
 _UPRIGHT = 1e-15

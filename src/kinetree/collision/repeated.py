@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from kinetree.expr import Index, Range, Scalar, Symbol, less, select
 from kinetree.spatial import Vec3
 
-__all__ = ["farthest", "farthest_apart", "repeated"]
+__all__ = ["farthest", "farthest_apart", "over_table", "repeated"]
 
 
 def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
@@ -35,7 +36,7 @@ def farthest_apart(
     Where no point keeps the distance, the first number is -1e10.
     """
 
-    def further(point: tuple[Scalar, Scalar, Scalar], best: Sequence[Scalar]) -> list[Scalar]:
+    def further(point: tuple[Scalar, ...], best: list[Scalar]) -> list[Scalar]:
         v = Vec3(*point)
         along = direction.dot(v)
         for other in others:
@@ -44,19 +45,30 @@ def farthest_apart(
         is_further = less(best[0], along)
         return [select(is_further, x, y) for x, y in zip((along, *point), best, strict=True)]
 
-    best: list[Scalar] = [_NOWHERE, *points[0]]
-    recorder = direction.x.graph.recorder if isinstance(direction.x, Symbol) else None
-    if recorder is not None:
-        tables = [recorder.constants(column) for column in zip(*points, strict=True)]
-
-        def step(k: Index, state: list[Symbol]) -> list[Scalar]:
-            return further((tables[0][k], tables[1][k], tables[2][k]), state)
-
-        best = recorder.fold(Range(Index(0), Index(len(points))), best, step)
-    else:
-        for point in points:
-            best = further(point, best)
+    best = over_table(points, [_NOWHERE, *points[0]], further, like=direction.x)
     return best[0], Vec3(*best[1:])
+
+
+def over_table(
+    rows: Sequence[tuple[float, ...]],
+    state: Sequence[Scalar],
+    step: Callable[[tuple[Any, ...], list[Scalar]], Sequence[Scalar]],
+    like: Scalar,
+) -> list[Scalar]:
+    """The state after a step for each row of constants; `like` is a number of the trace, if there is one."""
+    recorder = like.graph.recorder if isinstance(like, Symbol) else None
+    if recorder is not None:
+        columns = [recorder.constants(column) for column in zip(*rows, strict=True)]
+
+        def one(k: Index, now: list[Symbol]) -> Sequence[Scalar]:
+            return step(tuple(column[k] for column in columns), list(now))
+
+        ends: list[Scalar] = recorder.fold(Range(Index(0), Index(len(rows))), state, one)
+        return ends
+    numbers = list(state)
+    for row in rows:
+        numbers = list(step(row, numbers))
+    return numbers
 
 
 _NOWHERE = -1e10

@@ -25,17 +25,16 @@ class Plane:
 
 @record(frozen=True, slots=True)
 class HeightField:
-    """The solid below a surface over the rectangle |x| <= half_x, |y| <= half_y, down to z = -base.
+    """Everything below a surface over the rectangle |x| <= half_x, |y| <= half_y.
 
     Heights are constants on a regular grid, row by row from y = -half_y, each row from x = -half_x. Each cell is two
-    triangles, which meet at the diagonal between its corners at (low x, high y) and (high x, low y).
+    triangles, which meet at the diagonal from its corner at (low x, low y) to that at (high x, high y), as in MuJoCo.
     """
 
     kind: ClassVar[str] = "heightfield"
     heights: tuple[tuple[float, ...], ...]
     half_x: float
     half_y: float
-    base: float = 0.0
 
 
 @record(frozen=True, slots=True)

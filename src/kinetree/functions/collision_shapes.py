@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinetree import collision
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
-from kinetree.io.mjcf.meshes import convex_hull, read_mesh
 from kinetree.model import Body, Geometry, Model
 from kinetree.records import record
 from kinetree.spatial import Transform
+
+if TYPE_CHECKING:
+    from kinetree import collision
 
 __all__ = ["PlacedShape", "shape_option"]
 
@@ -88,6 +89,8 @@ def _colliding(body: Body) -> list[Geometry]:
 
 def _shape_of(geometry: Geometry, body: Body) -> collision.Shape:
     """A file's shape with the lengths that collisions are made of."""
+    from kinetree import collision  # only these functions need it
+
     kind, size = geometry.shape, geometry.size
     if kind == "plane":
         return collision.Plane()
@@ -121,6 +124,9 @@ def _hull_of(geometry: Geometry, body: Body) -> collision.Hull:
 
 @lru_cache(maxsize=256)
 def _hull(path: Path, scale: tuple[float, ...]) -> collision.Hull:
+    from kinetree.collision import Hull
+    from kinetree.io.mjcf.meshes import convex_hull, read_mesh
+
     vertices = read_mesh(path).vertices.astype(np.float64) * np.array(scale)
     corners = np.unique(convex_hull(path, vertices))
-    return collision.Hull(tuple((x, y, z) for x, y, z in vertices[corners].tolist()))
+    return Hull(tuple((x, y, z) for x, y, z in vertices[corners].tolist()))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from kinetree import algorithms, collision
+from kinetree import algorithms
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -15,14 +15,19 @@ from kinetree.expr import Scalar
 from kinetree.functions.collision_shapes import PlacedShape, shape_option
 from kinetree.model import Model
 
+if TYPE_CHECKING:
+    from kinetree.collision import ContactPoint
+
 __all__ = ["closest_points", "distance"]
 
 
-def _closest(model: Form, q: Slots, a: PlacedShape, b: PlacedShape) -> collision.ContactPoint:
+def _closest(model: Form, q: Slots, a: PlacedShape, b: PlacedShape) -> ContactPoint:
+    from kinetree.collision import closest  # only these functions need it
+
     X_0 = algorithms.placements(model.tree, q)
     frames = (model.frames[shape.body] for shape in (a, b))
     X_a, X_b = (s.placement @ f.placement @ X_0[f.slot] for s, f in zip((a, b), frames, strict=True))
-    return collision.closest(a.shape, X_a, b.shape, X_b)
+    return closest(a.shape, X_a, b.shape, X_b)
 
 
 def _distance(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequence[Scalar]:
@@ -36,7 +41,9 @@ def _points(model: Form, q: Slots, *, a: PlacedShape, b: PlacedShape) -> Sequenc
 
 def _iterates(_: Model, options: Mapping[str, Any]) -> bool:
     """Whether the distance is found by iterations, which are loops of the program."""
-    return collision.has_loops(options["a"].shape.kind, options["b"].shape.kind)
+    from kinetree.collision import has_loops
+
+    return has_loops(options["a"].shape.kind, options["b"].shape.kind)
 
 
 _SHAPES = {"a": shape_option("a"), "b": shape_option("b")}
@@ -112,9 +119,9 @@ def closest_points(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Points (…, 2, 3) in the world, on a and on b; m. They are |distance| apart, along the direction of the shortest
-        way; of overlapping shapes each point is inside the other shape. Where several points are nearest, such as those
-        of parallel faces, it is one of them.
+        Points (…, 2, 3) in the world, on a and on b; m. They are |distance| apart; of overlapping shapes, moving b by
+        the first point minus the second one parts them. Where several points are nearest, such as those of parallel
+        faces, it is one of them.
 
     Raises:
         NameNotFoundError: there is no such shape.

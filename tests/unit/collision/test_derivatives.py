@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from kinetree import collision
-from kinetree.expr import Port, Program, Scalar, forward_derivative, replay, trace
-from tests.unit.collision.test_pairs import CLOSED_FORM, SHAPES, flat, placed, random_placement
+from kinetree.collision.pairs import ITERATIVE
+from kinetree.expr import Port, Program, Scalar, forward_derivative, interpret, replay, trace
+from tests.unit.collision.test_pairs import CLOSED_FORM, SHAPES, flat, placed, program_of, random_placement
 
 Array = NDArray[np.float64]
 STEP = 1e-6
@@ -51,6 +53,26 @@ def test_distances_change_as_differences_say(pair: tuple[str, str]) -> None:
     assert smooth.mean() > 0.8
     assert np.abs(slope - (ahead - back) / (2.0 * STEP))[smooth].max() < 1e-7
     assert (middle < 0.0).sum() > 50
+
+
+@pytest.mark.parametrize(
+    "pair", [("plane", "hull"), ("heightfield", "sphere"), ("heightfield", "box"), ("sphere", "hull")], ids="-".join
+)
+def test_distances_change_as_differences_say_in_loops(pair: tuple[str, str]) -> None:
+    program = forward_derivative(program_of(pair), [1])
+    rng, compared = np.random.default_rng(3), 0
+    for _ in range(1 if pair in ITERATIVE else 10):
+        x, y = random_placement(rng), np.array(random_placement(rng))
+        d_y = change(y[None], rng)[0]
+        (middle, slope), (ahead, _), (back, _) = (
+            (np.array(found) for found in interpret(program, x, (y + h * d_y).tolist(), d_y.tolist()))
+            for h in (0.0, STEP, -STEP)
+        )
+        assert np.isfinite(slope).all()
+        smooth = np.abs(ahead - 2.0 * middle + back) < 1e-9
+        compared += int(smooth.sum())
+        assert np.abs(slope - (ahead - back) / (2.0 * STEP))[smooth].max() < 1e-6
+    assert compared >= 8
 
 
 ALIGNED = [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]]

@@ -15,6 +15,7 @@ from kinetree.spatial import Mat3, Transform, Vec3
 
 SHAPES: dict[str, collision.Shape] = {
     "plane": collision.Plane(),
+    "heightfield": collision.HeightField(((0.0, 0.1, 0.0), (-0.1, 0.05, 0.1), (0.1, 0.0, -0.1)), 0.4, 0.4),
     "sphere": collision.Sphere(0.2),
     "capsule": collision.Capsule(0.1, 0.3),
     "ellipsoid": collision.Ellipsoid(0.1, 0.2, 0.3),
@@ -29,6 +30,12 @@ MOST_OPERATIONS = {
     ("plane", "cylinder"): 156,
     ("plane", "box"): 324,
     ("plane", "hull"): 540,
+    ("heightfield", "sphere"): 367,
+    ("heightfield", "capsule"): 740,
+    ("heightfield", "ellipsoid"): 415,
+    ("heightfield", "cylinder"): 1096,
+    ("heightfield", "box"): 1065,
+    ("heightfield", "hull"): 1481,
     ("sphere", "sphere"): 69,
     ("sphere", "capsule"): 84,
     ("sphere", "cylinder"): 162,
