@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.functions.contact_dynamics import contact_dynamics
 from tests.closed_form.scenes import Array, D, G, H, T, Thing, contact, rollout, world
 
 MU = 0.5
@@ -80,7 +79,7 @@ def friction_at(cone: str, angles: Array) -> tuple[Array, Array, Array]:
     robot = POINTS[cone]
     along = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
     q = np.array([0.0, 0.0, 0.1 - 1e-4])
-    a = contact_dynamics(robot, q, 0.2 * along, np.zeros(3)).qdd
+    a = kt.contact_dynamics(robot, q, 0.2 * along, np.zeros(3)).qdd
     normal = a[:, 2] + G
     across = np.stack([-np.sin(angles), np.cos(angles)], axis=-1)
     return (a * along).sum(-1) / normal, (a[:, :2] * across).sum(-1) / normal, normal
@@ -123,7 +122,7 @@ def test_accelerations_of_a_table_with_four_legs_are_unique() -> None:
     guesses = rng.normal(size=(50, 6)) * 10.0 ** rng.integers(-3, 4, size=(50, 1))
     q = box_at(DEPTH / 4.0)
     v, tau = 0.1 * rng.normal(size=6), rng.normal(size=6)
-    found = contact_dynamics(BOX, q, v, tau, guess=guesses)
+    found = kt.contact_dynamics(BOX, q, v, tau, guess=guesses)
     assert found.error.max() < 1e-9
     np.testing.assert_allclose(found.qdd, np.broadcast_to(found.qdd[0], (50, 6)), rtol=1e-8, atol=1e-8)
     assert np.ptp(found.iterations) > 0.0

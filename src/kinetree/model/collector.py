@@ -128,7 +128,12 @@ class Collector:
             )
         if name in self._links:
             raise fault(where, f"there are two bodies named {name!r}; rename one of them", "duplicate-name")
-        self._links[name] = LinkSpec(name, plain_inertia(inertia), shapes(geometry, name, where), where)
+        held = shapes(geometry, name, where)
+        for shape in held:
+            if shape.contact is not None and min(shape.contact.friction) < 0.0:
+                sentence = f"a shape has negative friction, {shape.contact.friction}; it counts as almost none"
+                self.suspect(where, f"body {name!r}: {sentence}", "bad-value")
+        self._links[name] = LinkSpec(name, plain_inertia(inertia), held, where)
 
     def add_joint(
         self,

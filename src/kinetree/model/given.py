@@ -125,13 +125,31 @@ def _shape(shape: Geometry, body: str, where: object) -> Geometry:
     color = None if shape.color is None else floats(f"body {body!r}: the color of a Geometry", shape.color, where)
     if color is not None and len(color) != 4:
         raise fault(where, f"body {body!r}: the color of a Geometry is four numbers, not {len(color)}")
-    if not isinstance(shape.contact, ContactParameters | None):
-        sentence = f"the contact of a Geometry must be ContactParameters, not {shape.contact!r:.60}"
-        raise fault(where, f"body {body!r}: {sentence}")
+    if shape.contact is not None:
+        _check_contact(shape.contact, body, where)
     return Geometry(
         plain(shape.role), plain(shape.shape), size, plain_transform(placement), plain(shape.name),
         plain(shape.mesh), shape.mesh_path, color, shape.contact,
     )  # fmt: skip
+
+
+def _check_contact(contact: ContactParameters, body: str, where: object) -> None:
+    if not isinstance(contact, ContactParameters):
+        sentence = f"the contact of a Geometry must be ContactParameters, not {contact!r:.60}"
+        raise fault(where, f"body {body!r}: {sentence}")
+    if contact.condim not in (1, 3, 4, 6):
+        raise fault(where, f"body {body!r}: condim of a contact must be 1, 3, 4 or 6, not {contact.condim!r:.60}")
+    for word, count in (("friction", 3), ("solref", 2), ("solimp", 5)):
+        found = floats(f"body {body!r}: {word} of a contact", getattr(contact, word), where)
+        if len(found) != count or not all(map(math.isfinite, found)):
+            sentence = f"{word} of a contact must be {count} finite numbers, not {getattr(contact, word)!r:.60}"
+            raise fault(where, f"body {body!r}: {sentence}", "bad-number")
+    for word in ("solmix", "margin", "gap"):
+        (number,) = floats(f"body {body!r}: {word} of a contact", [getattr(contact, word)], where)
+        if not math.isfinite(number):
+            raise fault(
+                where, f"body {body!r}: {word} of a contact must be a finite number, not {number}", "bad-number"
+            )
 
 
 def plain_limits(limits: Limits, joint: str, where: object) -> Limits:
