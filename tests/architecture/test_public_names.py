@@ -199,6 +199,8 @@ NAMES = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "sensor_places",
+    "sensors",
     "servo",
     "simulate",
     "solids",
