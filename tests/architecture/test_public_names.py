@@ -204,6 +204,7 @@ NAMES = [
     "servo",
     "simulate",
     "solids",
+    "tendon_forces",
     "to_text",
     "vjp",
     "with_inertial_parameters",
