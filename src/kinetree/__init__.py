@@ -123,8 +123,10 @@ from kinetree.functions.regressors import (
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
+from kinetree.functions.tendons import tendon_forces
 from kinetree.identification import (
     BaseParameters,
     base_parameters,
@@ -366,10 +368,13 @@ __all__ = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "sensor_places",
+    "sensors",
     "servo",
     "simulate",
     "soft_constraints",
     "solids",
+    "tendon_forces",
     "to_text",
     "vjp",
     "with_inertial_parameters",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,10 +16,11 @@ from kinetree.actuation import actuation as actuation_of
 from kinetree.actuation import gravity_compensation as compensation_of
 from kinetree.actuation.reaches import reach_of
 from kinetree.algorithms.gravity_compensation import CarriedMass
-from kinetree.algorithms.transmissions import reach_velocity, viewed
+from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import one_of
@@ -49,9 +51,9 @@ def actuators_of(model: Model) -> Actuation:
     return _KNOWN[model]
 
 
-def actuation_option(model: Model, value: Any) -> Actuation:
+def actuation_of_robot(model: Model) -> Actuation:
     """The actuators of a robot, which must have some."""
-    found = value if isinstance(value, Actuation) else actuators_of(model)
+    found = actuators_of(model)
     if not found.actuators:
         raise OptionError(
             f"{model.name!r} has no actuators; those of an MJCF file are in robot.extras.actuators, and kt.servo makes "
@@ -60,33 +62,43 @@ def actuation_option(model: Model, value: Any) -> Actuation:
     return found
 
 
-def timestep_option(model: Model, value: Any) -> float | None:
-    """The length of a time step, s; None if no force depends on it."""
+def timestep_option(model: Model, value: Any) -> Actuation:
+    """The actuators of a robot, with the time step that they look ahead; it counts only if some do."""
+    if isinstance(value, Actuation):
+        return value
     if value is not None and not (
         isinstance(value, int | float | np.floating) and not isinstance(value, bool) and 0.0 < value < math.inf
     ):
         raise OptionError(f"timestep must be a positive number of seconds, not {value!r:.60}")
-    own = actuators_of(model)
-    if not own.looks_ahead:
-        return None
-    return own.timestep if value is None else float(value)
+    own = actuation_of_robot(model)
+    return own if value is None or not own.looks_ahead else replace(own, timestep=float(value))
 
 
 def _count(options: Mapping[str, Any]) -> int:
-    return len(options["actuation"].actuators)
+    return len(options["timestep"].actuators)
 
 
 def _activations(options: Mapping[str, Any]) -> int:
-    return len(options["actuation"].with_activation)
+    return len(options["timestep"].with_activation)
 
 
-def _actuator_forces(
-    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *,
-    actuation: Actuation, timestep: float | None,
-) -> list[Scalar]:  # fmt: skip
+class Acting(NamedTuple):
+    """What actuators do in a state."""
+
+    reaches: list[Reach]
+    forces: list[Scalar]
+    rates: list[Scalar]
+    """The rates of activations."""
+    pieces: list[list[Scalar]]
+    """Joint forces by slots, the root's included."""
+
+
+def acting(
+    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], actuation: Actuation
+) -> Acting:
+    """Lengths, forces and joint forces of all actuators, and rates of their activations."""
     tree, robot = model.tree, model.one_by_one
-    view = viewed(tree, q)
-    dt = timestep or actuation.timestep
+    view, dt = viewed(tree, q), actuation.timestep
     places = {k: place for place, k in enumerate(actuation.with_activation)}
     reaches = [reach_of(view, robot, one.transmission) for one in actuation.actuators]
     forces: list[Scalar] = []
@@ -122,7 +134,14 @@ def _actuator_forces(
     for name, limits in actuation.joint_ranges:
         slot = robot.joints[name].slot
         pieces[slot] = [algorithms.within_range(x, limits) for x in pieces[slot]]
-    return [*forces, *tree.joined(pieces[1:], "nv"), *rates]
+    return Acting(reaches, forces, rates, pieces)
+
+
+def _actuator_forces(
+    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *, timestep: Actuation
+) -> list[Scalar]:
+    found = acting(model, q, v, ctrl, act, timestep)
+    return [*found.forces, *model.tree.joined(found.pieces[1:], "nv"), *found.rates]
 
 
 def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
@@ -137,11 +156,12 @@ def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[S
     return [(), *algorithms.gravity_compensation(model.tree, q, found)]
 
 
-def _gravity_compensation(model: Form, q: Slots, *, compensation: GravityCompensation, part: str) -> list[Scalar]:
+def _gravity_compensation(model: Form, q: Slots, *, part: tuple[str, GravityCompensation]) -> list[Scalar]:
+    which, compensation = part
     robot, pieces = model.one_by_one, _compensation(model, q, compensation)
     theirs = {robot.joints[name].slot for name in compensation.by_actuators}
     for slot, piece in enumerate(pieces):
-        if part != "all" and (slot in theirs) != (part == "actuators"):
+        if which != "all" and (slot in theirs) != (which == "actuators"):
             pieces[slot] = [0.0] * len(piece)
     return model.tree.joined(pieces[1:], "nv")
 
@@ -150,7 +170,8 @@ _one_part = one_of("part", "all", "passive", "actuators")
 
 
 def _part_option(model: Model, value: Any) -> Hashable:
-    return "all" if value is None else _one_part(model, value)
+    """Which joints are meant, and what is carried: kernels are kept by what they depend on."""
+    return "all" if value is None else _one_part(model, value), compensation_of(model)
 
 
 ACTUATOR_FORCES = Definition(
@@ -158,7 +179,7 @@ ACTUATOR_FORCES = Definition(
     (("q", "nq"), ("v", "nv"), ("ctrl", "nu"), ("act", "na")),
     lambda model, options: (_count(options) + model.nv + _activations(options),),
     _actuator_forces,
-    {"actuation": actuation_option, "timestep": timestep_option},
+    {"timestep": timestep_option},
     sizes={"nu": _count, "na": _activations},
     optional=("act",),
     strategy=Strategy(loops=False),
@@ -168,7 +189,7 @@ GRAVITY_COMPENSATION = Definition(
     (("q", "nq"),),
     ("nv",),
     _gravity_compensation,
-    {"compensation": lambda model, _: compensation_of(model), "part": _part_option},
+    {"part": _part_option},
     strategy=Strategy(loops=False),
 )
 
@@ -223,18 +244,16 @@ def actuator_forces(
     [5.0, 0.0]
     """
     model = check_robot(robot)
-    own = actuation_option(model, None)
+    own = actuation_of_robot(model)
     nu, na = len(own.actuators), len(own.with_activation)
-    options: dict[str, Any] = {}
-    if (step := timestep_option(model, timestep)) is not None:
-        options["timestep"] = step
+    options: dict[str, Any] = {} if timestep is None else {"timestep": timestep_option(model, timestep)}
     given = (q, v, ctrl, np.zeros(na) if act is None else act)
     flat = run(ACTUATOR_FORCES, model, given, parameters=parameters, out=out, threads=threads, **options)
     n = nu + model.nv
     return ActuatorForces(flat[..., :nu], flat[..., nu:n], flat[..., n:])
 
 
-@defined_by(GRAVITY_COMPENSATION)
+@defined_plainly_by(GRAVITY_COMPENSATION)
 def gravity_compensation(
     robot: Model,
     q: ArrayLike,
