@@ -17,6 +17,7 @@ __all__ = [
     "FIXED",
     "LOOPING",
     "OF_CONTACTS",
+    "OF_RECORDS",
     "OF_SHAPES",
     "gives_one_array",
     "numbers_of",
@@ -32,9 +33,11 @@ OF_SHAPES = {"distance", "closest_points"}
 """Those of robots with collision shapes, which have tests of their own."""
 OF_CONTACTS = {"contact_dynamics"}
 """Those that push, which take long to compile and have tests of their own."""
+OF_RECORDS = {"actuator_forces"}
+"""Those of robots with records of actuators, which have tests of their own, too."""
 EVERY: dict[str, Function] = {
     function.__name__: function
-    for function in (getattr(kt, name) for name in kt.__all__ if name not in OF_SHAPES | OF_CONTACTS)
+    for function in (getattr(kt, name) for name in kt.__all__ if name not in OF_SHAPES | OF_CONTACTS | OF_RECORDS)
     if hasattr(function, "definition") and not function.definition.is_step
 }
 """By name, without aliases; rollouts, whose ports are others, have tests of their own."""

@@ -25,7 +25,7 @@ from kinetree.compiler import derived_source, threads
 from kinetree.compiler.differentiation import DerivedSpecialization, derived
 from kinetree.expr import Program, interpret
 from tests.backends.test_bit_identity import narrow, x86
-from tests.functions import OF_SHAPES
+from tests.functions import OF_RECORDS, OF_SHAPES
 from tests.kernels import compiled_late
 from tests.laws.reference import close, directional, reference
 from tests.strategies import State, law, moving_trees
@@ -37,7 +37,7 @@ FUNCTIONS: dict[str, Function] = {
     name: function
     for name in kt.__all__
     if hasattr(function := getattr(kt, name), "definition") and not function.definition.is_step
-    if name not in OF_SHAPES
+    if name not in OF_SHAPES | OF_RECORDS
 }
 NOT_ANALYTIC = {
     "constrained_dynamics", "constraint_forces", "impact", "operational_space_inertia",  # compare pivots

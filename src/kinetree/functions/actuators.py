@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from kinetree.algorithms.transmissions import reach_velocity, viewed
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.options import one_of
@@ -49,9 +51,9 @@ def actuators_of(model: Model) -> Actuation:
     return _KNOWN[model]
 
 
-def actuation_option(model: Model, value: Any) -> Actuation:
+def actuation_of_robot(model: Model) -> Actuation:
     """The actuators of a robot, which must have some."""
-    found = value if isinstance(value, Actuation) else actuators_of(model)
+    found = actuators_of(model)
     if not found.actuators:
         raise OptionError(
             f"{model.name!r} has no actuators; those of an MJCF file are in robot.extras.actuators, and kt.servo makes "
@@ -60,33 +62,32 @@ def actuation_option(model: Model, value: Any) -> Actuation:
     return found
 
 
-def timestep_option(model: Model, value: Any) -> float | None:
-    """The length of a time step, s; None if no force depends on it."""
+def timestep_option(model: Model, value: Any) -> Actuation:
+    """The actuators of a robot, with the time step that they look ahead; it counts only if some do."""
+    if isinstance(value, Actuation):
+        return value
     if value is not None and not (
         isinstance(value, int | float | np.floating) and not isinstance(value, bool) and 0.0 < value < math.inf
     ):
         raise OptionError(f"timestep must be a positive number of seconds, not {value!r:.60}")
-    own = actuators_of(model)
-    if not own.looks_ahead:
-        return None
-    return own.timestep if value is None else float(value)
+    own = actuation_of_robot(model)
+    return own if value is None or not own.looks_ahead else replace(own, timestep=float(value))
 
 
 def _count(options: Mapping[str, Any]) -> int:
-    return len(options["actuation"].actuators)
+    return len(options["timestep"].actuators)
 
 
 def _activations(options: Mapping[str, Any]) -> int:
-    return len(options["actuation"].with_activation)
+    return len(options["timestep"].with_activation)
 
 
 def _actuator_forces(
     model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *,
-    actuation: Actuation, timestep: float | None,
+    timestep: Actuation,
 ) -> list[Scalar]:  # fmt: skip
-    tree, robot = model.tree, model.one_by_one
-    view = viewed(tree, q)
-    dt = timestep or actuation.timestep
+    tree, robot, actuation = model.tree, model.one_by_one, timestep
+    view, dt = viewed(tree, q), actuation.timestep
     places = {k: place for place, k in enumerate(actuation.with_activation)}
     reaches = [reach_of(view, robot, one.transmission) for one in actuation.actuators]
     forces: list[Scalar] = []
@@ -137,8 +138,10 @@ def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[S
     return [(), *algorithms.gravity_compensation(model.tree, q, found)]
 
 
-def _gravity_compensation(model: Form, q: Slots, *, compensation: GravityCompensation, part: str) -> list[Scalar]:
-    robot, pieces = model.one_by_one, _compensation(model, q, compensation)
+def _gravity_compensation(model: Form, q: Slots, *, part: str) -> list[Scalar]:
+    robot = model.one_by_one
+    compensation = compensation_of(robot)
+    pieces = _compensation(model, q, compensation)
     theirs = {robot.joints[name].slot for name in compensation.by_actuators}
     for slot, piece in enumerate(pieces):
         if part != "all" and (slot in theirs) != (part == "actuators"):
@@ -158,7 +161,7 @@ ACTUATOR_FORCES = Definition(
     (("q", "nq"), ("v", "nv"), ("ctrl", "nu"), ("act", "na")),
     lambda model, options: (_count(options) + model.nv + _activations(options),),
     _actuator_forces,
-    {"actuation": actuation_option, "timestep": timestep_option},
+    {"timestep": timestep_option},
     sizes={"nu": _count, "na": _activations},
     optional=("act",),
     strategy=Strategy(loops=False),
@@ -168,7 +171,7 @@ GRAVITY_COMPENSATION = Definition(
     (("q", "nq"),),
     ("nv",),
     _gravity_compensation,
-    {"compensation": lambda model, _: compensation_of(model), "part": _part_option},
+    {"part": _part_option},
     strategy=Strategy(loops=False),
 )
 
@@ -223,18 +226,16 @@ def actuator_forces(
     [5.0, 0.0]
     """
     model = check_robot(robot)
-    own = actuation_option(model, None)
+    own = actuation_of_robot(model)
     nu, na = len(own.actuators), len(own.with_activation)
-    options: dict[str, Any] = {}
-    if (step := timestep_option(model, timestep)) is not None:
-        options["timestep"] = step
+    options: dict[str, Any] = {} if timestep is None else {"timestep": timestep_option(model, timestep)}
     given = (q, v, ctrl, np.zeros(na) if act is None else act)
     flat = run(ACTUATOR_FORCES, model, given, parameters=parameters, out=out, threads=threads, **options)
     n = nu + model.nv
     return ActuatorForces(flat[..., :nu], flat[..., nu:n], flat[..., n:])
 
 
-@defined_by(GRAVITY_COMPENSATION)
+@defined_plainly_by(GRAVITY_COMPENSATION)
 def gravity_compensation(
     robot: Model,
     q: ArrayLike,
