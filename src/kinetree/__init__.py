@@ -123,6 +123,7 @@ from kinetree.functions.regressors import (
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
 from kinetree.functions.rollouts import rollout
+from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
 from kinetree.identification import (
@@ -366,6 +367,8 @@ __all__ = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "sensor_places",
+    "sensors",
     "servo",
     "simulate",
     "soft_constraints",

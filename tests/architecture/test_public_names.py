@@ -202,6 +202,8 @@ NAMES = [
     "rotation_log_jacobian",
     "save",
     "scan",
+    "sensor_places",
+    "sensors",
     "servo",
     "simulate",
     "soft_constraints",

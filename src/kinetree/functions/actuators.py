@@ -16,7 +16,7 @@ from kinetree.actuation import actuation as actuation_of
 from kinetree.actuation import gravity_compensation as compensation_of
 from kinetree.actuation.reaches import reach_of
 from kinetree.algorithms.gravity_compensation import CarriedMass
-from kinetree.algorithms.transmissions import reach_velocity, viewed
+from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
@@ -82,11 +82,22 @@ def _activations(options: Mapping[str, Any]) -> int:
     return len(options["timestep"].with_activation)
 
 
-def _actuator_forces(
-    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *,
-    timestep: Actuation,
-) -> list[Scalar]:  # fmt: skip
-    tree, robot, actuation = model.tree, model.one_by_one, timestep
+class Acting(NamedTuple):
+    """What actuators do in a state."""
+
+    reaches: list[Reach]
+    forces: list[Scalar]
+    rates: list[Scalar]
+    """The rates of activations."""
+    pieces: list[list[Scalar]]
+    """Joint forces by slots, the root's included."""
+
+
+def acting(
+    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], actuation: Actuation
+) -> Acting:
+    """Lengths, forces and joint forces of all actuators, and rates of their activations."""
+    tree, robot = model.tree, model.one_by_one
     view, dt = viewed(tree, q), actuation.timestep
     places = {k: place for place, k in enumerate(actuation.with_activation)}
     reaches = [reach_of(view, robot, one.transmission) for one in actuation.actuators]
@@ -123,7 +134,14 @@ def _actuator_forces(
     for name, limits in actuation.joint_ranges:
         slot = robot.joints[name].slot
         pieces[slot] = [algorithms.within_range(x, limits) for x in pieces[slot]]
-    return [*forces, *tree.joined(pieces[1:], "nv"), *rates]
+    return Acting(reaches, forces, rates, pieces)
+
+
+def _actuator_forces(
+    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *, timestep: Actuation
+) -> list[Scalar]:
+    found = acting(model, q, v, ctrl, act, timestep)
+    return [*found.forces, *model.tree.joined(found.pieces[1:], "nv"), *found.rates]
 
 
 def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:

@@ -1,0 +1,110 @@
+"""Sensors beside MuJoCo's sensordata, at random states with its own accelerations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+import kinetree as kt
+from tests.oracles.test_actuators import KINDS, TREE, loaded
+
+COUNT = 20
+ACCURACY = 1e-11
+Array = NDArray[Any]
+
+OBJECTS = (
+    ("site", "toe"),
+    ("xbody", "shin"),
+    ("body", "foot"),
+    ("camera", "eye"),
+    ("geom", "sole"),
+    ("site", "ground"),
+)
+KINDS_OF_FRAMES = (
+    "framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel", "framelinacc",
+    "frameangacc",
+)  # fmt: skip
+OTHERS = """
+    <jointpos joint="hip"/><jointvel joint="slide" cutoff="0.3"/><ballquat joint="ball"/><ballangvel joint="ball"/>
+    <tendonpos tendon="cable"/><tendonvel tendon="weak"/><tendonactuatorfrc tendon="weak"/>
+    <actuatorpos actuator="a"/><actuatorvel actuator="b"/><actuatorfrc actuator="c" cutoff="2"/>
+    <jointactuatorfrc joint="knee"/><gyro site="toe"/><velocimeter site="toe"/><accelerometer site="toe"/>
+    <accelerometer site="ground"/><magnetometer site="hull"/><subtreecom body="thigh"/><subtreecom body="world"/>
+    <subtreelinvel body="shin"/><subtreelinvel body="base"/><gyro site="hull" cutoff="0.5"/>"""
+ACTUATORS = """<position name="a" joint="hip" kp="3" kv="1"/><motor name="b" tendon="weak"/><motor tendon="weak"/>
+    <general name="c" joint="knee" dyntype="filter" dynprm="0.1" gainprm="5"/>
+    <position site="toe" refsite="hull" gear="1 0 0 0 0 0" kp="3"/>"""
+
+
+def _frames() -> str:
+    lines = []
+    for kind in KINDS_OF_FRAMES:
+        for object_type, name in OBJECTS:
+            if object_type == "body" and kind in KINDS_OF_FRAMES[1:5]:
+                continue
+            lines.append(f'<{kind} objtype="{object_type}" objname="{name}"/>')
+            if kind not in ("framelinacc", "frameangacc"):
+                for reference_type, reference in (("site", "hull"), ("xbody", "thigh"), ("geom", "sole")):
+                    lines.append(
+                        f'<{kind} objtype="{object_type}" objname="{name}" reftype="{reference_type}" '
+                        f'refname="{reference}"/>'
+                    )
+    return "".join(lines)
+
+
+def _text(sensors: str) -> str:
+    text = TREE.format(actuators=ACTUATORS, options="", flags='<flag contact="disable"/>')
+    text = text.replace('size="0.1 0.05 0.02"', 'name="sole" euler="0.1 0.2 0" size="0.1 0.05 0.02"')
+    text = text.replace('<site name="tip"', '<camera name="eye" pos="0.1 0 0" euler="0.2 0 0.1"/><site name="tip"')
+    return text.replace("</mujoco>", f"<sensor>{sensors}</sensor></mujoco>")
+
+
+def test_sensors_are_those_of_mujoco() -> None:
+    text = _text(OTHERS + _frames())
+    robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
+    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(3)
+    rows: dict[str, list[Array]] = {}
+    for _ in range(COUNT):
+        mujoco.mj_resetData(m, d)
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+        d.qvel[:], d.ctrl[:], d.act[:] = rng.normal(size=m.nv), rng.normal(size=m.nu), rng.normal(size=m.na)
+        mujoco.mj_forward(m, d)
+        for name in ("qpos", "qvel", "qacc", "ctrl", "act", "sensordata"):
+            rows.setdefault(name, []).append(getattr(d, name).copy())
+    x = {name: np.array(row) for name, row in rows.items()}
+    q, v = layout.q_from(x["qpos"]), layout.v_from(x["qpos"], x["qvel"])
+    qdd = layout.qdd_from(x["qpos"], x["qvel"], x["qacc"])
+    ours = kt.sensors(robot, q, v, qdd, x["ctrl"], x["act"])
+    assert ours.shape == x["sensordata"].shape
+    places = kt.sensor_places(robot)
+    for k, place in enumerate(places.values()):
+        assert (place.start, place.stop - place.start) == (m.sensor_adr[k], m.sensor_dim[k])
+        theirs, mine = x["sensordata"][:, place], ours[:, place]
+        if m.sensor_type[k] == int(mujoco.mjtSensor.mjSENS_FRAMEQUAT):
+            assert (mine[:, 0] >= 0.0).all()
+            theirs = theirs * np.where(theirs[:, :1] < 0.0, -1.0, 1.0)
+        np.testing.assert_allclose(
+            mine, theirs, rtol=0.0, atol=ACCURACY * max(1.0, np.abs(theirs).max()), err_msg=[*places][k]
+        )
+
+
+def test_all_kinds_of_actuators_have_positions_and_velocities() -> None:
+    names = [f"u{k}" for k in range(8)]
+    actuators = KINDS["sites"]
+    for name in names:
+        actuators = actuators.replace(" site=", f' name="{name}" SITE=', 1)
+    actuators = actuators.replace("SITE=", "site=")
+    sensors = "".join(f'<actuatorpos actuator="{x}"/><actuatorvel actuator="{x}"/>' for x in names)
+    text = TREE.format(actuators=actuators, options="", flags="")
+    text = text.replace("</mujoco>", f"<sensor>{sensors}</sensor></mujoco>")
+    robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
+    d, layout = mujoco.MjData(m), kt.Layout(robot, "mujoco")
+    rng = np.random.default_rng(1)
+    mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+    d.qvel[:] = rng.normal(size=m.nv)
+    mujoco.mj_forward(m, d)
+    ours = kt.sensors(robot, layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel))
+    np.testing.assert_allclose(ours, d.sensordata, atol=ACCURACY)

@@ -1,0 +1,97 @@
+"""Sensors: which are chosen, what is missing, what is refused, batches and derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.model.extras import Actuator, Extras, Sensor
+
+ANGLE = Sensor("angle", "jointpos", "joint", "hinge")
+TIP = Sensor("tip", "framepos", "xbody", "pole")
+FELT = Sensor("", "framelinacc", "xbody", "pole")
+PUSH = Actuator("push", "joint", "slider")
+FORCE = Sensor("force", "actuatorfrc", "actuator", "push")
+
+
+def cart(*sensors: Sensor) -> kt.Model:
+    builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
+    builder.extras = Extras(sensors=sensors, actuators=(PUSH,))
+    return builder.build()
+
+
+ROBOT = cart(ANGLE, TIP, FELT, FORCE)
+AT_REST = ([0.5, 0.25], [0.0, 0.0])
+
+
+def test_places_are_in_the_order_of_the_file_or_of_the_names() -> None:
+    assert kt.sensor_places(ROBOT) == {
+        "angle": slice(0, 1), "tip": slice(1, 4), "framelinacc[2]": slice(4, 7), "force": slice(7, 8)
+    }  # fmt: skip
+    assert kt.sensor_places(ROBOT, ["tip", "angle"]) == {"tip": slice(0, 3), "angle": slice(3, 4)}
+    found = kt.sensors(ROBOT, *AT_REST, names=["tip", "angle"])
+    np.testing.assert_allclose(found, [*kt.frame_placement(ROBOT, AT_REST[0], "pole")[:3, 3], 0.25])
+
+
+def test_a_body_at_rest_feels_gravity_upward() -> None:
+    found = kt.sensors(ROBOT, *AT_REST, [0.0, 0.0], [3.0])
+    np.testing.assert_allclose(found[4:], [0.0, 0.0, 9.81, 3.0], atol=1e-12)
+
+
+def test_samples_do_not_depend_on_each_other() -> None:
+    ctrl = np.array([[1.0], [np.nan], [3.0]])
+    with np.errstate(invalid="ignore"):
+        found = kt.sensors(ROBOT, *AT_REST, [0.0, 0.0], ctrl)
+    assert np.isnan(found[1, 7])
+    assert np.isfinite(np.delete(found, 1, axis=0)).all()
+    assert np.isfinite(found[1, :7]).all()
+
+
+def test_the_derivative_of_a_place_is_its_jacobian() -> None:
+    robot = cart(ANGLE, TIP)
+    J = kt.jacobian(robot, kt.sensors, AT_REST, wrt="q")
+    np.testing.assert_allclose(J[0], [0.0, 1.0])
+    expected = kt.frame_jacobian(robot, AT_REST[0], "pole", expressed_in="local_world_aligned")
+    linear = J[1:]
+    assert any(np.allclose(linear, half, atol=1e-12) for half in (expected[:3], expected[3:]))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, r"the sensor number 2 \(framelinacc\) needs qdd"),
+        ({"qdd": [0.0, 0.0]}, r"the sensor 'force' \(actuatorfrc\) needs ctrl"),
+    ],
+)
+def test_what_is_missing_is_told(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(kt.OptionError, match=message):
+        kt.sensors(ROBOT, *AT_REST, **given)
+
+
+@pytest.mark.parametrize(
+    ("sensor", "reason"),
+    [
+        (Sensor("a", "touch", "site", "x"), "is of a kind that is not computed"),
+        (Sensor("a", "force", "site", "x"), "is of a kind that is not computed"),
+        (Sensor("a", "jointpos", "joint", "hinge", samples=2, delay=0.1), "has a delay"),
+        (Sensor("a", "framequat", "body", "pole"), "measures by the principal axes"),
+        (Sensor("a", "framepos", "xbody", "pole", "body", "cart"), "measures by the principal axes"),
+    ],
+)
+def test_what_is_not_computed_is_refused_by_name(sensor: Sensor, reason: str) -> None:
+    with pytest.raises(kt.OptionError, match=rf"the sensor 'a' .* {reason}.*choose others by names=, among 'angle'"):
+        kt.sensors(cart(ANGLE, sensor), *AT_REST)
+
+
+def test_wrong_names_are_told() -> None:
+    with pytest.raises(kt.NameNotFoundError, match=r"has no sensor 'tipp'.*'tip'"):
+        kt.sensors(ROBOT, *AT_REST, names=["tipp"])
+    with pytest.raises(kt.OptionError, match=r"must be a list of names of sensors, such as \['tip'\]"):
+        kt.sensors(ROBOT, *AT_REST, names="tip")
+    with pytest.raises(kt.OptionError, match="names is empty"):
+        kt.sensors(ROBOT, *AT_REST, names=[])
+    with pytest.raises(kt.OptionError, match="'cart_pole' has no sensors"):
+        kt.sensors(kt.zoo.load("cart_pole"), *AT_REST)
