@@ -126,6 +126,7 @@ from kinetree.functions.rollouts import rollout
 from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
+from kinetree.functions.tendons import tendon_forces
 from kinetree.identification import (
     BaseParameters,
     base_parameters,
@@ -373,6 +374,7 @@ __all__ = [
     "simulate",
     "soft_constraints",
     "solids",
+    "tendon_forces",
     "to_text",
     "vjp",
     "with_inertial_parameters",

@@ -208,6 +208,7 @@ NAMES = [
     "simulate",
     "soft_constraints",
     "solids",
+    "tendon_forces",
     "to_text",
     "vjp",
     "with_inertial_parameters",

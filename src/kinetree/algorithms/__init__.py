@@ -100,6 +100,7 @@ from kinetree.algorithms.relative import relative_jacobian, relative_motion, rel
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.algorithms.stiffness import stiffest_round
+from kinetree.algorithms.tendons import TendonLaw, tendon_force
 
 __all__ = [
     "BRAKES",
@@ -112,6 +113,7 @@ __all__ = [
     "DividedForces",
     "ForceDivision",
     "Stage",
+    "TendonLaw",
     "aba",
     "aba_derivatives",
     "accelerations",
@@ -205,6 +207,7 @@ __all__ = [
     "stage_powers",
     "step",
     "stiffest_round",
+    "tendon_force",
     "undriven",
     "velocities",
     "within_range",

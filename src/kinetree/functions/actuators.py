@@ -156,13 +156,12 @@ def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[S
     return [(), *algorithms.gravity_compensation(model.tree, q, found)]
 
 
-def _gravity_compensation(model: Form, q: Slots, *, part: str) -> list[Scalar]:
-    robot = model.one_by_one
-    compensation = compensation_of(robot)
-    pieces = _compensation(model, q, compensation)
+def _gravity_compensation(model: Form, q: Slots, *, part: tuple[str, GravityCompensation]) -> list[Scalar]:
+    which, compensation = part
+    robot, pieces = model.one_by_one, _compensation(model, q, compensation)
     theirs = {robot.joints[name].slot for name in compensation.by_actuators}
     for slot, piece in enumerate(pieces):
-        if part != "all" and (slot in theirs) != (part == "actuators"):
+        if which != "all" and (slot in theirs) != (which == "actuators"):
             pieces[slot] = [0.0] * len(piece)
     return model.tree.joined(pieces[1:], "nv")
 
@@ -171,7 +170,8 @@ _one_part = one_of("part", "all", "passive", "actuators")
 
 
 def _part_option(model: Model, value: Any) -> Hashable:
-    return "all" if value is None else _one_part(model, value)
+    """Which joints are meant, and what is carried: kernels are kept by what they depend on."""
+    return "all" if value is None else _one_part(model, value), compensation_of(model)
 
 
 ACTUATOR_FORCES = Definition(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kinetree.actuation import Actuation
 from kinetree.errors import NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.functions.actuators import actuation_of_robot
 from kinetree.model import Model
-from kinetree.model.extras import Sensor, Tendon
+from kinetree.model.extras import Sensor, SimulationOptions, Tendon, TendonJoint
 from kinetree.records import record
+from kinetree.spatial import Transform
 
-__all__ = ["AXES", "SensorChoice", "names_option", "needing", "numbers_of"]
+__all__ = ["AXES", "Place", "SensorChoice", "SensorSpec", "names_option", "needing", "numbers_of"]
 
 AXES = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
 _SIZES = {
@@ -30,15 +32,47 @@ _ROUND = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane")
 
 
 @record(frozen=True, slots=True)
+class Place:
+    """The place of a frame on a body, or by its own name."""
+
+    body: str = ""
+    frame: str = ""
+    offset: Transform = Transform.identity()
+    """From the body's frame."""
+    is_center: bool = False
+    """Whether it is at the body's centre of mass."""
+
+
+@record(frozen=True, slots=True)
+class SensorSpec:
+    """All that a sensor's numbers depend on besides the rigid bodies."""
+
+    kind: str
+    cutoff: float = 0.0
+    joint: str = ""
+    terms: tuple[tuple[str, float], ...] = ()
+    """The joints and factors of a tendon."""
+    actuators: tuple[int, ...] = ()
+    """The numbers of the actuators that it is about."""
+    place: Place = Place()
+    reference: Place | None = None
+    bodies: tuple[str, ...] = ()
+    """The bodies whose centre of mass it is about."""
+    field: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The magnetic field, in the world."""
+
+
+@record(frozen=True, slots=True)
 class SensorChoice:
     """Sensors of a robot, by their numbers in its file."""
 
     numbers: tuple[int, ...]
+    specs: tuple[SensorSpec, ...]
     actuation: Actuation = Actuation()
     """The actuators, if a sensor is on one."""
 
 
-def numbers_of(sensor: Sensor) -> int:
+def numbers_of(sensor: Sensor | SensorSpec) -> int:
     """How many numbers a sensor gives."""
     return _SIZES[sensor.kind]
 
@@ -59,7 +93,9 @@ def names_option(model: Model, value: Any) -> SensorChoice:
             raise OptionError(f"{model.name!r}: the sensor {who} ({sensors[k].kind}) {reason}; {hint}")
     kinds = {sensors[k].kind for k in chosen}
     return SensorChoice(
-        tuple(chosen), actuation_of_robot(model) if kinds & {*_OF_ACTUATORS, *_OF_FORCES} else Actuation()
+        tuple(chosen),
+        tuple(_spec(model, sensors[k]) for k in chosen),
+        actuation_of_robot(model) if kinds & {*_OF_ACTUATORS, *_OF_FORCES} else Actuation(),
     )
 
 
@@ -114,3 +150,46 @@ def _shape(model: Model, name: str) -> str:
             if shape.name == name:
                 return shape.shape
     return ""
+
+
+def _spec(model: Model, one: Sensor) -> SensorSpec:
+    spec = SensorSpec(one.kind, one.cutoff)
+    extras = model.extras
+    if one.object_type == "joint":
+        return replace(spec, joint=one.object)
+    if one.object_type == "tendon":
+        tendon = next(tendon for tendon in extras.tendons if tendon.name == one.object)
+        terms = tuple((part.joint, part.coefficient) for part in tendon.path if isinstance(part, TendonJoint))
+        acting = [x.transmission == "tendon" and x.target == one.object for x in extras.actuators]
+        return replace(spec, terms=terms, actuators=tuple(k for k, is_so in enumerate(acting) if is_so))
+    if one.object_type == "actuator":
+        return replace(spec, actuators=tuple(k for k, x in enumerate(extras.actuators) if x.name == one.object))
+    if one.kind in ("subtreecom", "subtreelinvel"):
+        return replace(spec, bodies=_carried(model, one.object), place=Place(body=one.object))
+    options = extras.options or SimulationOptions()
+    reference = _place(model, one.reference_type, one.reference) if one.reference else None
+    place = _place(model, one.object_type, one.object)
+    return replace(spec, place=place, reference=reference, field=options.magnetic)
+
+
+def _carried(model: Model, body: str) -> tuple[str, ...]:
+    """A body and all that it carries."""
+    children: dict[str, list[str]] = {}
+    for joint in model.parts.joints:
+        children.setdefault(joint.parent, []).append(joint.child)
+    names = [body]
+    for name in names:
+        names += children.get(name, [])
+    return tuple(names)
+
+
+def _place(model: Model, kind: str, name: str) -> Place:
+    if kind in ("xbody", "body"):
+        return Place(body=name, is_center=kind == "body")
+    if kind == "geom":
+        for body in model.bodies.values():
+            for shape in body.geometry:
+                if shape.name == name:
+                    return Place(body=body.name, offset=shape.placement)
+    held = model.extras.sites if kind == "site" else model.extras.cameras
+    return Place(frame=next((one.frame for one in held if one.name == name), name))

@@ -18,9 +18,8 @@ from kinetree.compiler.forms.form import Form
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.actuators import Acting, acting
-from kinetree.functions.sensor_choice import AXES, SensorChoice, names_option, needing, numbers_of
+from kinetree.functions.sensor_choice import AXES, Place, SensorChoice, SensorSpec, names_option, needing, numbers_of
 from kinetree.model import Model, check_robot
-from kinetree.model.extras import Sensor, SimulationOptions, TendonJoint
 from kinetree.spatial import Inertia, Motion, Transform, Vec3
 
 __all__ = ["sensor_places", "sensors"]
@@ -37,7 +36,6 @@ class _State(NamedTuple):
     accelerations: Sequence[Motion]
     """Accelerations of the bodies, less gravity."""
     acting: Acting | None
-    choice: SensorChoice
 
 
 def _sensors(
@@ -46,43 +44,39 @@ def _sensors(
     tree, robot = model.tree, model.one_by_one
     moving = algorithms.motions(tree, q, v, qdd, -tree.gravity)
     driven = acting(model, q, v, ctrl, act, names.actuation) if names.actuation.actuators else None
-    state = _State(robot, q, v, viewed(tree, q), moving.v, moving.a, driven, names)
+    state = _State(robot, q, v, viewed(tree, q), moving.v, moving.a, driven)
     found: list[Scalar] = []
-    for k in names.numbers:
-        one = robot.extras.sensors[k]
+    for one in names.specs:
         found += _cut(one, _measured(state, one))
     return found
 
 
-def _cut(one: Sensor, numbers: Sequence[Scalar]) -> list[Scalar]:
+def _cut(one: SensorSpec, numbers: Sequence[Scalar]) -> list[Scalar]:
     """Numbers within the sensor's cutoff; quaternions and axes have none."""
     if not one.cutoff or one.kind in AXES or one.kind in ("framequat", "ballquat"):
         return list(numbers)
     return [algorithms.within_range(x, (-one.cutoff, one.cutoff)) for x in numbers]
 
 
-def _measured(state: _State, one: Sensor) -> Sequence[Scalar]:
-    robot, kind = state.robot, one.kind
-    if one.object_type == "joint":
+def _measured(state: _State, one: SensorSpec) -> Sequence[Scalar]:
+    if one.joint:
         return _of_joint(state, one)
-    if one.object_type == "tendon":
+    if one.kind.startswith("tendon"):
         return [_of_tendon(state, one)]
-    if one.object_type == "actuator":
+    if one.kind.startswith("actuator"):
         assert state.acting is not None
-        k = next(k for k, other in enumerate(robot.extras.actuators) if other.name == one.object)
+        (k,) = one.actuators
         reach = state.acting.reaches[k]
-        if kind == "actuatorfrc":
+        if one.kind == "actuatorfrc":
             return [state.acting.forces[k]]
-        return [reach.length if kind == "actuatorpos" else reach_velocity(reach, state.v)]
-    if kind in ("subtreecom", "subtreelinvel"):
+        return [reach.length if one.kind == "actuatorpos" else reach_velocity(reach, state.v)]
+    if one.bodies:
         return _of_subtree(state, one)
-    frame = _frame(state, one.object_type, one.object)
-    reference = _frame(state, one.reference_type, one.reference) if one.reference else None
-    return _of_frame(state, one, frame, reference)
+    return _of_frame(one, _frame(state, one.place), _frame(state, one.reference) if one.reference else None)
 
 
-def _of_joint(state: _State, one: Sensor) -> Sequence[Scalar]:
-    slot = state.robot.joints[one.object].slot
+def _of_joint(state: _State, one: SensorSpec) -> Sequence[Scalar]:
+    slot = state.robot.joints[one.joint].slot
     if one.kind == "jointpos":
         return state.q[slot]
     if one.kind in ("jointvel", "ballangvel"):
@@ -94,21 +88,18 @@ def _of_joint(state: _State, one: Sensor) -> Sequence[Scalar]:
     return state.acting.pieces[slot]
 
 
-def _of_tendon(state: _State, one: Sensor) -> Scalar:
+def _of_tendon(state: _State, one: SensorSpec) -> Scalar:
     if one.kind == "tendonactuatorfrc":
         assert state.acting is not None
         total: Scalar = 0.0
-        for k, actuator in enumerate(state.robot.extras.actuators):
-            if actuator.transmission == "tendon" and actuator.target == one.object:
-                total = total + state.acting.forces[k]
+        for k in one.actuators:
+            total = total + state.acting.forces[k]
         return total
-    tendon = next(tendon for tendon in state.robot.extras.tendons if tendon.name == one.object)
-    parts = [part for part in tendon.path if isinstance(part, TendonJoint)]
-    reach = along_tendon(state.view, [(state.robot.joints[part.joint].slot, part.coefficient) for part in parts], 1.0)
+    reach = along_tendon(state.view, [(state.robot.joints[joint].slot, factor) for joint, factor in one.terms], 1.0)
     return reach.length if one.kind == "tendonpos" else reach_velocity(reach, state.v)
 
 
-def _of_frame(state: _State, one: Sensor, frame: FrameMotion, reference: FrameMotion | None) -> Sequence[Scalar]:
+def _of_frame(one: SensorSpec, frame: FrameMotion, reference: FrameMotion | None) -> Sequence[Scalar]:
     kind = one.kind
     if kind in AXES:
         axes = measured.axes_seen(frame, reference)
@@ -124,65 +115,47 @@ def _of_frame(state: _State, one: Sensor, frame: FrameMotion, reference: FrameMo
     elif kind == "accelerometer":
         found = measured.felt_acceleration(frame)
     elif kind == "magnetometer":
-        options = state.robot.extras.options or SimulationOptions()
-        found = frame.X.E @ Vec3(*options.magnetic)
+        found = frame.X.E @ Vec3(*one.field)
     else:
         found = frame.v.angular if kind == "gyro" else frame.v.linear
     return found.components()
 
 
-def _of_subtree(state: _State, one: Sensor) -> Sequence[Scalar]:
+def _of_subtree(state: _State, one: SensorSpec) -> Sequence[Scalar]:
     """The centre of mass of a body and of all that it carries, or its velocity."""
-    robot = state.robot
-    children: dict[str, list[str]] = {}
-    for spec in robot.parts.joints:
-        children.setdefault(spec.parent, []).append(spec.child)
-    names = [one.object]
-    for name in names:
-        names += children.get(name, [])
     parts: list[tuple[Inertia, FrameMotion]] = []
-    for name in names:
-        inertia = robot.bodies[name].inertia
+    for name in one.bodies:
+        inertia = state.robot.bodies[name].inertia
         if inertia.mass != 0.0:
-            parts.append((inertia, _frame(state, "xbody", name)))
+            parts.append((inertia, _frame(state, Place(body=name))))
     if not parts:
-        own = _frame(state, "xbody", one.object)
+        own = _frame(state, one.place)
         return (own.X.r if one.kind == "subtreecom" else own.X.E.T @ own.v.linear).components()
     of_all = measured.center_of if one.kind == "subtreecom" else measured.center_velocity_of
     return of_all(parts).components()
 
 
-def _frame(state: _State, kind: str, name: str) -> FrameMotion:
-    """The frame of a site, body, shape or camera; that of a body of this kind is at its centre of mass."""
-    slot, X = _place(state.robot, kind, name)
+def _frame(state: _State, place: Place) -> FrameMotion:
+    """A frame in this state."""
+    if place.frame:
+        frame = state.robot.frames[place.frame]
+        slot, X = frame.slot, frame.placement
+    else:
+        body = state.robot.bodies[place.body]
+        slot, X = body.slot, place.offset @ body.placement
+        if place.is_center and body.inertia.mass != 0.0:
+            X = Transform(Transform.identity().E, body.inertia.h * (1.0 / body.inertia.mass)) @ X
     return FrameMotion(X @ state.view.X_0[slot], X @ state.velocities[slot], X @ state.accelerations[slot])
 
 
-def _place(robot: Model, kind: str, name: str) -> tuple[int, Transform]:
-    if kind in ("xbody", "body"):
-        body = robot.bodies[name]
-        if kind == "xbody" or body.inertia.mass == 0.0:
-            return body.slot, body.placement
-        center = Transform(Transform.identity().E, body.inertia.h * (1.0 / body.inertia.mass))
-        return body.slot, center @ body.placement
-    if kind == "geom":
-        for body in robot.bodies.values():
-            for shape in body.geometry:
-                if shape.name == name:
-                    return body.slot, shape.placement @ body.placement
-    held = robot.extras.sites if kind == "site" else robot.extras.cameras
-    frame = robot.frames[next((one.frame for one in held if one.name == name), name)]
-    return frame.slot, frame.placement
-
-
-def _count(robot: Model, choice: SensorChoice) -> int:
-    return sum(numbers_of(robot.extras.sensors[k]) for k in choice.numbers)
+def _count(choice: SensorChoice) -> int:
+    return sum(map(numbers_of, choice.specs))
 
 
 SENSORS = Definition(
     "sensors",
     (("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("ctrl", "nu"), ("act", "na")),
-    lambda model, options: (_count(model, options["names"]),),
+    lambda _, options: (_count(options["names"]),),
     _sensors,
     {"names": names_option},
     sizes={

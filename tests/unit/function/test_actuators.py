@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.model.extras import Actuator, Extras, Tendon, TendonSite
+from kinetree.model.extras import Actuator, BodySettings, Extras, Sensor, Tendon, TendonJoint, TendonSite
 
 PUSH = (10.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 UNIT, NOTHING = (1.0, *(0.0,) * 9), (0.0,) * 10
@@ -141,3 +142,19 @@ def test_a_servo_holds_a_target_in_rollouts() -> None:
     servo = kt.servo(robot, [400.0, 0.0], [40.0, 0.0])
     found = kt.rollout(robot, np.zeros((3, 2)), np.zeros(2), servo, 1e-3, steps=1500, arguments={"target": [0.4, 0.0]})
     np.testing.assert_allclose(found.states[:, -1, 0], 0.4, atol=0.02)
+
+
+def test_robots_that_differ_in_records_alone_have_kernels_of_their_own() -> None:
+    """Kernels are kept on disk by what they depend on, of which records of a file are no part by themselves."""
+    state = ([0.5, 0.2], [0.1, 0.3])
+    cords = [Tendon("cord", "fixed", (TendonJoint("slider", 1.0),), stiffness=(k, 0.0, 0.0)) for k in (10.0, 20.0)]
+    pulls = [kt.tendon_forces(cart(SERVO, tendons=(cord,)), *state) for cord in cords]
+    np.testing.assert_allclose(pulls, [[-5.0, 0.0], [-10.0, 0.0]])
+    weights = [cart(SERVO, bodies=(BodySettings("pole", gravity_compensation=x),)) for x in (0.5, 1.0)]
+    carried = [kt.gravity_compensation(robot, state[0]) for robot in weights]
+    np.testing.assert_allclose(2.0 * carried[0], carried[1])
+    assert carried[1].any()
+    forces = [kt.actuator_forces(cart(replace(SERVO, control_range=(-x, x))), *state, [9.0]).forces for x in (1.0, 2.0)]
+    assert forces[1] - forces[0] == pytest.approx(5.0)
+    kinds = [Sensor("s", kind, "joint", "hinge") for kind in ("jointpos", "jointvel")]
+    assert [float(kt.sensors(cart(SERVO, sensors=(one,)), *state)[0]) for one in kinds] == [0.2, 0.3]

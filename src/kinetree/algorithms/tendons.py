@@ -1,0 +1,45 @@
+"""Springs and dampers along tendons.
+
+    f = -k(x) x - d(|ℓ̇|) ℓ̇,    k(x) = k1 + k2 x + k3 x²,    d(s) = d1 + d2 s + d3 s²
+
+x is how far the length ℓ is outside the lengths at which the spring is slack.
+
+Source: MuJoCo documentation, "XML Reference", section on tendons; version 4.
+"""
+
+from __future__ import annotations
+
+from kinetree.expr import Scalar, absolute, maximum, minimum
+from kinetree.records import record
+
+__all__ = ["TendonLaw", "tendon_force"]
+
+Cubic = tuple[float, float, float]
+
+
+@record(frozen=True, slots=True)
+class TendonLaw:
+    """The spring and the damper of a tendon."""
+
+    stiffness: Cubic = (0.0, 0.0, 0.0)
+    slack: tuple[float, float] = (0.0, 0.0)
+    """The smallest and the largest length at which the spring exerts no force."""
+    damping: Cubic = (0.0, 0.0, 0.0)
+
+
+def tendon_force(law: TendonLaw, length: Scalar, velocity: Scalar) -> Scalar:
+    """The force along the length."""
+    force: Scalar = 0.0
+    if any(law.stiffness):
+        x = maximum(length - law.slack[1], 0.0) + minimum(length - law.slack[0], 0.0)
+        force = force - _cubic(law.stiffness, x) * x
+    if any(law.damping):
+        force = force - _cubic(law.damping, absolute(velocity)) * velocity
+    return force
+
+
+def _cubic(c: Cubic, x: Scalar) -> Scalar:
+    value: Scalar = c[0]
+    if c[1] or c[2]:
+        value = value + (c[1] + c[2] * x) * x
+    return value
