@@ -126,7 +126,8 @@ def reference_configuration(robot: Model) -> Array:
 def _inverse(robot: Model, M: Array) -> Array:
     for tendon in robot.extras.tendons:
         row = _moment(robot, tendon)
-        M = M + _armature(robot, tendon) * np.outer(row, row)
+        if np.count_nonzero(row) > 1:  # that of one joint is the joint's own
+            M = M + _armature(robot, tendon) * np.outer(row, row)
     try:
         L = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
