@@ -125,6 +125,13 @@ def simulate(
             help="Motors keep to their effort limits and drive no joint beyond its velocity limit.",
         ),
     ] = False,
+    contact: Annotated[
+        bool,
+        typer.Option(
+            "--contact",
+            help="Shapes touch each other and the world, joints end at their limits, and dry friction sticks.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -146,7 +153,7 @@ def simulate(
     """Simulate a robot under gravity, torques, joint friction and springs.
 
     Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
-    not enforced: joints swing through their stops.
+    enforced with --contact only.
 
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
@@ -193,7 +200,7 @@ def simulate(
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits,
+            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits, contact=contact,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -224,7 +231,13 @@ def _values(
 
 
 def _run(
-    robot: Model, choice: IntegratorChoice, quiet: bool, interruption: Interruption, **settings: object
+    robot: Model,
+    choice: IntegratorChoice,
+    quiet: bool,
+    interruption: Interruption,
+    *,
+    contact: bool,
+    **settings: object,
 ) -> Trajectory:
     from kinetree.errors import StiffFrictionError
 
@@ -239,8 +252,9 @@ def _run(
                 show(done, steps)
 
         interruption.keep()
-        if choice is not IntegratorChoice.auto:
-            return _warned(robot, integrator=choice.value, progress=progress, **settings)
+        if contact or choice is not IntegratorChoice.auto:
+            asked = None if choice is IntegratorChoice.auto else choice.value
+            return _warned(robot, integrator=asked, progress=progress, contact=contact, **settings)
         try:
             return _warned(robot, integrator="rk4", progress=progress, **settings)
         except StiffFrictionError as error:

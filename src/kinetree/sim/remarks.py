@@ -51,8 +51,11 @@ class _Limited(NamedTuple):
         return f"its {name} limit of {limit:g} {self.unit}"
 
 
-def remarks(robot: Model, motion: Trajectory, gravity: Array) -> list[str]:
-    """One sentence about each thing that a user will want to know; `gravity`: (…, 3)."""
+def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: bool) -> list[str]:
+    """One sentence about each thing that a user will want to know; `gravity`: (…, 3).
+
+    `stops_push`: whether joints end at their limits, which they exceed by a little then.
+    """
     through: list[str] = []
     said: list[str] = []
     for limited in _limited(robot, motion):
@@ -64,7 +67,7 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array) -> list[str]:
             said.append(_far(motion, limited, start, far))
         allowed = np.maximum(first, 0.0) + _THROUGH[limited.unit]
         outside = (limited.beyond(q) > allowed[..., None]) & ~far[..., None]
-        if outside.any():
+        if outside.any() and not stops_push:
             through.append(_through(motion, limited, q, outside))
     if len(through) > _MOST:
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
@@ -96,7 +99,7 @@ def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[n
     return (
         f"{motion.q_names[limited.column]!r}{where} went through its stop at t = {motion.time[row]:g} s: "
         f"{value:.4g} {limited.unit}, beyond {limited.limit(value)}, and as far as {own[farthest]:.4g} {limited.unit} "
-        f"at t = {motion.time[farthest]:g} s; position limits are not enforced"
+        f"at t = {motion.time[farthest]:g} s; position limits are not enforced without contact=True"
     )
 
 
@@ -119,5 +122,6 @@ def _falls(robot: Model, motion: Trajectory, gravity: Array) -> Iterator[str]:
             yield (
                 f"the base{where}, on {joint.name!r}, has fallen by {fallen[sample][row]:.4g} m at "
                 f"t = {motion.time[row]:g} s, and by {fallen[sample][most]:.4g} m at t = {motion.time[most]:g} s: "
-                "there is no ground; hold its feet with constraints, or load it with a fixed base"
+                "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, "
+                "or load it with a fixed base"
             )

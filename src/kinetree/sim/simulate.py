@@ -127,7 +127,7 @@ def simulate(
 
     `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
     "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
-    beyond its velocity limit. Position limits are not enforced: a joint swings through its stops, and a
+    beyond its velocity limit. Without `contact=True` a joint swings through its stops, and a
     `SimulationWarning` says which, when and how far. Another warns about a base that falls more than 10 m, and about a
     start far outside a joint's limits. See docs/drives.md. `parameters` are values that override some of the robot's
     parameters, as for `aba`. `progress(done, steps)` is called now and then.
@@ -224,7 +224,7 @@ def simulate(
         raise SimulationInterrupted(trajectory, steps) from stop
     if callable(tau) and not isinstance(tau, Program):
         _say_if_slow(time.perf_counter() - began)
-    for remark in remarks(robot, trajectory, setting.gravity):
+    for remark in remarks(robot, trajectory, setting.gravity, stops_push=soft is not None):
         warnings.warn(remark, SimulationWarning, stacklevel=2)
     return trajectory
 

@@ -547,3 +547,20 @@ def test_rounding_errors_are_not_told_as_energies(kinetree: Command) -> None:
     (lost,) = (line for line in result.out.splitlines() if "lost to friction" in line)
     assert lost.replace("│", " ").split()[-1] == "+0"
     assert re.search(r"e-[23]\d", result.out.partition("balance error")[0]) is None
+
+
+def test_with_contact_a_ball_comes_to_rest_on_the_ground(kinetree: Command, tmp_path: Path) -> None:
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        """<mujoco model="ball"><worldbody><geom type="plane" size="1 1 1"/>
+        <body pos="0 0 0.15"><freejoint name="free"/><geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    )
+    result = kinetree("simulate", str(path), "--contact", "--duration", "1.5")
+    assert result.code == 0
+    assert "warning" not in result.err
+    motion = load("ball")
+    assert motion.integrator == "semi_implicit_euler"
+    assert 0.098 < motion.q[-1, 2] < 0.1
+    assert np.abs(motion.v[-1]).max() < 1e-3
+    assert kinetree("simulate", str(path), "--duration", "0.3", "--quiet").code == 0
+    assert load("ball").q[-1, 2] < 0.0

@@ -45,7 +45,7 @@ def test_a_joint_through_its_stop_is_named_with_time_and_value() -> None:
     (sentence,) = said(slider(), v=[10.0, 50.0], duration=0.5, dt=0.01)
     assert sentence == (
         "'track' went through its stop at t = 0.21 s: 2.1 m, beyond its upper limit of 2 m, and as far as 5 m at "
-        "t = 0.5 s; position limits are not enforced"
+        "t = 0.5 s; position limits are not enforced without contact=True"
     )
     (sentence,) = said(slider(), v=[-10.0, 0.0], duration=0.5, dt=0.01)
     assert "-1.1 m, beyond its lower limit of -1 m, and as far as -5 m at t = 0.5 s" in sentence
@@ -90,8 +90,8 @@ def test_a_base_that_falls_is_named_with_time_and_depth() -> None:
     (sentence,) = said(stone, duration=2.1, dt=0.01)
     assert sentence == (
         f"the base, on 'free', has fallen by {9.81 / 2 * 1.43**2:.4g} m at t = 1.43 s, and by "
-        f"{9.81 / 2 * 2.1**2:.4g} m at t = 2.1 s: there is no ground; hold its feet with constraints, or load it with "
-        "a fixed base"
+        f"{9.81 / 2 * 2.1**2:.4g} m at t = 2.1 s: there is no ground; put it on one (robot.on_ground(), contact=True), "
+        "hold its feet with constraints, or load it with a fixed base"
     )
     assert said(stone, duration=1.0) == []
     assert said(stone, duration=2.1, dt=0.01, parameters={"gravity": np.zeros(3)}, v=[9.0] * 6) == []
