@@ -52,6 +52,11 @@ SETTINGS: dict[str, dict[str, str]] = {
     "elliptic": {"option": 'cone="elliptic" impratio="5"'},
     "direct": {"geom": 'solref="-4000 -80" solimp="0.8 0.97 0.01 0.4 3" margin="0.01" gap="0.004"'},
     "soft limits": {"joint": 'solreflimit="0.05 0.7" solimplimit="0.7 0.9 0.02 0.5 1" solreffriction="0.04 1"'},
+    "conveyors": {"geom": 'surfacevel="0.5 0.2 0.1 0 0 2"', "condim": "4"},
+    "rollers": {"geom": 'surfacevel="0.5 0.2 0.1 0.3 0 2"', "option": 'cone="elliptic"', "condim": "6"},
+    "sticky": {"geom": 'adhesion="3" margin="0.01"'},
+    "sticky cones": {"geom": 'adhesion="3" margin="0.01"', "option": 'cone="elliptic"'},
+    "sticky and smooth": {"geom": 'adhesion="3" margin="0.01"', "condim": "1"},
     "odd power": {"geom": 'solimp="0.5 0.95 0.02 0.3 1.7" margin="0.02"'},
 }
 
@@ -132,7 +137,7 @@ SMALL = """
       <body name="leg" pos="0.15 0 -0.03"><joint axis="0 1 0" range="-6 7" margin="0.02" damping="0.02"/>
         <geom type="capsule" fromto="0 0 0 0 0 -0.14" size="0.02" mass="0.5"/></body>
       <body name="tail" pos="-0.15 0 0"><joint axis="0 1 0" range="-9 9" {friction}/>
-        <geom type="sphere" pos="-0.2 0 -0.15" size="0.03" mass="0.3"/></body>
+        <geom type="sphere" pos="-0.2 0 -0.15" size="0.03" mass="0.3" adhesion="1"/></body>
     </body>
   </worldbody>
 </mujoco>"""

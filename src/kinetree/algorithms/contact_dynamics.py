@@ -34,6 +34,9 @@ def contact_dynamics(
     """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start."""
     M = crba(tree, q).sparse(coupled=[_moved(block) for block in blocks])
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
+    for block in blocks:
+        if not is_zero(block.pull):
+            left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
     return minimum_acceleration(M, left, blocks, guess, effort or Effort())
 
 

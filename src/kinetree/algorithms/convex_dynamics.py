@@ -40,6 +40,8 @@ class Block(NamedTuple):
     J: Sequence[Sequence[Scalar]]
     reference: Sequence[Scalar]
     cost: RowCost
+    pull: Scalar = 0.0
+    """A force against the first row, beside what the cost makes: adhesion."""
 
 
 @record(frozen=True, slots=True)
@@ -62,10 +64,10 @@ class Minimum(NamedTuple):
     iterations: Scalar
 
     def push(self, blocks: Sequence[Block]) -> list[Scalar]:
-        """Jᵀ f, in the order of v."""
+        """Jᵀ f, less what blocks pull, in the order of v."""
         total: list[Scalar] = [0.0] * len(self.acceleration)
-        for block, forces in zip(blocks, self.forces, strict=True):
-            for row, f in zip(block.J, forces, strict=True):
+        for block, (first, *others) in zip(blocks, self.forces, strict=True):
+            for row, f in zip(block.J, (first - block.pull, *others), strict=True):
                 total = [x + j * f for x, j in zip(total, row, strict=True)]
         return total
 

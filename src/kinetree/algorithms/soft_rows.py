@@ -143,8 +143,14 @@ def contact(
     margin: float,
     softness: Softness,
     friction: Friction | None,
+    adhesion: float = 0.0,
+    surface: Motion | None = None,
 ) -> Block:
-    """A contact between two bodies, pushing the second one along the normal; `friction` is None where there is none."""
+    """A contact between two bodies, pushing the second one along the normal; `friction` is None where there is none.
+
+    `adhesion` is the force that pulls them together, N. `surface` is how the second one's surface moves at the point
+    beside the first one's, as those of conveyor belts do: it counts across the normal, and twisting about it.
+    """
     n, t = point.normal, point.tangent
     axes = (n, t, n.cross(t))
     count = 1 + (len(friction.coefficients) if friction else 0)
@@ -155,15 +161,19 @@ def contact(
             columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
     J = _rows(sight, columns, count)
     rates = [_dot(row, sight.v) for row in J]
+    if surface is not None:
+        moves = [0.0, t.dot(surface.linear), axes[2].dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
+        rates = [rate + x for rate, x in zip(rates, moves[:count], strict=True)]
     drifts = [_dot(row, sight.drift) for row in J]
     r = point.distance - margin
     there = less(r, 0.0)
     d = softness.at(r)
     R = softness.regularisation(d)
     reference = [softness.acceleration(rates[0], d, r)]
+    pull = select(there, adhesion, 0.0)
     cost: RowCost
     if friction is None:
-        return Block(J, [reference[0] - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)))
+        return Block(J, [reference[0] + R * adhesion - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)), pull)
     across = friction.softness or softness
     reference += [-((across if friction.is_elliptic else softness).damping * rate) for rate in rates[1:]]
     reference = [a - drift for a, drift in zip(reference, drifts, strict=True)]
@@ -171,12 +181,14 @@ def contact(
     if friction.is_elliptic:
         R_1 = R * (1.0 / friction.ratio)
         D = [select(there, 1.0 / x, 0.0) for x in (R, *(R_1 * (mu[0] * mu[0] / (m * m)) for m in mu))]
+        reference[0] = reference[0] + R * adhesion
         cost = EllipticCone(D, mu, mu[0] * (1.0 / friction.ratio) ** 0.5)
     else:
         edge = replace(softness, inverse_inertia=softness.inverse_inertia * (1.0 + mu[0] * mu[0]))
         R_edge = edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)
+        reference[0] = reference[0] + R_edge * (adhesion / (2 * len(mu)))  # all edges have the same part of it
         cost = Pyramid(select(there, 1.0 / R_edge, 0.0), mu)
-    return Block(J, reference, cost)
+    return Block(J, reference, cost, pull)
 
 
 def _one_sided(sight: Sight, row: Sequence[Scalar], distance: Scalar, margin: float, softness: Softness) -> Block:

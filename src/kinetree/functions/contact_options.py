@@ -18,7 +18,7 @@ from kinetree.errors import OptionError
 from kinetree.expr import Scalar, is_zero
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
-from kinetree.spatial import Transform
+from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
 __all__ = [
@@ -137,7 +137,28 @@ def _touch(
         across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None
         coefficients = touch.friction[: touch.dimension - 1]
         friction = Friction(coefficients, all_of_it.is_elliptic, all_of_it.friction_ratio, across)
-    return [contact(sight, i, j, point, touch.margin, own, friction) for point in points]
+    moving = [(X, *motion) for X, motion in zip((X_1, X_2), _surface_motions(touch), strict=True)]
+    return [
+        contact(sight, i, j, point, touch.margin, own, friction, touch.adhesion, _surface(moving, point.position))
+        for point in points
+    ]
+
+
+def _surface_motions(touch: TouchSpec) -> list[tuple[Vec3, Vec3]]:
+    """The linear and the angular velocity of each shape's surface, in its own axes."""
+    six = [(*numbers, *([0.0] * (6 - len(numbers)))) for numbers in touch.surface_velocity]
+    return [(Vec3(*numbers[:3]), Vec3(*numbers[3:])) for numbers in six]
+
+
+def _surface(moving: Sequence[tuple[Transform, Vec3, Vec3]], p: Vec3) -> Motion | None:
+    """How the second shape's surface moves at a point beside the first one's, in the world's axes."""
+    if not any(any(x.components()) for _, *motion in moving for x in motion):
+        return None
+    at: list[Motion] = []
+    for X, linear, angular in moving:
+        turning = X.E.T @ angular
+        at.append(Motion(turning, X.E.T @ linear + turning.cross(p - X.r)))
+    return at[1] - at[0]
 
 
 def _placed(robot: Model, side: TouchingShape, sight: Sight) -> tuple[int, Transform]:
