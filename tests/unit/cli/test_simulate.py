@@ -481,7 +481,7 @@ def test_a_picture_that_cannot_be_written_does_not_take_the_numbers_along(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("double_pendulum", "--q", "1"), "1 numbers were given, but 'double_pendulum' has 2 coordinates here"),
+        (("double_pendulum", "--q", "1"), "1 number was given, but 'double_pendulum' has 2 coordinates here"),
         (("double_pendulum", "--q", "1,x"), "'x' is not a finite number"),
         (("double_pendulum", "--q", "1,1_0"), "'1_0' is not a finite number"),
         (("double_pendulum", "--v", "1,1e999"), "'1e999' is not a finite number"),
