@@ -25,13 +25,13 @@ from kinetree.algorithms.row_costs import Response, RowCost
 from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt
 from kinetree.records import record
 
+__all__ = ["Block", "Effort", "Minimum", "minimum_acceleration"]
+
 _FAR = 1e300
 """Larger than any step of a line search."""
 _EXACT = 1e-4
-"""What may be left of the slope at the end of a line search."""
+"""The part of the slope that may be left at the end of a line search."""
 _TINY = 1e-300
-
-__all__ = ["Block", "Effort", "Minimum", "minimum_acceleration"]
 
 
 class Block(NamedTuple):
@@ -54,7 +54,7 @@ class Effort:
 
 
 class Minimum(NamedTuple):
-    """What was found."""
+    """The minimum, and how it was found."""
 
     acceleration: list[Scalar]
     forces: list[list[Scalar]]
@@ -181,7 +181,7 @@ class _Problem:
         return found
 
     def numbers(self, point: _Point) -> list[Scalar]:
-        """What an iteration leaves to the next."""
+        """The numbers that an iteration leaves to the next."""
         M = self._M
         numbers = [*M.numbers(point.a), *M.numbers(point.rest), *M.numbers(point.gradient), point.error]
         numbers += [x for rows in point.x for x in rows]

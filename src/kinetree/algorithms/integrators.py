@@ -110,8 +110,7 @@ def stage_acceleration(
     if soft is not None:
         return pushed_stage(tree, integrator, q, v, tau, dt, soft, f_ext, passive, limits)[0]
     acting = driven(tree, q, v, tau, passive, limits)
-    if integrator.brakes_at_the_end:
-        tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    tree = _braked_at_the_end(tree, integrator, v, dt, passive)
     if rule is not None:
         nothing = [0.0] * sum(hold.size for hold in holds)
         found = constrained_dynamics(tree, holds, q, v, acting, f_ext and f_ext(q), nothing, rule)
@@ -134,10 +133,16 @@ def pushed_stage(
     """The acceleration of a stage with soft constraints, and what these push along the joints."""
     acting = driven(tree, q, v, tau, passive, limits)
     blocks = soft(tree, q, v, dt)
-    if integrator.brakes_at_the_end:
-        tree = braked(tree, v, dt, [name for name in passive if name in BRAKES])
+    tree = _braked_at_the_end(tree, integrator, v, dt, passive)
     found = contact_dynamics(tree, q, v, acting, blocks, f_ext and f_ext(q))
     return tree.split(found.acceleration, "nv"), tree.split(found.push(blocks), "forces")
+
+
+def _braked_at_the_end(tree: Tree, integrator: Integrator, v: Slots, dt: Scalar, passive: Collection[str]) -> Tree:
+    """The tree in which friction acts at the end of the step, for methods where it does."""
+    if not integrator.brakes_at_the_end:
+        return tree
+    return braked(tree, v, dt, [name for name in passive if name in BRAKES])
 
 
 def stage_powers(

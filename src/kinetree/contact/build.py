@@ -116,7 +116,6 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float) -> TouchS
         touch.friction,
         softness(touch.solref, touch.solimp, one.translation + other.translation, period),
         softness_across(touch.solref_friction),
-        one.rotation + other.rotation,
         touch.margin,
         touch.margin + touch.gap,
         touch.adhesion,

@@ -73,8 +73,6 @@ class TouchSpec:
     """With the inverse inertia of translations."""
     friction_reference: tuple[float, float]
     """The softness's reference in the rows across the normal, of elliptic cones; 0 0: as the normal's."""
-    turning_inverse_inertia: float
-    """Approximate inverse inertia of rotations, for torsion and rolling."""
     margin: float
     """The distance below which a contact acts."""
     selection: float
@@ -108,6 +106,11 @@ class SoftConstraints:
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
     unsupported: tuple[Unsupported, ...] = ()
     """What the file has besides; without it the robot moves another way."""
+
+    def __hash__(self) -> int:
+        """A quick one: calls look kernels up by it, and a robot has few of these."""
+        counts = (len(self.limits), len(self.frictions), len(self.couplings), len(self.touches))
+        return hash((counts, self.is_elliptic, self.friction_ratio))
 
     def __str__(self) -> str:
         cones = "elliptic cones" if self.is_elliptic else "pyramids"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from kinetree.expr import Recorder, Scalar
@@ -35,10 +36,9 @@ class SparseMatrix:
 
     def copy(self) -> SparseMatrix:
         """The same entries, to be factored apart from these."""
-        copy = SparseMatrix.__new__(SparseMatrix)
-        copy._rows = [list(row) for row in self._rows]
-        copy._elimination, copy._tree, copy._recorder = self._elimination, self._tree, self._recorder
-        return copy
+        other = copy(self)
+        other._rows = [list(row) for row in self._rows]
+        return other
 
     @property
     def outward(self) -> range:

@@ -276,12 +276,12 @@ class SampleWriter:
             self._emit(f"  {counter}_ended = phi {flags} [zeroinitializer, %{entry}], [{counter}_ends, %{latch}]")
             self._emit(f"  {counter}_open = phi i1 [true, %{entry}], [{counter}_goes, %{latch}]")
         compare = "ne" if isinstance(s.over, Walk) else "slt" if s.over.step > 0 else "sgt"
-        self._emit(f"  {counter}_left = icmp {compare} i64 {counter}, {stop}")
-        if s.until is None:
-            self._emit(f"  {counter}_more = and i1 {counter}_left, true")
-        else:
-            self._emit(f"  {counter}_more = and i1 {counter}_left, {counter}_open")
-        self._emit(f"  br i1 {counter}_more, label %{label}.body, label %{label}.end\n{label}.body:")
+        more = f"{counter}_more"
+        self._emit(f"  {more} = icmp {compare} i64 {counter}, {stop}")
+        if s.until is not None:
+            more = f"{counter}_open_more"
+            self._emit(f"  {more} = and i1 {counter}_more, {counter}_open")
+        self._emit(f"  br i1 {more}, label %{label}.body, label %{label}.end\n{label}.body:")
         outer = len(self._names)
         self._names.extend(carried)
         self._counters.append(counter)
