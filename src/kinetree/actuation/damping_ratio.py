@@ -20,7 +20,8 @@ from kinetree.actuation.spec import TransmissionSpec
 from kinetree.algorithms.transmissions import Reach, viewed
 from kinetree.errors import ModelError
 from kinetree.model import Model
-from kinetree.model.extras import Actuator, Tendon, TendonJoint
+from kinetree.model.extras import Actuator
+from kinetree.model.reference import reference_configuration, with_tendon_armature
 
 __all__ = ["servo_damping"]
 
@@ -29,16 +30,11 @@ def servo_damping(robot: Model, one: Actuator, transmission: TransmissionSpec) -
     """The damping of a servo by its ratio; None if it does not have a ratio."""
     if one.damping_ratio is None:
         return None
-    held = robot.extras.reference_configuration
-    q = robot.tree.split((robot.neutral() if held is None else held.q(robot)).tolist(), "nq")
+    q = robot.tree.split(reference_configuration(robot).tolist(), "nq")
     row = _row(robot, reach_of(viewed(robot.tree, q), robot, transmission))
     M = np.array(algorithms.crba(robot.tree, q).flat(), dtype=np.float64).reshape(robot.nv, robot.nv)
-    for tendon in robot.extras.tendons:
-        own = _of_tendon(robot, tendon)
-        if np.count_nonzero(own) > 1:  # that of one joint is the joint's own
-            M = M + _armature(robot, tendon) * np.outer(own, own)
     try:
-        ease = float(row @ np.linalg.solve(M, row))
+        ease = float(row @ np.linalg.solve(with_tendon_armature(robot, M), row))
     except np.linalg.LinAlgError:
         ease = math.inf
     if not ease > 0.0:
@@ -57,17 +53,3 @@ def _row(robot: Model, reach: Reach) -> NDArray[np.float64]:
     for slot, moment in reach.moment.items():
         J[slot] = [[x] for x in moment]
     return np.array(next(iter(J.in_rows())), dtype=np.float64)
-
-
-def _of_tendon(robot: Model, tendon: Tendon) -> NDArray[np.float64]:
-    moment: dict[int, list[float]] = {}
-    for part in tendon.path:
-        if isinstance(part, TendonJoint) and part.coefficient:
-            moment[robot.joints[part.joint].slot] = [part.coefficient]
-    return _row(robot, Reach(0.0, {slot: [*row] for slot, row in moment.items()}))
-
-
-def _armature(robot: Model, tendon: Tendon) -> float:
-    """Its own, and that of the actuators on it."""
-    acting = [one for one in robot.extras.actuators if one.transmission == "tendon" and one.target == tendon.name]
-    return tendon.armature + sum(one.armature * one.gear[0] ** 2 for one in acting)

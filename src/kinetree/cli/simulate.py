@@ -159,9 +159,9 @@ def simulate(
     is a PREFIX.npz or .png already.
     """
     from kinetree.cli.start import falling_pose, keyframe_state
+    from kinetree.model.reference import reference_configuration
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
-    from kinetree.sim.start import start_configuration
 
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
@@ -180,7 +180,7 @@ def simulate(
     elif is_random:
         start = robot.random(seed if seed is not None else 0)
     else:
-        start = falling_pose(robot) if is_chosen else start_configuration(robot)
+        start = falling_pose(robot) if is_chosen else reference_configuration(robot)
     q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
     v0 = _values("--v", v, robot, start_v)
     chosen = parse_passive(passive, robot)
@@ -210,7 +210,7 @@ def simulate(
     interruption.outcome = _progress(trajectory, steps)
     written, failure = _write(trajectory, prefix, interruption)
     if not quiet:
-        if is_chosen and (q0 != start_configuration(robot)).any():
+        if is_chosen and (q0 != reference_configuration(robot)).any():
             console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
         console.print(_table(trajectory, seconds))
         for path in written:

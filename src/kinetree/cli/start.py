@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 __all__ = ["falling_pose", "keyframe_state"]
 
 _AWAY = 0.3
-"""rad, m: how far each coordinate is from that of `start_configuration`."""
+"""rad, m: how far each coordinate is from that of `reference_configuration`."""
 _PART = 0.1
 """The part of the room between its limits that this may take, and that is kept from each limit."""
 
 
 def falling_pose(robot: Model) -> NDArray[np.float64]:
-    """A configuration near that of `start_configuration` and within the limits, in which gravity moves the joints.
+    """A configuration near that of `reference_configuration` and within the limits, in which gravity moves the joints.
 
     At that one arms and poles often stand upright, in balance. What floats falls anyway, and begins there with all its
     joints, as do quaternions.
     """
-    from kinetree.sim.start import start_configuration
+    from kinetree.model.reference import reference_configuration
 
-    q = start_configuration(robot)
+    q = reference_configuration(robot)
     if robot.floating_base:
         return q
     room = np.where(np.isfinite(robot.upper - robot.lower), robot.upper - robot.lower, np.inf)

@@ -22,10 +22,10 @@ from kinetree.errors import ModelError, listed
 from kinetree.joints import FloatingBase, Free, JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Body, Model
-from kinetree.model.extras import Tendon, TendonJoint
+from kinetree.model.reference import reference_configuration, with_tendon_armature
 from kinetree.spatial import Motion, Transform, Vec3
 
-__all__ = ["BodyWeight", "InverseWeights", "reference_configuration"]
+__all__ = ["BodyWeight", "InverseWeights"]
 
 Array = NDArray[np.float64]
 
@@ -117,19 +117,9 @@ class InverseWeights:
         return BodyWeight(float(diagonal[:3].mean()), float(diagonal[3:].mean()))
 
 
-def reference_configuration(robot: Model) -> Array:
-    """The configuration (nq,) in which the robot's file places its bodies; the neutral one if it has none."""
-    held = robot.extras.reference_configuration
-    return robot.neutral() if held is None else held.q(robot)
-
-
 def _inverse(robot: Model, M: Array) -> Array:
-    for tendon in robot.extras.tendons:
-        row = _moment(robot, tendon)
-        if np.count_nonzero(row) > 1:  # that of one joint is the joint's own
-            M = M + _armature(robot, tendon) * np.outer(row, row)
     try:
-        L = np.linalg.cholesky(M)
+        L = np.linalg.cholesky(with_tendon_armature(robot, M))
     except np.linalg.LinAlgError:
         massless = (
             f": joint {listed(robot.singular_joints)} moves nothing with inertia" if robot.singular_joints else ""
@@ -140,21 +130,6 @@ def _inverse(robot: Model, M: Array) -> Array:
         ) from None
     half = np.linalg.solve(L, np.eye(len(M)))
     return np.asarray(half.T @ half)
-
-
-def _armature(robot: Model, tendon: Tendon) -> float:
-    """Its own, and that of the actuators on it."""
-    acting = [one for one in robot.extras.actuators if one.transmission == "tendon" and one.target == tendon.name]
-    return tendon.armature + sum(one.armature * one.gear[0] ** 2 for one in acting)
-
-
-def _moment(robot: Model, tendon: Tendon) -> Array:
-    """How the length of a tendon made of joints changes with v; zeros for other tendons."""
-    row = np.zeros(robot.nv)
-    for part in tendon.path:
-        if isinstance(part, TendonJoint):
-            row[robot.joints[part.joint].v_slice] += part.coefficient
-    return row
 
 
 def _alike(kind: JointKind) -> tuple[slice, ...]:

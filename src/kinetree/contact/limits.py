@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from kinetree.contact.inverse_weights import InverseWeights, reference_configuration
+from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.mixing import softness
 from kinetree.contact.spec import CouplingSpec, FrictionSpec, LimitSpec, Unsupported
 from kinetree.joints import Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Joint, Model
 from kinetree.model.extras import JointSettings
+from kinetree.model.reference import reference_configuration
 
 __all__ = ["couplings", "frictions", "limits"]
 

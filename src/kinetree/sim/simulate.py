@@ -21,6 +21,7 @@ from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces, ForceKey
+from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
 from kinetree.sim.accelerations import accelerations
 from kinetree.sim.controlled import ProgramMotion, program_inputs
@@ -29,7 +30,6 @@ from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.motion import Held, Motion, Sampled, Setting, Staged
 from kinetree.sim.record import Record
 from kinetree.sim.remarks import remarks
-from kinetree.sim.start import start_configuration
 from kinetree.sim.stiffness import Stiffness, most_parts
 from kinetree.sim.torques import (
     Controller,
@@ -176,7 +176,7 @@ def simulate(
         for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
             if value is not None:
                 raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
-    q = start_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
+    q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
     robot.check_configuration(q)
     v = np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
