@@ -9,9 +9,9 @@ from pathlib import Path
 
 import kinetree as kt
 
-__all__ = ["ROBOTS", "Robot"]
+__all__ = ["FOLDER", "ROBOTS", "Robot"]
 
-_ROOT = Path(sysconfig.get_path("purelib")) / "cmeel.prefix/share/example-robot-data/robots"
+FOLDER = Path(sysconfig.get_path("purelib")) / "cmeel.prefix/share/example-robot-data/robots"
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Robot:
 
     @property
     def path(self) -> str:
-        path = _ROOT / self.file
+        path = FOLDER / self.file
         if not path.exists():
             raise SystemExit(f"{path} is missing: pip install 'kinetree[bench]'")
         return str(path)

@@ -17,19 +17,20 @@ documentation, "Computation"; for Newton's method with line searches, Boyd and V
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest, ltdl_solve
 from kinetree.algorithms.row_costs import Response, RowCost
-from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt
+from kinetree.expr import Scalar, absolute, is_zero, less, less_equal, maximum, repeat, select, slopes_of, sqrt, unless
 from kinetree.records import record
 
 __all__ = ["Block", "Effort", "Minimum", "minimum_acceleration"]
 
 _FAR = 1e300
 """Larger than any step of a line search."""
-_EXACT = 1e-4
+_EXACT = 0.1
 """The part of the slope that may be left at the end of a line search."""
 _TINY = 1e-300
 
@@ -42,6 +43,8 @@ class Block(NamedTuple):
     cost: RowCost
     pull: Scalar = 0.0
     """A force against the first row, beside what the cost makes: adhesion."""
+    idle: Scalar = 0.0
+    """1.0 where J and the curvature are zero everywhere, as of a contact that is open: it can be left out there."""
 
 
 @record(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def minimum_acceleration(
     begun = problem.numbers(start)
     if guess is not None:
         other = problem.at(M.column(guess))
-        better = less(other.cost, start.cost)
+        better = less(problem.cost(other), problem.cost(start))
         begun = [select(better, b, a) for a, b in zip(begun, problem.numbers(other), strict=True)]
 
     def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
@@ -100,6 +103,10 @@ def minimum_acceleration(
     return Minimum(M.as_in_v(M.numbers(a)), forces, slopes_of(end.error, 0.0), slopes_of(count, 0.0))
 
 
+_Row = Sequence[tuple[int, Scalar]]
+"""The entries of a row of J that are not always zero, with their places in elimination order."""
+
+
 class _Point(NamedTuple):
     """An acceleration in elimination order, and what follows from it."""
 
@@ -110,7 +117,6 @@ class _Point(NamedTuple):
     """J a - a_ref, per block."""
     gradient: Any
     weights: list[list[list[Scalar]]]
-    cost: Scalar
     error: Scalar
 
 
@@ -136,17 +142,26 @@ class _Problem:
         rest = M.times(a)
         for k in M.outward:
             rest[k] = rest[k] - self._tau[k]
-        point = self._with_response(a, rest, self.away(a))
+        return self._with_response(a, rest, self.away(a))
+
+    def cost(self, point: _Point) -> Scalar:
+        """The function's value."""
         away: Scalar = 0.0
-        for k in M.outward:
-            away = away + (a[k] - self.smooth[k]) * rest[k]
-        return point._replace(cost=point.cost + 0.5 * away)
+        for k in self._M.outward:
+            away = away + (point.a[k] - self.smooth[k]) * point.rest[k]
+        total: Scalar = 0.5 * away
+        for response in self.responses(point.x):
+            total = total + response.cost
+        return total
 
     def moved(self, point: _Point, evaluations: int) -> _Point:
         """The point after a step of Newton's method with a line search."""
         p = self._direction(point)
         Mp = self._M.times(p)
-        along = [[_dot(row, p) for row in rows] for rows in self._rows]
+        along = [
+            unless(block.idle, [0.0] * len(rows), lambda _, rows=rows: [_dot(row, p) for row in rows])
+            for block, rows in zip(self._blocks, self._rows, strict=True)
+        ]
         alpha = self._line_search(point, p, Mp, along, evaluations)
         a, rest = self._M.zeros(), self._M.zeros()
         for k in self._M.outward:
@@ -185,38 +200,53 @@ class _Problem:
         M = self._M
         numbers = [*M.numbers(point.a), *M.numbers(point.rest), *M.numbers(point.gradient), point.error]
         numbers += [x for rows in point.x for x in rows]
-        return numbers + [w for weight in point.weights for row in weight for w in row]
+        for block, weight in zip(self._blocks, point.weights, strict=True):
+            numbers += [weight[r][s] for r, s in block.cost.pattern]
+        return numbers
 
     def restored(self, numbers: Sequence[Scalar]) -> _Point:
-        """The inverse of `numbers`; the cost is not among them."""
+        """The inverse of `numbers`."""
         M, given = self._M, iter(numbers)
         a, rest, gradient = (M.vector_of([next(given) for _ in M.outward]) for _ in range(3))
         error = next(given)
         x = [[next(given) for _ in block.J] for block in self._blocks]
-        weights = [[[next(given) for _ in range(k + 1)] for k in range(len(block.J))] for block in self._blocks]
-        return _Point(a, rest, x, gradient, weights, 0.0, error)
+        return _Point(a, rest, x, gradient, [_triangle(block, given) for block in self._blocks], error)
 
     def _with_response(self, a: Any, rest: Any, x: list[list[Scalar]]) -> _Point:
         """The gradient g = M a - τ - Jᵀ f and its size, from M a - τ and J a - a_ref."""
         M = self._M
-        responses = self.responses(x)
         gradient = M.zeros()
         for k in M.outward:
             gradient[k] = rest[k]
-        cost: Scalar = 0.0
-        for rows, response in zip(self._rows, responses, strict=True):
-            cost = cost + response.cost
+        weights = [
+            self._respond(block, rows, x_b, gradient)
+            for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True)
+        ]
+        return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient))
+
+    def _respond(self, block: Block, rows: Sequence[_Row], x: Sequence[Scalar], gradient: Any) -> list[list[Scalar]]:
+        """Take a block's Jᵀ f from the gradient; return its curvature."""
+        places = sorted({k for row in rows for k, _ in row})
+        pattern = block.cost.pattern
+
+        def step(state: Sequence[Scalar]) -> list[Scalar]:
+            response = block.cost.at(x)
+            left = dict(zip(places, state, strict=False))
             for row, f in zip(rows, response.force, strict=True):
                 for k, j in row:
-                    gradient[k] = gradient[k] - j * f
-        weights = [[list(row) for row in response.weight] for response in responses]
-        return _Point(a, rest, x, gradient, weights, cost, self._error(a, rest, gradient))
+                    left[k] = left[k] - j * f
+            return [*left.values(), *(response.weight[r][s] for r, s in pattern)]
+
+        found = iter(unless(block.idle, [*(gradient[k] for k in places), *([0.0] * len(pattern))], step))
+        for k in places:
+            gradient[k] = next(found)
+        return _triangle(block, found)
 
     def _direction(self, point: _Point) -> Any:
         """p = -H⁻¹ g."""
         H = self._M.copy()
-        for rows, weight in zip(self._rows, point.weights, strict=True):
-            _add_square(H, rows, weight)
+        for block, rows, weight in zip(self._blocks, self._rows, point.weights, strict=True):
+            _add_square(H, rows, weight, block.idle)
         ltdl(H)
         p = H.zeros()
         for k in H.outward:
@@ -232,13 +262,10 @@ class _Problem:
         first = self._dot(p, point.gradient)
 
         def at(alpha: Scalar) -> tuple[Scalar, Scalar]:
-            down, bend = slope + alpha * curvature, curvature
+            found = [slope + alpha * curvature, curvature]
             for block, x, d in zip(self._blocks, point.x, along, strict=True):
-                response = block.cost.at(_along(x, alpha, d))
-                for f, d_k in zip(response.force, d, strict=True):
-                    down = down - f * d_k
-                bend = bend + _square(response.weight, d)
-            return down, bend
+                found = list(unless(block.idle, found, partial(_with_slope, block.cost, _along(x, alpha, d), d)))
+            return found[0], found[1]
 
         def step(state: Sequence[Scalar]) -> tuple[Sequence[Scalar], Scalar]:
             alpha, low, high = state
@@ -285,6 +312,14 @@ def _entries(M: Any, row: Sequence[Scalar]) -> list[tuple[int, Scalar]]:
     return [(k, column[k]) for k in M.outward if not is_zero(column[k])]
 
 
+def _triangle(block: Block, numbers: Iterator[Scalar]) -> list[list[Scalar]]:
+    """A block's curvature, whose entries are the next numbers where its pattern has any."""
+    weight: list[list[Scalar]] = [[0.0] * (k + 1) for k in range(len(block.J))]
+    for r, s in block.cost.pattern:
+        weight[r][s] = next(numbers)
+    return weight
+
+
 def _dot(row: Sequence[tuple[int, Scalar]], x: Any) -> Scalar:
     total: Scalar = 0.0
     for k, j in row:
@@ -307,19 +342,35 @@ def _square(weight: Sequence[Sequence[Scalar]], d: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def _add_square(H: Any, rows: Sequence[Sequence[tuple[int, Scalar]]], weight: Sequence[Sequence[Scalar]]) -> None:
+def _with_slope(cost: RowCost, x: Sequence[Scalar], d: Sequence[Scalar], sums: Sequence[Scalar]) -> list[Scalar]:
+    """The slope and the curvature along d, with those of a cost at x."""
+    response = cost.at(x)
+    down, bend = sums
+    for f, d_k in zip(response.force, d, strict=True):
+        down = down - f * d_k
+    return [down, bend + _square(response.weight, d)]
+
+
+def _add_square(H: Any, rows: Sequence[_Row], weight: Sequence[Sequence[Scalar]], idle: Scalar) -> None:
     """H += Jᵀ W J."""
     W = [[weight[max(r, s)][min(r, s)] for s in range(len(rows))] for r in range(len(rows))]
-    places = sorted({k for row in rows for k, _ in row})
+    columns = sorted({k for row in rows for k, _ in row})
     J = [dict(row) for row in rows]
-    for i in places:
-        WJ: list[Scalar] = []
-        for w in W:
-            total: Scalar = 0.0
-            for w_s, row in zip(w, J, strict=True):
-                total = total + w_s * row.get(i, 0.0)
-            WJ.append(total)
-        for k in places:
-            if k >= i:
+    places = [(k, i) for i in columns for k in columns if k >= i]
+
+    def step(entries: Sequence[Scalar]) -> list[Scalar]:
+        found = dict(zip(places, entries, strict=True))
+        for i in columns:
+            WJ: list[Scalar] = []
+            for w in W:
+                total: Scalar = 0.0
+                for w_s, row in zip(w, J, strict=True):
+                    total = total + w_s * row.get(i, 0.0)
+                WJ.append(total)
+            for k in columns[columns.index(i) :]:
                 for row, x in zip(J, WJ, strict=True):
-                    H[k, i] = H[k, i] + row.get(k, 0.0) * x
+                    found[k, i] = found[k, i] + row.get(k, 0.0) * x
+        return [found[place] for place in places]
+
+    for (k, i), entry in zip(places, unless(idle, [H[place] for place in places], step), strict=True):
+        H[k, i] = entry

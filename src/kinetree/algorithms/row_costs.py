@@ -44,6 +44,11 @@ class RowCost(Protocol):
         """The number of rows."""
         ...
 
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        """The entries of the curvature's lower triangle that may differ from zero."""
+        ...
+
     def at(self, x: Sequence[Scalar]) -> Response:
         """Cost, force and curvature at x."""
         ...
@@ -58,6 +63,10 @@ class Equality:
     @property
     def size(self) -> int:
         return len(self.D)
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        return [(k, k) for k in range(self.size)]
 
     def at(self, x: Sequence[Scalar]) -> Response:
         force = [-(d * x_k) for d, x_k in zip(self.D, x, strict=True)]
@@ -77,6 +86,10 @@ class OneSided:
     def size(self) -> int:
         return 1
 
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        return [(0, 0)]
+
     def at(self, x: Sequence[Scalar]) -> Response:
         d = select(less(x[0], 0.0), self.D, 0.0)
         force = -(d * x[0])
@@ -93,6 +106,10 @@ class DryFriction:
     @property
     def size(self) -> int:
         return 1
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        return [(0, 0)]
 
     def at(self, x: Sequence[Scalar]) -> Response:
         f = self.D * x[0]
@@ -116,6 +133,10 @@ class Pyramid:
     @property
     def size(self) -> int:
         return 1 + len(self.friction)
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        return [(0, 0), *((k, j) for k in range(1, self.size) for j in (0, k))]
 
     def at(self, x: Sequence[Scalar]) -> Response:
         normal, *across = x
@@ -150,6 +171,10 @@ class EllipticCone:
     @property
     def size(self) -> int:
         return len(self.D)
+
+    @property
+    def pattern(self) -> Sequence[tuple[int, int]]:
+        return [(k, j) for k in range(self.size) for j in range(k + 1)]
 
     def at(self, x: Sequence[Scalar]) -> Response:
         mu, scale = self.slope, [self.slope, *self.friction]

@@ -159,21 +159,21 @@ def contact(
     for body, sign in ((first, -1.0), (second, 1.0)):
         for j, _ in sight.tree.toward_tip(meeting, body):
             columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
-    J = _rows(sight, columns, count)
+    r = point.distance - margin
+    there = less(r, 0.0)
+    J = [[select(there, j, 0.0) for j in row] for row in _rows(sight, columns, count)]
     rates = [_dot(row, sight.v) for row in J]
     if surface is not None:
         moves = [0.0, t.dot(surface.linear), axes[2].dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
         rates = [rate + x for rate, x in zip(rates, moves[:count], strict=True)]
     drifts = [_dot(row, sight.drift) for row in J]
-    r = point.distance - margin
-    there = less(r, 0.0)
     d = softness.at(r)
     R = softness.regularisation(d)
     reference = [softness.acceleration(rates[0], d, r)]
-    pull = select(there, adhesion, 0.0)
+    pull, idle = select(there, adhesion, 0.0), 1.0 - there
     cost: RowCost
     if friction is None:
-        return Block(J, [reference[0] + R * adhesion - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)), pull)
+        return Block(J, [reference[0] + R * adhesion - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)), pull, idle)
     across = friction.softness or softness
     reference += [-((across if friction.is_elliptic else softness).damping * rate) for rate in rates[1:]]
     reference = [a - drift for a, drift in zip(reference, drifts, strict=True)]
@@ -188,7 +188,7 @@ def contact(
         R_edge = edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)
         reference[0] = reference[0] + R_edge * (adhesion / (2 * len(mu)))  # all edges have the same part of it
         cost = Pyramid(select(there, 1.0 / R_edge, 0.0), mu)
-    return Block(J, reference, cost, pull)
+    return Block(J, reference, cost, pull, idle)
 
 
 def _one_sided(sight: Sight, row: Sequence[Scalar], distance: Scalar, margin: float, softness: Softness) -> Block:

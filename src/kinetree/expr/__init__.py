@@ -43,7 +43,7 @@ from kinetree.expr.program import (
     Walk,
 )
 from kinetree.expr.recording import Memory, Recorder
-from kinetree.expr.repeat import repeat
+from kinetree.expr.repeat import repeat, unless
 from kinetree.expr.replay import replay
 from kinetree.expr.slopes import without_slopes
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
@@ -104,5 +104,6 @@ __all__ = [
     "tanh",
     "trace",
     "trace_memory",
+    "unless",
     "without_slopes",
 ]

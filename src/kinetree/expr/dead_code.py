@@ -58,8 +58,8 @@ class _Alive:
                 carried = self._carried(line)
                 self._use(line.carried[k] for k in carried)
                 self._use(line.next[k] for k in carried)
-                if carried and line.until is not None:
-                    self._use((line.until,))
+                if carried:
+                    self._use(a for a in (line.until, line.unless) if a is not None)
                 self._block(line.body)
             else:
                 self._line(line)
@@ -94,7 +94,8 @@ class _Alive:
                         tuple(values[k] for k in carried)
                         for values in (line.entry, line.carried, line.next, line.defines)
                     )
-                    kept.append(LoopLine(line.over, entry, before, body, after, defines, line.until))  # type: ignore[arg-type]
+                    loop = replace(line, entry=entry, carried=before, body=body, next=after, defines=defines)
+                    kept.append(loop)
             elif isinstance(line.statement, Store):
                 if line.statement.array in self._arrays:
                     kept.append(line)

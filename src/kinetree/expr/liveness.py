@@ -83,7 +83,7 @@ class Needs:
                 return None
             if effect.ends:
                 outside = self._block(effect.graph, effect.ends)
-            return [*outside, *(a for a in effect.carried if isinstance(a, Symbol))]
+            return [*outside, *(a for a in effect.given if isinstance(a, Symbol))]
         outside = [s for graph in effect.graphs for s in self._block(graph, ())]
         return outside if any(self._does_something(graph) for graph in effect.graphs) else None
 
@@ -95,5 +95,5 @@ class Needs:
         if isinstance(effect, LoopEffect):
             yield from self._block(effect.graph, effect.ends)
         assert isinstance(effect, LoopEffect | CallEffect)
-        values = effect.carried if isinstance(effect, LoopEffect) else effect.args
+        values = effect.given if isinstance(effect, LoopEffect) else effect.args
         yield from (a for a in values if isinstance(a, Symbol))

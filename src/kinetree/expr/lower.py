@@ -141,7 +141,8 @@ class _Emitter:
             following = tuple(block.emit.argument(x) for x in effect.next)
             carried = tuple(map(self.argument, effect.carried))
             until = None if effect.until is None else block.emit.argument(effect.until)
-            self.statements.append(Loop(effect.over, block.body, carried, following, until))
+            unless = None if effect.unless is None else self.argument(effect.unless)
+            self.statements.append(Loop(effect.over, block.body, carried, following, until, unless))
             for s in effect.results:
                 self._number(s, 0)
 

@@ -52,6 +52,12 @@ class LoopLine:
     next: tuple[Argument, ...]
     defines: tuple[int, ...]
     until: Argument | None = None
+    unless: Argument | None = None
+
+    @property
+    def given(self) -> tuple[Argument, ...]:
+        """What the loop takes from outside."""
+        return self.carried if self.unless is None else (*self.carried, self.unless)
 
     @property
     def ends(self) -> tuple[Argument, ...]:
@@ -137,7 +143,8 @@ def moved(
             over, carried = rounds(line.over), tuple(map(argument, line.carried))
             body = [move(inner) for inner in line.body]
             following, until = tuple(map(argument, line.next)), None if line.until is None else argument(line.until)
-            return LoopLine(over, names(line.entry), carried, body, following, names(line.defines), until)
+            unless = None if line.unless is None else argument(line.unless)
+            return LoopLine(over, names(line.entry), carried, body, following, names(line.defines), until, unless)
         s = line.statement
         if isinstance(s, Load):
             return Line(Load(*place(s.array, index(s.at))), names(line.defines))
@@ -169,7 +176,8 @@ def named(program: Program) -> NamedProgram:
                 body, inside = lines_of(s.body, [*seen, *entry])
                 following = tuple(a if isinstance(a, float) else inside[a] for a in s.next)
                 until = inside[s.until] if isinstance(s.until, int) else s.until
-                lines.append(LoopLine(s.over, entry, carried, body, following, names(s.defines), until))
+                unless = None if s.unless is None else name(s.unless)
+                lines.append(LoopLine(s.over, entry, carried, body, following, names(s.defines), until, unless))
             elif isinstance(s, Switch):
                 lines.append(SwitchLine(s.on, tuple(lines_of(case, seen)[0] for case in s.cases)))
             else:
@@ -199,9 +207,10 @@ def numbered(program: NamedProgram) -> Program:
         for line in lines:
             if isinstance(line, LoopLine):
                 carried = tuple(map(number, line.carried))
+                unless = None if line.unless is None else number(line.unless)
                 body = block_of(line.body, define(line.entry, first))
                 until = None if line.until is None else number(line.until)
-                statements.append(Loop(line.over, body, carried, tuple(map(number, line.next)), until))
+                statements.append(Loop(line.over, body, carried, tuple(map(number, line.next)), until, unless))
             elif isinstance(line, SwitchLine):
                 statements.append(Switch(line.on, tuple(block_of(case, first) for case in line.cases)))
             else:

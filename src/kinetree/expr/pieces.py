@@ -99,7 +99,7 @@ def _is_plain(line: Line | LoopLine | SwitchLine) -> bool:
 def _used(line: Line | LoopLine | SwitchLine) -> Iterator[Argument]:
     """The values that a line uses, those of its bodies included."""
     if isinstance(line, LoopLine):
-        yield from line.carried
+        yield from line.given
         yield from line.ends
         for inner in line.body:
             yield from _used(inner)

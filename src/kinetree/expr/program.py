@@ -189,6 +189,9 @@ class Loop:
     until: Argument | None = None
     """A value inside the body: the iteration in which it is not zero is the last one of this sample. Such a body stores
     nothing, so that a backend may go on with samples that have ended, and drop what they carry."""
+    unless: Argument | None = None
+    """A value from outside the body: where it is not zero, the body changes nothing of what is carried, so a backend
+    may leave it out. Such a body stores nothing, and has one iteration."""
 
     @property
     def defines(self) -> int:
@@ -325,7 +328,8 @@ def _write(block: Block, first: int, indent: str, program: Program, lines: list[
                 _write(case, number, indent + "  ", program, lines)
         else:
             carried = "".join(f", %{number + k} = {value(a)}" for k, a in enumerate(s.carried))
-            lines.append(f"{indent}for {_rounds(s.over)}{carried}:")
+            unless = "" if s.unless is None else f" unless {value(s.unless)}"
+            lines.append(f"{indent}for {_rounds(s.over)}{unless}{carried}:")
             _write(s.body, number + s.defines, indent + "  ", program, lines)
             if s.next:
                 lines.append(f"{indent}  next {', '.join(map(value, s.next))}")

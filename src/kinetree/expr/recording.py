@@ -38,6 +38,12 @@ class LoopEffect:
     next: tuple[Scalar, ...]
     results: tuple[Symbol, ...]
     until: Scalar | None = None
+    unless: Scalar | None = None
+
+    @property
+    def given(self) -> tuple[Scalar, ...]:
+        """What the loop takes from outside."""
+        return self.carried if self.unless is None else (*self.carried, self.unless)
 
     @property
     def ends(self) -> tuple[Scalar, ...]:
@@ -203,11 +209,19 @@ class Recorder:
         """Record a loop of at most `count` iterations; `step(values)` gives the next values, and whether to end."""
         return self._fold(Range(Index(0), Index(count)), state, lambda _, values: step(values))
 
+    def unless(
+        self, idle: Scalar, state: Sequence[Scalar], step: Callable[[list[Symbol]], Sequence[Scalar]]
+    ) -> list[Symbol]:
+        """Record a step that changes nothing where `idle` is not zero, so that it may be left out."""
+        once = Range(Index(0), Index(1))
+        return self._fold(once, state, lambda _, values: (step(values), None), self.checked(idle))
+
     def _fold(
         self,
         over: Range | Walk,
         state: Sequence[Scalar],
         step: Callable[[Index, list[Symbol]], tuple[Sequence[Scalar], Scalar | None]],
+        unless: Scalar | None = None,
     ) -> list[Symbol]:
         outer, start = self.graph, tuple(map(self.checked, state))
         over = self._checked_rounds(over)
@@ -219,7 +233,7 @@ class Recorder:
         if len(following) != len(inside):
             raise ValueError(f"{len(inside)} values are carried, but the step returned {len(following)}")
         results = tuple(outer.new("result") for _ in start)
-        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results, until))
+        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results, until, unless))
         return list(results)
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A loop that ends early, on numbers of any kind."""
+"""Loops that end early, and steps that may be left out, on numbers of any kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from kinetree.expr.symbol import Scalar, Symbol
 
-__all__ = ["repeat"]
+__all__ = ["repeat", "unless"]
 
 
 def repeat(
@@ -32,6 +32,23 @@ def repeat(
         if ends != 0.0:
             break
     return state
+
+
+def unless(idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> Sequence[Scalar]:
+    """`step(state)`, which must be the state itself where `idle` is not zero, so that the step may be left out there.
+
+    On floats it is left out; a compiled program leaves it out where all samples that it computes together are idle.
+
+    >>> unless(1.0, [3.0], lambda x: [x[0] + 0.0 * x[0]])
+    [3.0]
+    """
+    if not isinstance(idle, Symbol):
+        return state if idle != 0.0 else step(state)
+    recorder: Any = idle.graph.recorder
+    if recorder is None:
+        return step(state)
+    found: Sequence[Scalar] = recorder.unless(idle, state, step)
+    return found
 
 
 def _recorded(

@@ -59,7 +59,8 @@ class _Without:
                 body = self._lines(line.body, values)
                 following = tuple(_new(a, values) for a in line.next)
                 until = None if line.until is None else _new(line.until, values)
-                kept.append(replace(line, carried=carried, body=body, next=following, until=until))
+                unless = None if line.unless is None else _new(line.unless, values)
+                kept.append(replace(line, carried=carried, body=body, next=following, until=until, unless=unless))
             elif isinstance(line.statement, Instruction) and line.statement.op in _MARKS:
                 values[line.defines[0]] = _new(line.statement.args[0], values)
             else:

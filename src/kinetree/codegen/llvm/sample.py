@@ -260,7 +260,31 @@ class SampleWriter:
             self._emit(f"  {name} = load {self._V}, ptr {pointer}, align {self._width}")
         self._names.append(name)
 
+    def _unless(self, s: Loop, idle: Argument) -> None:
+        """A body that runs once, unless it would change nothing in any lane."""
+        before = [self._value(a) for a in s.carried]
+        label, lanes, V = self._new("U")[1:], self._lanes, self._V
+        carried, flags = [self._new("v") for _ in s.carried], f"<{lanes} x i1>"
+        self._emit(f"  %{label}_idle = fcmp une {V} {self._value(idle)}, zeroinitializer")
+        self._emit(f"  %{label}_all = call i1 @llvm.vector.reduce.and.v{lanes}i1({flags} %{label}_idle)")
+        self._emit(f"  br label %{label}.entry\n{label}.entry:")
+        self._emit(f"  br i1 %{label}_all, label %{label}.end, label %{label}.body\n{label}.body:")
+        outer = len(self._names)
+        self._names.extend(before)
+        self._counters.append("0")
+        self._block(s.body)
+        after = [self._value(a) for a in s.next]
+        self._counters.pop()
+        self._emit(f"  br label %{label}.latch\n{label}.latch:\n  br label %{label}.end\n{label}.end:")
+        for name, old, new in zip(carried, before, after, strict=True):
+            self._emit(f"  {name} = phi {V} [{old}, %{label}.entry], [{new}, %{label}.latch]")
+        del self._names[outer:]
+        self._names.extend(carried)
+
     def _loop(self, s: Loop) -> None:
+        if s.unless is not None:
+            self._unless(s, s.unless)
+            return
         start = self._index(s.over.start)
         stop = self._index(s.over.stop) if isinstance(s.over, Range) else "0"
         before = [self._value(a) for a in s.carried]
@@ -459,7 +483,7 @@ def _values(block: Block) -> Iterable[int]:
         elif isinstance(s, Store):
             arguments = (s.value,)
         elif isinstance(s, Loop):
-            arguments = (*s.carried, *s.next) if s.until is None else (*s.carried, *s.next, s.until)
+            arguments = (*s.carried, *s.next, *(a for a in (s.until, s.unless) if a is not None))
         yield from (a for a in arguments if isinstance(a, int))
 
 

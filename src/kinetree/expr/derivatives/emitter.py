@@ -179,11 +179,13 @@ class Emitter:
         carried: Sequence[Argument] = (),
         following: Sequence[Argument] = (),
         until: Argument | None = None,
+        unless: Argument | None = None,
     ) -> tuple[int, ...]:
         """Emit a loop whose body has been written and closed; return the carried values after it."""
         scope = self.scopes[-1]
         defines = self._names(len(carried), scope)
-        scope.lines.append(LoopLine(over, tuple(entry), tuple(carried), body.lines, tuple(following), defines, until))
+        line = LoopLine(over, tuple(entry), tuple(carried), body.lines, tuple(following), defines, until, unless)
+        scope.lines.append(line)
         return defines
 
     def switch(self, on: Index, cases: Iterator[Scope] | Sequence[Scope]) -> None:

@@ -120,13 +120,14 @@ class Forward:
         """Emit the same loop, with the tangents carried as well."""
         active = [k for k, name in enumerate(line.entry) if name in self._activity.values]
         before = [*map(self._new, line.carried), *(self._tangent(line.carried[k]) for k in active)]
+        unless = None if line.unless is None else self._new(line.unless)
         scope, entry = self._emit.open(len(before))
         self._enter(line.entry, active, entry)
         self._block(line.body)
         after = [*map(self._new, line.next), *(self._tangent(line.next[k]) for k in active)]
         until = None if line.until is None else self._new(line.until)
         self._emit.close()
-        self._enter(line.defines, active, self._emit.loop(line.over, scope, entry, before, after, until))
+        self._enter(line.defines, active, self._emit.loop(line.over, scope, entry, before, after, until, unless))
 
     def _enter(self, names: Sequence[int], active: Sequence[int], values: Sequence[int]) -> None:
         self._value.update(zip(names, values, strict=False))
