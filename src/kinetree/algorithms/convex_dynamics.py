@@ -159,7 +159,7 @@ class _Problem:
         p = self._direction(point)
         Mp = self._M.times(p)
         along = [
-            unless(block.idle, [0.0] * len(rows), lambda _, rows=rows: [_dot(row, p) for row in rows])
+            list(unless(block.idle, [0.0] * len(rows), partial(_products, rows, p)))
             for block, rows in zip(self._blocks, self._rows, strict=True)
         ]
         alpha = self._line_search(point, p, Mp, along, evaluations)
@@ -318,6 +318,11 @@ def _triangle(block: Block, numbers: Iterator[Scalar]) -> list[list[Scalar]]:
     for r, s in block.cost.pattern:
         weight[r][s] = next(numbers)
     return weight
+
+
+def _products(rows: Sequence[_Row], p: Any, _: Sequence[Scalar]) -> list[Scalar]:
+    """J p."""
+    return [_dot(row, p) for row in rows]
 
 
 def _dot(row: Sequence[tuple[int, Scalar]], x: Any) -> Scalar:

@@ -24,7 +24,7 @@ from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint
-from kinetree.expr import Scalar, less, maximum, select, sqrt
+from kinetree.expr import Scalar, less, maximum, otherwise, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
@@ -151,44 +151,76 @@ def contact(
     `adhesion` is the force that pulls them together, N. `surface` is how the second one's surface moves at the point
     beside the first one's, as those of conveyor belts do: it counts across the normal, and twisting about it.
     """
+    size = 1 + (len(friction.coefficients) if friction else 0)
+    nv, stiffnesses = len(sight.v), size if friction and friction.is_elliptic else 1
+    there = less(point.distance, margin)
+    idle = 1.0 - there
+
+    def active() -> list[Scalar]:
+        J = _contact_rows(sight, first, second, point, size)
+        reference, D = _pressed(sight, J, point, margin, softness, friction, adhesion, surface)
+        return [*(j for row in J for j in row), *reference, *D]
+
+    numbers = otherwise(idle, [0.0] * (size * nv + size + stiffnesses), active)
+    J = [numbers[nv * k : nv * (k + 1)] for k in range(size)]
+    reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size :]
+    cost: RowCost
+    if friction is None:
+        cost = OneSided(D[0])
+    elif friction.is_elliptic:
+        cost = EllipticCone(D, friction.coefficients, friction.coefficients[0] * (1.0 / friction.ratio) ** 0.5)
+    else:
+        cost = Pyramid(D[0], friction.coefficients)
+    return Block(J, reference, cost, select(there, adhesion, 0.0), idle)
+
+
+def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, size: int) -> list[list[Scalar]]:
+    """The Jacobian of the second body's motion beside the first one's: along the normal, across it, and turning."""
     n, t = point.normal, point.tangent
     axes = (n, t, n.cross(t))
-    count = 1 + (len(friction.coefficients) if friction else 0)
     columns: dict[int, list[list[Scalar]]] = {}
     meeting = sight.tree.meeting(first, second)
     for body, sign in ((first, -1.0), (second, 1.0)):
         for j, _ in sight.tree.toward_tip(meeting, body):
-            columns[j] = [_seen_at(m, point.position, axes, count, sign) for m in sight.columns[j]]
-    r = point.distance - margin
-    there = less(r, 0.0)
-    J = [[select(there, j, 0.0) for j in row] for row in _rows(sight, columns, count)]
+            columns[j] = [_seen_at(m, point.position, axes, size, sign) for m in sight.columns[j]]
+    return _rows(sight, columns, size)
+
+
+def _pressed(
+    sight: Sight,
+    J: Sequence[Sequence[Scalar]],
+    point: ContactPoint,
+    margin: float,
+    softness: Softness,
+    friction: Friction | None,
+    adhesion: float,
+    surface: Motion | None,
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The reference accelerations and the stiffnesses of the rows of a contact that is closed."""
     rates = [_dot(row, sight.v) for row in J]
     if surface is not None:
-        moves = [0.0, t.dot(surface.linear), axes[2].dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
-        rates = [rate + x for rate, x in zip(rates, moves[:count], strict=True)]
-    drifts = [_dot(row, sight.drift) for row in J]
+        n, t = point.normal, point.tangent
+        across = n.cross(t)
+        moves = [0.0, t.dot(surface.linear), across.dot(surface.linear), n.dot(surface.angular), 0.0, 0.0]
+        rates = [rate + x for rate, x in zip(rates, moves, strict=False)]
+    r = point.distance - margin
     d = softness.at(r)
-    R = softness.regularisation(d)
-    reference = [softness.acceleration(rates[0], d, r)]
-    pull, idle = select(there, adhesion, 0.0), 1.0 - there
-    cost: RowCost
-    if friction is None:
-        return Block(J, [reference[0] + R * adhesion - drifts[0]], OneSided(select(there, 1.0 / R, 0.0)), pull, idle)
-    across = friction.softness or softness
-    reference += [-((across if friction.is_elliptic else softness).damping * rate) for rate in rates[1:]]
-    reference = [a - drift for a, drift in zip(reference, drifts, strict=True)]
-    mu = friction.coefficients
-    if friction.is_elliptic:
-        R_1 = R * (1.0 / friction.ratio)
-        D = [select(there, 1.0 / x, 0.0) for x in (R, *(R_1 * (mu[0] * mu[0] / (m * m)) for m in mu))]
-        reference[0] = reference[0] + R * adhesion
-        cost = EllipticCone(D, mu, mu[0] * (1.0 / friction.ratio) ** 0.5)
-    else:
-        edge = replace(softness, inverse_inertia=softness.inverse_inertia * (1.0 + mu[0] * mu[0]))
-        R_edge = edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)
-        reference[0] = reference[0] + R_edge * (adhesion / (2 * len(mu)))  # all edges have the same part of it
-        cost = Pyramid(select(there, 1.0 / R_edge, 0.0), mu)
-    return Block(J, reference, cost, pull, idle)
+    R = [softness.regularisation(d)]
+    pull = R[0] * adhesion
+    tangential = softness
+    if friction is not None:
+        mu = friction.coefficients
+        if friction.is_elliptic:
+            R_1 = R[0] * (1.0 / friction.ratio)
+            R += [R_1 * (mu[0] * mu[0] / (m * m)) for m in mu]
+            tangential = friction.softness or softness
+        else:
+            edge = replace(softness, inverse_inertia=softness.inverse_inertia * (1.0 + mu[0] * mu[0]))
+            R = [edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)]
+            pull = R[0] * (adhesion / (2 * len(mu)))  # all edges have the same part of it
+    reference = [softness.acceleration(rates[0], d, r) + pull]
+    reference += [-(tangential.damping * rate) for rate in rates[1:]]
+    return [a - _dot(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
 
 
 def _one_sided(sight: Sight, row: Sequence[Scalar], distance: Scalar, margin: float, softness: Softness) -> Block:

@@ -2,6 +2,7 @@
 
 from kinetree.collision.closest import closest
 from kinetree.collision.contact_point import FAR, ContactPoint
+from kinetree.collision.far_apart import contacts_nearby
 from kinetree.collision.pairs import contacts, has_loops, in_order, is_supported, slots, unsupported
 from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Shape, Sphere
 
@@ -19,6 +20,7 @@ __all__ = [
     "Sphere",
     "closest",
     "contacts",
+    "contacts_nearby",
     "has_loops",
     "in_order",
     "is_supported",

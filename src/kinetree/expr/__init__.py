@@ -43,7 +43,7 @@ from kinetree.expr.program import (
     Walk,
 )
 from kinetree.expr.recording import Memory, Recorder
-from kinetree.expr.repeat import repeat, unless
+from kinetree.expr.repeat import otherwise, repeat, unless
 from kinetree.expr.replay import replay
 from kinetree.expr.slopes import without_slopes
 from kinetree.expr.symbol import Graph, MixedTracesError, Scalar, Symbol, TraceTooLongError, is_zero
@@ -93,6 +93,7 @@ __all__ = [
     "lower",
     "maximum",
     "minimum",
+    "otherwise",
     "repeat",
     "replay",
     "reverse_derivative",

@@ -90,10 +90,8 @@ class _Alive:
             elif isinstance(line, LoopLine):
                 carried, body = self._carried(line), self.kept(line.body)
                 if carried or body:
-                    entry, before, after, defines = (
-                        tuple(values[k] for k in carried)
-                        for values in (line.entry, line.carried, line.next, line.defines)
-                    )
+                    before, after = (tuple(values[k] for k in carried) for values in (line.carried, line.next))
+                    entry, defines = (tuple(names[k] for k in carried) for names in (line.entry, line.defines))
                     loop = replace(line, entry=entry, carried=before, body=body, next=after, defines=defines)
                     kept.append(loop)
             elif isinstance(line.statement, Store):

@@ -216,6 +216,21 @@ class Recorder:
         once = Range(Index(0), Index(1))
         return self._fold(once, state, lambda _, values: (step(values), None), self.checked(idle))
 
+    def otherwise(self, idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> list[Scalar]:
+        """Record what makes values; it makes those given where `idle` is not zero, so that it may be left out there."""
+        outer, idle, over = self.graph, self.checked(idle), Range(Index(0), Index(1))
+        with self._block(over) as graph:
+            made = [self.checked(x) for x in make()]
+            found = [k for k, x in enumerate(made) if isinstance(x, Symbol)]
+            inside = tuple(graph.new("carried") for _ in found)
+        results = tuple(outer.new("result") for _ in found)
+        start, following = tuple(values[k] for k in found), tuple(made[k] for k in found)
+        outer.effects.append(LoopEffect(outer.tick(), over, graph, start, inside, following, results, None, idle))
+        numbers: list[Scalar] = list(values)
+        for k, x in zip(found, results, strict=True):
+            numbers[k] = x
+        return numbers
+
     def _fold(
         self,
         over: Range | Walk,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kinetree.expr.functions import select
 from kinetree.expr.symbol import Scalar, Symbol
 
-__all__ = ["repeat", "unless"]
+__all__ = ["otherwise", "repeat", "unless"]
 
 
 def repeat(
@@ -34,7 +35,9 @@ def repeat(
     return state
 
 
-def unless(idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> Sequence[Scalar]:
+def unless(
+    idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], Sequence[Scalar]]
+) -> Sequence[Scalar]:
     """`step(state)`, which must be the state itself where `idle` is not zero, so that the step may be left out there.
 
     On floats it is left out; a compiled program leaves it out where all samples that it computes together are idle.
@@ -49,6 +52,22 @@ def unless(idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scala
         return step(state)
     found: Sequence[Scalar] = recorder.unless(idle, state, step)
     return found
+
+
+def otherwise(idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> Sequence[Scalar]:
+    """`make()`, but `values` where `idle` is not zero, so that it may be left out there, as by `unless`.
+
+    >>> otherwise(1.0, [0.0], lambda: [1.0 / 0.0])
+    [0.0]
+    """
+    if not isinstance(idle, Symbol):
+        return values if idle != 0.0 else make()
+    recorder: Any = idle.graph.recorder
+
+    def chosen() -> list[Scalar]:
+        return [select(idle, a, b) for a, b in zip(values, make(), strict=True)]
+
+    return chosen() if recorder is None else recorder.otherwise(idle, values, chosen)
 
 
 def _recorded(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
 from kinetree.algorithms.softness import Softness
-from kinetree.collision import contacts
+from kinetree.collision import contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec, soft_constraints
@@ -131,7 +131,7 @@ def _touch(
     robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, timed: Callable[[Softness], Softness]
 ) -> list[Block]:
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    points = contacts(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
+    points = contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
     own, friction = timed(touch.softness), None
     if touch.dimension > 1:
         across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None
