@@ -1,26 +1,46 @@
 """Soft constraints of a robot: what touches what, which limits and dry friction act, and how hard."""
 
 from kinetree.contact.build import soft_constraints
+from kinetree.contact.held_frames import anchored
 from kinetree.contact.inverse_weights import BodyWeight, InverseWeights
 from kinetree.contact.spec import (
+    ConnectionSpec,
     CouplingSpec,
     FrictionSpec,
+    HeldFrame,
+    LengthSpec,
     LimitSpec,
     SoftConstraints,
+    TendonCoupling,
+    TendonFriction,
+    TendonInertia,
+    TendonLimit,
+    TendonRow,
     TouchingShape,
     TouchSpec,
     Unsupported,
 )
+from kinetree.contact.tendon_rows import reach_of_tendon
 
 __all__ = [
     "BodyWeight",
+    "ConnectionSpec",
     "CouplingSpec",
     "FrictionSpec",
+    "HeldFrame",
     "InverseWeights",
+    "LengthSpec",
     "LimitSpec",
     "SoftConstraints",
+    "TendonCoupling",
+    "TendonFriction",
+    "TendonInertia",
+    "TendonLimit",
+    "TendonRow",
     "TouchSpec",
     "TouchingShape",
     "Unsupported",
+    "anchored",
+    "reach_of_tendon",
     "soft_constraints",
 ]

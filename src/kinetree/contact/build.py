@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.collision import is_supported, unsupported
+from kinetree.contact.equalities import connections, couplings, other_equalities
 from kinetree.contact.inverse_weights import InverseWeights
-from kinetree.contact.limits import couplings, frictions, limits
+from kinetree.contact.limits import frictions, limits
 from kinetree.contact.mixing import softness, softness_across
 from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
 from kinetree.contact.shapes import Surface, kind_of, shape_of
 from kinetree.contact.spec import (
+    ConnectionSpec,
     CouplingSpec,
     FrictionSpec,
     LimitSpec,
@@ -18,6 +22,7 @@ from kinetree.contact.spec import (
     TouchSpec,
     Unsupported,
 )
+from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.model.extras import SimulationOptions
@@ -28,7 +33,7 @@ _LEAST_RATIO = 1e-15
 
 
 def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstraints:
-    """All soft constraints of a robot: contacts, limits, dry friction, and couplings of joints.
+    """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
     Args:
         robot: the robot.
@@ -50,12 +55,18 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     period = 2.0 * step if flags.refsafe else 0.0
     weights = InverseWeights(robot)
     not_there = _of_options(options) + _of_parts(robot)
-    found = SoftConstraints(is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO))
+    of_tendons, more = tendon_inertias(robot)
+    not_there += more
+    found = SoftConstraints(
+        is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO),
+        unsupported=tuple(not_there), tendons=tuple(of_tendons),
+    )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return found
     own_limits: list[LimitSpec] = []
     own_frictions: list[FrictionSpec] = []
     own_couplings: list[CouplingSpec] = []
+    own_connections: list[ConnectionSpec] = []
     touches: list[TouchSpec] = []
     if flags.limit:
         own_limits, more = limits(robot, weights, period)
@@ -63,14 +74,19 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     if flags.frictionloss:
         own_frictions = frictions(robot, weights, period)
     if flags.equality:
-        own_couplings, more = couplings(robot, weights, period)
-        not_there += more
+        own_couplings = couplings(robot, weights, period)
+        own_connections = connections(robot, weights, period)
+        not_there += other_equalities(robot)
+    more_of_tendons, more = tendon_rows(robot, weights, period, flags)
+    of_tendons += more_of_tendons
+    not_there += more
     if flags.contact:
         touches, more = _touches(robot, options, weights, period)
         not_there += more
-    return SoftConstraints(
-        tuple(own_limits), tuple(own_frictions), tuple(own_couplings), tuple(touches), found.is_elliptic,
-        found.friction_ratio, tuple(not_there),
+    return replace(
+        found, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
+        touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
+        tendons=tuple(of_tendons),
     )  # fmt: skip
 
 
@@ -133,13 +149,17 @@ def _of_options(options: SimulationOptions) -> list[Unsupported]:
     """Options of which nothing here follows."""
     found = []
     if options.noslip_iterations:
-        found.append(Unsupported("option", "noslip_iterations", "friction is not corrected after the solution"))
+        found.append(Unsupported("option", "noslip_iterations", _NOSLIP))
     for flag, reason in _FLAGS.items():
         if getattr(options.flags, flag):
             found.append(Unsupported("option", flag, reason))
     return found
 
 
+_NOSLIP = (
+    "friction is not corrected after the solution: what that gives depends on the order of the contacts; a larger "
+    "impratio with elliptic cones lets bodies slip less"
+)
 _FLAGS = {
     "diagexact": "constraints are measured by approximate inertias in the reference configuration",
     "speculative": "contacts are those of the present configuration",
@@ -149,18 +169,9 @@ _FLAGS = {
 
 
 def _of_parts(robot: Model) -> list[Unsupported]:
-    """Tendons' constraints, and deformable bodies."""
-    found = []
-    for tendon in robot.extras.tendons:
-        if tendon.limited:
-            found.append(Unsupported("tendon", tendon.name, "limits of tendons have no constraint yet"))
-        if tendon.friction:
-            found.append(Unsupported("tendon", tendon.name, "dry friction of tendons has no constraint yet"))
-        if tendon.armature and tendon.kind != "fixed":
-            found.append(Unsupported("tendon", tendon.name, "armature of spatial tendons is not in the inertias"))
-    found += [
+    """Deformable bodies."""
+    return [
         Unsupported("body", part.tag, "deformable bodies are not simulated")
         for part in robot.extras.unused
         if part.tag == "deformable"
     ]
-    return found

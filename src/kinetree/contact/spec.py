@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kinetree.algorithms.soft_equalities import Turning
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape", "Unsupported"]
+__all__ = [
+    "ConnectionSpec",
+    "CouplingSpec",
+    "FrictionSpec",
+    "HeldFrame",
+    "LengthSpec",
+    "LimitSpec",
+    "SoftConstraints",
+    "TendonCoupling",
+    "TendonFriction",
+    "TendonInertia",
+    "TendonLimit",
+    "TendonRow",
+    "TouchSpec",
+    "TouchingShape",
+    "Unsupported",
+]
 
 
 @record(frozen=True, slots=True)
 class LimitSpec:
-    """The position limits of a joint with one coordinate; or of a ball joint, whose only limit is an angle."""
+    """The position limits of one coordinate of a joint; or of a ball joint, whose only limit is an angle."""
 
     joint: str
     lower: float
@@ -23,6 +40,8 @@ class LimitSpec:
     margin: float
     """How far from a limit the limit begins to act."""
     softness: Softness
+    coordinate: int | None = 0
+    """The coordinate's place within the joint; None: the angle of a ball joint."""
 
 
 @record(frozen=True, slots=True)
@@ -47,6 +66,80 @@ class CouplingSpec:
     reference: tuple[float, float]
     """q1₀ and q2₀."""
     softness: Softness
+
+
+@record(frozen=True, slots=True)
+class HeldFrame:
+    """A frame on a body."""
+
+    body: str
+    placement: Transform
+    """From the body's frame to this one."""
+
+
+@record(frozen=True, slots=True)
+class ConnectionSpec:
+    """Two frames whose origins are held together softly, and with `turning` their attitudes as well: a weld."""
+
+    name: str
+    first: HeldFrame
+    second: HeldFrame
+    softness: Softness
+    turning: Turning | None
+
+
+@record(frozen=True, slots=True)
+class LengthSpec:
+    """The length of a tendon: a weighted sum of joint coordinates, or that of straight ways between points."""
+
+    tendon: str
+    terms: tuple[tuple[str, float], ...]
+    """Joints and factors."""
+    stretches: tuple[tuple[tuple[HeldFrame, ...], float], ...] = ()
+    """The points of each part between pulleys, and its divisor."""
+
+
+@record(frozen=True, slots=True)
+class TendonLimit:
+    """The smallest and the largest length of a tendon."""
+
+    length: LengthSpec
+    lower: float
+    upper: float
+    margin: float
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonFriction:
+    """Dry friction of a tendon."""
+
+    length: LengthSpec
+    loss: float
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonCoupling:
+    """A tendon that follows another one softly, or is held; as `CouplingSpec`, with lengths."""
+
+    name: str
+    first: LengthSpec
+    second: LengthSpec | None
+    coefficients: tuple[float, float, float, float, float]
+    reference: tuple[float, float]
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonInertia:
+    """Armature of a tendon that several joints move, kg: ½ m ℓ̇² of kinetic energy."""
+
+    length: LengthSpec
+    armature: float
+
+
+TendonRow = TendonLimit | TendonFriction | TendonCoupling | TendonInertia
 
 
 @record(frozen=True, slots=True)
@@ -106,10 +199,15 @@ class SoftConstraints:
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
     unsupported: tuple[Unsupported, ...] = ()
     """What the file has besides; without it the robot moves another way."""
+    connections: tuple[ConnectionSpec, ...] = ()
+    tendons: tuple[TendonRow, ...] = ()
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""
-        counts = (len(self.limits), len(self.frictions), len(self.couplings), len(self.touches))
+        counts = (
+            len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
+            len(self.tendons),
+        )  # fmt: skip
         return hash((counts, self.is_elliptic, self.friction_ratio))
 
     def __str__(self) -> str:
@@ -119,6 +217,8 @@ class SoftConstraints:
             f"{len(self.limits)} limited joints",
             f"{len(self.frictions)} degrees of freedom with dry friction",
             f"{len(self.couplings)} couplings",
+            f"{len(self.connections)} connections and welds",
+            f"{len(self.tendons)} rows of tendons",
         ]
         kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
         lines = [", ".join(counts)]

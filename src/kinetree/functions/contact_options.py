@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any, Literal
 
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
+from kinetree.algorithms.soft_rows import Friction, Sight, contact, seen
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import contacts
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec, soft_constraints
+from kinetree.contact import SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar, is_zero
+from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Motion, Transform, Vec3
@@ -100,28 +101,19 @@ def soft(
     if constraints is None:
         return None
     if "friction" not in passive:
-        constraints = replace(constraints, frictions=())
+        others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
+        constraints = replace(constraints, frictions=(), tendons=others)
     return partial(_blocks, model, constraints)
 
 
 def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
-    slot = {name: joint.slot for name, joint in robot.joints.items()}
 
     def timed(own: Softness) -> Softness:
         """Its shortest time constant is twice the step, if it has one; without a step that of the robot's options."""
         return own if is_zero(dt) or is_zero(own.period) else replace(own, period=2.0 * dt)
 
-    blocks = [
-        follower(
-            sight, slot[c.joint1], None if c.joint2 is None else slot[c.joint2], c.coefficients, c.reference,
-            timed(c.softness),
-        )
-        for c in constraints.couplings
-    ]  # fmt: skip
-    blocks += [dry_friction(sight, slot[f.joint], f.dof, f.loss, timed(f.softness)) for f in constraints.frictions]
-    for x in constraints.limits:
-        blocks += limits(sight, slot[x.joint], x.lower, x.upper, x.margin, timed(x.softness))
+    blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
     for touch in constraints.touches:
         blocks += _touch(robot, constraints, touch, sight, timed)
     return blocks
