@@ -157,3 +157,45 @@ def test_tendons(kind: str, tmp_path: Path) -> None:
         if not armature and equalities:
             assert_rows(beside, blocks, expected)
     assert {mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON, mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON} <= types
+
+
+SMALL = """
+<mujoco model="small">
+  <option timestep="0.002"/>
+  <worldbody>
+    <body name="crank" pos="0 0 1"><joint name="crank" axis="0 1 0.1"/>
+      <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="1" contype="0" conaffinity="0"/>
+      <body name="rod" pos="0 0 -0.2"><joint name="rod" type="ball"/>
+        <geom type="capsule" size="0.02" fromto="0 0 0 0.4 0 0" mass="1" contype="0" conaffinity="0"/>
+        <site name="tip" pos="0.4 0 0"/></body></body>
+    <body name="rocker" pos="0.4 0 1"><joint name="rocker" axis="0 1 0"/>
+      <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="1" contype="0" conaffinity="0"/>
+      <site name="end" pos="0 0 -0.2"/></body>
+  </worldbody>
+  <tendon>
+    <spatial name="rope" range="0 0.3" limited="true"><site site="tip"/><site site="end"/></spatial>
+    <fixed name="sum" frictionloss="0.2"><joint joint="crank" coef="1"/><joint joint="rocker" coef="0.5"/></fixed>
+  </tendon>
+  <equality><connect body1="rod" body2="rocker" anchor="0.4 0 0"/><weld site1="tip" site2="end" torquescale="0.2"/>
+    <tendon tendon1="sum" polycoef="0.1 0 0 0 0"/></equality>
+</mujoco>"""
+
+
+def test_the_kernel_is_the_algorithm_and_has_its_derivatives(tmp_path: Path) -> None:
+    beside = Beside(tmp_path, SMALL)
+    robot = beside.robot
+    q, v, tau, expected = (np.array(x) for x in zip(*beside.states(5), strict=True))
+    found = kt.contact_dynamics(robot, q, v, tau)
+    np.testing.assert_allclose(found.qdd, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    np.testing.assert_allclose(found.qdd[2], beside.solved(q[2], v[2], tau[2])[0], rtol=1e-9)
+    rng = np.random.default_rng(2)
+    dq, dv, dtau = rng.normal(size=(3, 5, robot.nv))
+    arguments = (q, v, tau, np.zeros_like(v))
+    _, slopes = kt.jvp(robot, kt.contact_dynamics, arguments, {"q": dq, "v": dv, "tau": dtau})
+    h = 1e-6
+
+    def ahead(s: float) -> Any:
+        return kt.contact_dynamics(robot, kt.integrate(robot, q, s * dq), v + s * dv, tau + s * dtau).qdd
+
+    numeric = (ahead(h) - ahead(-h)) / (2.0 * h)
+    np.testing.assert_allclose(slopes[:, : robot.nv], numeric, rtol=0, atol=1e-7 * np.abs(numeric).max())

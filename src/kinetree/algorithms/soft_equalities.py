@@ -7,8 +7,9 @@ Positions are in the world's axes. With u = R₂ᵀ (ω₁ - ω₂) the quaterni
 
     ë = ½ (w u̇ + u̇ × e) - ¼ |u|² e,    u̇ = R₂ᵀ (ω̇₁ - ω̇₂ - ω₂ × (ω₁ - ω₂))
 
-Unlike other soft rows, these are compared with r̈ = J q̈ + J̇ v. All rows of one constraint have the impedance of |r|. A
-row that nothing moves is left out.
+What motion constraints hold (constraints.py) becomes rows in the same way, with their own position errors as r.
+Unlike other soft rows, all of these are compared with r̈ = J q̈ + J̇ v. All rows of one constraint have the impedance of
+|r|. A row that nothing moves is left out.
 
 Source: MuJoCo documentation, "Computation", sections on equality constraints and on the dual problem, and
 "XML Reference", sections on connect and weld; version 4. Velocities and accelerations of frames by constraints.py.
@@ -16,11 +17,11 @@ Source: MuJoCo documentation, "Computation", sections on equality constraints an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinetree.algorithms.constraints import Side, side_of
+from kinetree.algorithms.constraints import Side, constraint_columns, constraint_error, held_motion, side_of
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.row_costs import Equality
 from kinetree.algorithms.softness import Softness
@@ -30,9 +31,9 @@ from kinetree.spatial import Mat3, Motion, Vec3
 from kinetree.spatial.rotation_log import quaternion_from_matrix
 from kinetree.spatial.rotations import quaternion_normalize
 from kinetree.tree import Tree
-from kinetree.tree.holds import Anchor
+from kinetree.tree.holds import Anchor, Hold
 
-__all__ = ["Turning", "held_together"]
+__all__ = ["Turning", "held", "held_together"]
 
 Pieces = Sequence[Sequence[Scalar]]
 
@@ -70,14 +71,38 @@ def held_together(
     squared: Scalar = 0.0
     for x in violation:
         squared = squared + x * x
-    d = softness.at(sqrt(maximum(squared, _TINY)))
-    J = _jacobian(tree, one, other, turn)
-    kept = [k for k, row in enumerate(J) if any(not is_zero(x) for x in row)]
-    if not kept:
-        return []
-    D = [1.0 / replace(softness, inverse_inertia=inertias[k]).regularisation(d) for k in kept]
-    wanted = [softness.acceleration(rates[k], d, violation[k]) - biases[k] for k in kept]
-    return [Block([J[k] for k in kept], wanted, Equality(D))]
+    state = zip(rates, violation, biases, strict=True)
+    return _block(
+        _jacobian(tree, one, other, turn), state, softness, softness.at(sqrt(maximum(squared, _TINY))), inertias
+    )
+
+
+def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Softness, rotation: float) -> list[Block]:
+    """The block of a motion constraint, of one impedance; `rotation` is A of the rows that hold attitudes."""
+    motion = held_motion(tree, hold, q, qd, tree.at_rest())
+    J = tree.columns(motion.size, apart=True)
+    constraint_columns(tree, motion, J, 0)
+    linear = len(motion.linear)
+    inertias = [softness.inverse_inertia] * linear + [rotation] * (motion.size - linear)
+    state = zip(motion.velocity, constraint_error(hold, motion), motion.acceleration, strict=True)
+    return _block(J.in_rows(), state, softness, softness.at(0.0), inertias)
+
+
+def _block(
+    J: Sequence[Sequence[Scalar]],
+    state: Iterable[tuple[Scalar, Scalar, Scalar]],
+    softness: Softness,
+    d: Scalar,
+    inertias: Sequence[float],
+) -> list[Block]:
+    """Rows with ṙ, r and J̇ v of each, of one impedance d; those that nothing moves are left out."""
+    rows, wanted, D = [], [], []
+    for row, (rate, r, bias), A in zip(J, state, inertias, strict=True):
+        if any(not is_zero(x) for x in row):
+            rows.append(row)
+            wanted.append(softness.acceleration(rate, d, r) - bias)
+            D.append(1.0 / replace(softness, inverse_inertia=A).regularisation(d))
+    return [Block(rows, wanted, Equality(D))] if rows else []
 
 
 class _Turn(NamedTuple):

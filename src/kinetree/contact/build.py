@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kinetree.collision import is_supported, unsupported
 from kinetree.contact.equalities import connections, couplings, other_equalities
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.limits import frictions, limits
+from kinetree.contact.loops import loop_rows
 from kinetree.contact.mixing import softness, softness_across
 from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
@@ -25,6 +27,7 @@ from kinetree.contact.spec import (
 from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError
 from kinetree.model import Model
+from kinetree.model.constraints import Constraint
 from kinetree.model.extras import SimulationOptions
 
 __all__ = ["soft_constraints"]
@@ -32,13 +35,19 @@ __all__ = ["soft_constraints"]
 _LEAST_RATIO = 1e-15
 
 
-def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstraints:
+def soft_constraints(
+    robot: Model, timestep: float | None = None, *, constraints: Constraint | Sequence[Constraint] = ()
+) -> SoftConstraints:
     """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
     Args:
         robot: the robot.
         timestep: that of the simulation, s, twice which is the shortest time constant of a constraint; by default that
             of the robot's options, or MuJoCo's, 0.002 s.
+        constraints: a list of `kt.Loop` and `kt.Contact` that hold as well, as rows that are almost rigid: they give
+            way by a ten-thousandth of what a force would move them otherwise. Errors vanish as their gains say, or
+            with a time constant of 0.02 s without gains. A contact needs its place, `at`. What is returned is the
+            option `contact` of `contact_dynamics`, `rollout` and `simulate`, where it takes the place of True.
 
     What has no constraint yet is named in `unsupported`.
 
@@ -46,6 +55,10 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     >>> from kinetree.contact import soft_constraints
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
     ['base_yaw', 'shoulder_pitch']
+
+    Raises:
+        OptionError: the time step is not positive, or something is wrong with the constraints.
+        NameNotFoundError: the robot has no such frame.
     """
     options = robot.extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
@@ -57,9 +70,10 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     not_there = _of_options(options) + _of_parts(robot)
     of_tendons, more = tendon_inertias(robot)
     not_there += more
+    loops = loop_rows(robot, weights, constraints, period)
     found = SoftConstraints(
         is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO),
-        unsupported=tuple(not_there), tendons=tuple(of_tendons),
+        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops),
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return found

@@ -7,6 +7,7 @@ from collections import Counter
 from kinetree.algorithms.soft_equalities import Turning
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
+from kinetree.model.constraints import Constraint
 from kinetree.records import record
 from kinetree.spatial import Transform
 
@@ -17,6 +18,7 @@ __all__ = [
     "HeldFrame",
     "LengthSpec",
     "LimitSpec",
+    "LoopSpec",
     "SoftConstraints",
     "TendonCoupling",
     "TendonFriction",
@@ -86,6 +88,16 @@ class ConnectionSpec:
     second: HeldFrame
     softness: Softness
     turning: Turning | None
+
+
+@record(frozen=True, slots=True)
+class LoopSpec:
+    """A closed loop, or a frame held to the world, that is almost rigid."""
+
+    constraint: Constraint
+    softness: Softness
+    rotation: float
+    """The inverse inertia of the rows that hold attitudes."""
 
 
 @record(frozen=True, slots=True)
@@ -201,12 +213,13 @@ class SoftConstraints:
     """What the file has besides; without it the robot moves another way."""
     connections: tuple[ConnectionSpec, ...] = ()
     tendons: tuple[TendonRow, ...] = ()
+    loops: tuple[LoopSpec, ...] = ()
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""
         counts = (
             len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
-            len(self.tendons),
+            len(self.tendons), len(self.loops),
         )  # fmt: skip
         return hash((counts, self.is_elliptic, self.friction_ratio))
 
@@ -219,6 +232,7 @@ class SoftConstraints:
             f"{len(self.couplings)} couplings",
             f"{len(self.connections)} connections and welds",
             f"{len(self.tendons)} rows of tendons",
+            f"{len(self.loops)} closed loops and held frames",
         ]
         kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
         lines = [", ".join(counts)]

@@ -33,23 +33,27 @@ __all__ = [
     "without_dry_friction",
 ]
 
-ContactOption = bool | Literal["partial"]
-"""Whether contacts act: all that the robot has, or "partial", those that kinetree can compute."""
+ContactOption = bool | Literal["partial"] | SoftConstraints
+"""Whether contacts act: all that the robot has; "partial", those that kinetree can compute; or given ones."""
 
 _KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
+_PARTIAL: ByIdentity[SoftConstraints] = ByIdentity()
 _SHOWN = 4
 
 
 def contact_option(model: Model, value: Any) -> SoftConstraints | None:
     """The soft constraints of a robot, or None where they do not act."""
-    if value is None or value is False or isinstance(value, SoftConstraints):
-        return value or None
-    if value is not True and (not isinstance(value, str) or value != "partial"):
-        raise OptionError(f'contact must be True, False or "partial", not {value!r:.60}')
-    found = soft_of(model)
-    if found.unsupported and value is True:
-        raise OptionError(_missing(model, found))
-    return found
+    if value is None or value is False:
+        return None
+    is_given, is_partial = isinstance(value, SoftConstraints), isinstance(value, str) and value == "partial"
+    if value is not True and not is_given and not is_partial:
+        raise OptionError(
+            f'contact must be True, False, "partial", or what kt.soft_constraints returns, not {value!r:.60}'
+        )
+    found: SoftConstraints = value if is_given else soft_of(model)
+    if found.unsupported and not is_partial:
+        raise OptionError(_missing(model, found, is_given))
+    return _part_of(model) if found.unsupported else found
 
 
 def own_contact_option(model: Model, value: Any) -> SoftConstraints:
@@ -73,14 +77,22 @@ def soft_of(model: Model) -> SoftConstraints:
     return _KNOWN[model]
 
 
-def _missing(model: Model, found: SoftConstraints) -> str:
+def _part_of(model: Model) -> SoftConstraints:
+    """The same without what is not computed."""
+    if model not in _PARTIAL:
+        _PARTIAL[model] = replace(soft_of(model), unsupported=())
+    return _PARTIAL[model]
+
+
+def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
     """What kinetree cannot compute of a robot."""
     shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
     more = len(found.unsupported) - _SHOWN
     return (
         f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
         + (f"; and {more} more (kt.soft_constraints(robot).unsupported)" if more > 0 else "")
-        + '. Leave these out of the robot, or say contact="partial" for a motion without them'
+        + ". Leave these out of the robot, or for a motion without them "
+        + ("give dataclasses.replace(contact, unsupported=())" if is_given else 'say contact="partial"')
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.soft_equalities import held_together
+from kinetree.algorithms.soft_equalities import held, held_together
 from kinetree.algorithms.soft_lengths import (
     degree_of_freedom,
     dry_friction,
@@ -29,6 +29,7 @@ from kinetree.contact import (
     reach_of_tendon,
 )
 from kinetree.model import Model
+from kinetree.model.constraints import holds
 
 __all__ = ["blocks_apart_from_contacts"]
 
@@ -50,6 +51,9 @@ def blocks_apart_from_contacts(
     for one in constraints.connections:
         frames = anchored(robot, one.first), anchored(robot, one.second)
         blocks += held_together(sight.tree, sight.q, v, *frames, timed(one.softness), one.turning)
+    for loop in constraints.loops:
+        (hold,) = holds(robot.frames, [loop.constraint])
+        blocks += held(sight.tree, sight.q, v, hold, timed(loop.softness), loop.rotation)
     for f in constraints.frictions:
         blocks.append(dry_friction(sight, degree_of_freedom(sight, slot[f.joint], f.dof), f.loss, timed(f.softness)))
     for x in constraints.limits:
