@@ -15,7 +15,8 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Block, Effort
 from kinetree.algorithms.row_costs import Equality
-from kinetree.contact import TendonFriction, TendonLimit
+from kinetree.algorithms.transmissions import viewed
+from kinetree.contact import TendonFriction, TendonLimit, reach_of_tendon
 from kinetree.functions.contact_options import soft
 
 SCENE = """
@@ -159,10 +160,54 @@ def test_tendons(kind: str, tmp_path: Path) -> None:
     assert {mujoco.mjtConstraint.mjCNSTR_LIMIT_TENDON, mujoco.mjtConstraint.mjCNSTR_FRICTION_TENDON} <= types
 
 
+ROUND = """
+<mujoco model="round">
+  <option timestep="0.002"/>
+  <default><geom contype="0" conaffinity="0"/></default>
+  <worldbody>
+    <site name="hook" pos="{hook}"/>
+    <body pos="0 0 1"><joint type="ball"/><joint type="slide" axis="1 1 0"/>
+      <geom name="wheel" {shape} mass="1" pos="0 0 -0.5"/><site name="side" pos="{side}"/>
+      <body pos="0 0 -1"><joint type="ball"/><geom size="0.05" mass="1" pos="0.3 0.1 -0.1"/>
+        <site name="tip" pos="0.3 0.1 -0.2"/></body></body>
+  </worldbody>
+  <tendon><spatial name="rope" limited="true" range="0 0.1">
+    <site site="hook"/><geom geom="wheel" {on}/><site site="tip"/></spatial></tendon>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("on", ["", 'sidesite="side"'])
+@pytest.mark.parametrize("hook", ["-0.3 0.05 0.7", "0.2 0.3 0.8"])
+@pytest.mark.parametrize(
+    ("shape", "side"),
+    [
+        ('type="sphere" size="0.15"', "-0.2 0.2 -0.45"),
+        ('type="cylinder" size="0.12 0.2" euler="80 10 0"', "0.3 0 -0.5"),
+    ],
+)
+def test_tendons_around_shapes(shape: str, side: str, hook: str, on: str, tmp_path: Path) -> None:
+    """Lengths to 1e-14 m, whether they touch the shape or not, and q̈."""
+    beside = Beside(tmp_path, ROUND.format(shape=shape, side=side, hook=hook, on=on))
+    (row,) = beside.found.tendons
+    assert isinstance(row, TendonLimit)
+    tree, touching = beside.robot.tree, 0
+    for k, (q, v, tau, expected) in enumerate(beside.states(25)):
+        length = reach_of_tendon(viewed(tree, tree.split(q.tolist(), "nq")), beside.robot, row.length).length
+        np.testing.assert_allclose(float(length), beside.data.ten_length[0], rtol=0, atol=1e-14)
+        touching += beside.data.ten_wrapnum[0] > 2
+        if k < 3:
+            np.testing.assert_allclose(
+                beside.solved(q, v, tau)[0], expected, rtol=0, atol=1e-11 * np.abs(expected).max()
+            )
+    assert 3 <= touching <= 22
+
+
 SMALL = """
 <mujoco model="small">
   <option timestep="0.002"/>
   <worldbody>
+    <site name="hook" pos="0.1 0.1 0.7"/>
+    <geom name="wheel" size="0.15" pos="0.25 0 0.75" contype="0" conaffinity="0"/>
     <body name="crank" pos="0 0 1"><joint name="crank" axis="0 1 0.1"/>
       <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="1" contype="0" conaffinity="0"/>
       <body name="rod" pos="0 0 -0.2"><joint name="rod" type="ball"/>
@@ -174,6 +219,8 @@ SMALL = """
   </worldbody>
   <tendon>
     <spatial name="rope" range="0 0.3" limited="true"><site site="tip"/><site site="end"/></spatial>
+    <spatial name="belt" range="0 0.4" limited="true">
+      <site site="hook"/><geom geom="wheel"/><site site="end"/></spatial>
     <fixed name="sum" frictionloss="0.2"><joint joint="crank" coef="1"/><joint joint="rocker" coef="0.5"/></fixed>
   </tendon>
   <equality><connect body1="rod" body2="rocker" anchor="0.4 0 0"/><weld site1="tip" site2="end" torquescale="0.2"/>

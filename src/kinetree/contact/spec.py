@@ -19,6 +19,7 @@ __all__ = [
     "LengthSpec",
     "LimitSpec",
     "LoopSpec",
+    "RoundShape",
     "SoftConstraints",
     "TendonCoupling",
     "TendonFriction",
@@ -101,14 +102,24 @@ class LoopSpec:
 
 
 @record(frozen=True, slots=True)
+class RoundShape:
+    """A sphere, or a cylinder about its frame's z, that a tendon goes around, on the side of a point if it has one."""
+
+    frame: HeldFrame
+    radius: float
+    is_sphere: bool
+    side: HeldFrame | None
+
+
+@record(frozen=True, slots=True)
 class LengthSpec:
-    """The length of a tendon: a weighted sum of joint coordinates, or that of straight ways between points."""
+    """The length of a tendon: a weighted sum of joint coordinates, or of a way through points and around shapes."""
 
     tendon: str
     terms: tuple[tuple[str, float], ...]
     """Joints and factors."""
-    stretches: tuple[tuple[tuple[HeldFrame, ...], float], ...] = ()
-    """The points of each part between pulleys, and its divisor."""
+    stretches: tuple[tuple[tuple[HeldFrame | RoundShape, ...], float], ...] = ()
+    """The points and shapes of each part between pulleys, and its divisor."""
 
 
 @record(frozen=True, slots=True)

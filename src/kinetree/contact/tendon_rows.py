@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinetree.algorithms.tendon_paths import Stretch, along_path
+from kinetree.algorithms.tendon_paths import Round, Stretch, along_path
 from kinetree.algorithms.transmissions import Reach, View, along_tendon
 from kinetree.contact.equalities import active, coefficients_of
 from kinetree.contact.held_frames import anchored, frame_of_site
@@ -13,6 +13,7 @@ from kinetree.contact.mixing import softness
 from kinetree.contact.spec import (
     HeldFrame,
     LengthSpec,
+    RoundShape,
     TendonCoupling,
     TendonFriction,
     TendonInertia,
@@ -23,6 +24,7 @@ from kinetree.contact.spec import (
 from kinetree.model import Model
 from kinetree.model.extras import Equality, Pulley, SimulationFlags, Tendon, TendonJoint, TendonShape, TendonSite
 from kinetree.model.reference import armature_of_tendon
+from kinetree.tree.holds import Anchor
 
 __all__ = ["reach_of_tendon", "tendon_inertias", "tendon_rows"]
 
@@ -31,9 +33,8 @@ def reach_of_tendon(view: View, robot: Model, length: LengthSpec) -> Reach:
     """The length of a tendon in a configuration."""
     if length.terms:
         return along_tendon(view, [(robot.joints[joint].slot, factor) for joint, factor in length.terms], 1.0)
-    return along_path(
-        view, [Stretch([anchored(robot, point) for point in points], divisor) for points, divisor in length.stretches]
-    )
+    stretches = [Stretch([_anchored(robot, step) for step in steps], divisor) for steps, divisor in length.stretches]
+    return along_path(view, stretches)
 
 
 def tendon_rows(
@@ -47,7 +48,7 @@ def tendon_rows(
         wanted = (tendon.limited and flags.limit, tendon.friction > 0.0 and flags.frictionloss)
         if not any(wanted):
             continue
-        if reason := _unknown(tendon):
+        if reason := _unknown(robot, tendon):
             unsupported.append(Unsupported("tendon", _name(k, tendon), reason))
             continue
         length = known.of(k, tendon)
@@ -60,7 +61,7 @@ def tendon_rows(
     by_name = {tendon.name: (k, tendon) for k, tendon in enumerate(robot.extras.tendons)}
     for name, one in active(robot, "tendon") if flags.equality else []:
         tendons = [by_name[tendon] for tendon in (one.first, one.second) if tendon]
-        reasons = [reason for _, tendon in tendons if (reason := _unknown(tendon))]
+        reasons = [reason for _, tendon in tendons if (reason := _unknown(robot, tendon))]
         if reasons:
             unsupported.append(Unsupported("equality", name, reasons[0]))
         else:
@@ -118,11 +119,40 @@ def _name(number: int, tendon: Tendon) -> str:
     return tendon.name or f"tendon[{number}]"
 
 
-def _unknown(tendon: Tendon) -> str:
+def _anchored(robot: Model, step: HeldFrame | RoundShape) -> Anchor | Round:
+    if isinstance(step, HeldFrame):
+        return anchored(robot, step)
+    side = None if step.side is None else anchored(robot, step.side)
+    return Round(anchored(robot, step.frame), step.radius, step.is_sphere, side)
+
+
+def _unknown(robot: Model, tendon: Tendon) -> str:
     """Why a tendon's length is not computed; empty if it is."""
-    if any(isinstance(step, TendonShape) for step in tendon.path):
-        return "it goes around a shape, and tendons go through sites only here; put sites in the shape's place"
+    for step in tendon.path:
+        if isinstance(step, TendonShape) and (reason := _odd_side(robot, step)):
+            return f"{reason}, and tendons go around the outside of shapes only here; put sites in the shape's place"
     return ""
+
+
+def _odd_side(robot: Model, step: TendonShape) -> str:
+    """What is odd about the side site of a shape; empty if nothing is."""
+    shape = _round(robot, step)
+    if shape.side is None:
+        return ""
+    frame, point = anchored(robot, shape.frame), anchored(robot, shape.side)
+    if frame.slot != point.slot:
+        return f"the side site of {step.shape!r} moves past it, perhaps inside"
+    x, y, z = (float(x) for x in (point.placement @ frame.placement.inverse).r.components())
+    is_inside = x * x + y * y + (z * z if shape.is_sphere else 0.0) < shape.radius**2
+    return f"it goes through the inside of {step.shape!r}, where its side site is" if is_inside else ""
+
+
+def _round(robot: Model, step: TendonShape) -> RoundShape:
+    body, shape = next(
+        (body.name, shape) for body in robot.bodies.values() for shape in body.geometry if shape.name == step.shape
+    )
+    side = frame_of_site(robot, step.side_site) if step.side_site else None
+    return RoundShape(HeldFrame(body, shape.placement), shape.size[0], shape.shape == "sphere", side)
 
 
 def _length(robot: Model, number: int, tendon: Tendon) -> LengthSpec:
@@ -130,14 +160,16 @@ def _length(robot: Model, number: int, tendon: Tendon) -> LengthSpec:
     return LengthSpec(_name(number, tendon), terms, () if tendon.kind == "fixed" else tuple(_stretches(robot, tendon)))
 
 
-def _stretches(robot: Model, tendon: Tendon) -> Iterator[tuple[tuple[HeldFrame, ...], float]]:
+def _stretches(robot: Model, tendon: Tendon) -> Iterator[tuple[tuple[HeldFrame | RoundShape, ...], float]]:
     """The parts between pulleys, each with its divisor."""
-    points: list[HeldFrame] = []
+    steps: list[HeldFrame | RoundShape] = []
     divisor = 1.0
     for step in (*tendon.path, Pulley(1.0)):
         if isinstance(step, TendonSite):
-            points.append(frame_of_site(robot, step.site))
+            steps.append(frame_of_site(robot, step.site))
+        elif isinstance(step, TendonShape):
+            steps.append(_round(robot, step))
         elif isinstance(step, Pulley):
-            if points:
-                yield tuple(points), divisor
-            points, divisor = [], step.divisor
+            if steps:
+                yield tuple(steps), divisor
+            steps, divisor = [], step.divisor

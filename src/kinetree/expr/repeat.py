@@ -34,7 +34,9 @@ def repeat(
     return state
 
 
-def unless(idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], Sequence[Scalar]]) -> Sequence[Scalar]:
+def unless(
+    idle: Scalar, state: Sequence[Scalar], step: Callable[[Sequence[Scalar]], Sequence[Scalar]]
+) -> Sequence[Scalar]:
     """`step(state)`, which must be the state itself where `idle` is not zero, so that the step may be left out there.
 
     On floats it is left out; a compiled program leaves it out where all samples that it computes together are idle.
