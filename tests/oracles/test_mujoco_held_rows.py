@@ -15,7 +15,7 @@ import kinetree as kt
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Block, Effort
 from kinetree.algorithms.row_costs import Equality
-from kinetree.algorithms.transmissions import viewed
+from kinetree.algorithms.transmissions import Reach, reach_velocity, viewed
 from kinetree.contact import TendonFriction, TendonLimit, reach_of_tendon
 from kinetree.functions.contact_options import soft
 
@@ -176,30 +176,40 @@ ROUND = """
 </mujoco>"""
 
 
-@pytest.mark.parametrize("on", ["", 'sidesite="side"'])
+SPHERE, CYLINDER = 'type="sphere" size="0.15"', 'type="cylinder" size="0.12 0.2" euler="80 10 0"'
+LEFT, RIGHT, WITHIN = "-0.2 0.2 -0.45", "0.3 0 -0.5", "0.02 0.01 -0.52"
+
+
 @pytest.mark.parametrize("hook", ["-0.3 0.05 0.7", "0.2 0.3 0.8"])
-@pytest.mark.parametrize(
-    ("shape", "side"),
-    [
-        ('type="sphere" size="0.15"', "-0.2 0.2 -0.45"),
-        ('type="cylinder" size="0.12 0.2" euler="80 10 0"', "0.3 0 -0.5"),
-    ],
-)
-def test_tendons_around_shapes(shape: str, side: str, hook: str, on: str, tmp_path: Path) -> None:
-    """Lengths to 1e-14 m, whether they touch the shape or not, and q̈."""
-    beside = Beside(tmp_path, ROUND.format(shape=shape, side=side, hook=hook, on=on))
+@pytest.mark.parametrize("shape", [SPHERE, CYLINDER])
+@pytest.mark.parametrize("side", ["", LEFT, RIGHT, WITHIN])
+def test_tendons_around_shapes(side: str, shape: str, hook: str, tmp_path: Path) -> None:
+    """Lengths to 1e-14 m, whether the shape bends them or not; moments are their derivatives.
+
+    MuJoCo finds the point inside a shape to 1e-6 only, and with it the moment, and q̈.
+    """
+    on = 'sidesite="side"' if side else ""
+    beside = Beside(tmp_path, ROUND.format(shape=shape, side=side or LEFT, hook=hook, on=on))
     (row,) = beside.found.tendons
     assert isinstance(row, TendonLimit)
-    tree, touching = beside.robot.tree, 0
+    tree, bent, robot, length = beside.robot.tree, 0, beside.robot, row.length
+    rng, h = np.random.default_rng(3), 1e-6
+
+    def reach(q: Any) -> Reach:
+        return reach_of_tendon(viewed(tree, tree.split(q.tolist(), "nq")), robot, length)
+
     for k, (q, v, tau, expected) in enumerate(beside.states(25)):
-        length = reach_of_tendon(viewed(tree, tree.split(q.tolist(), "nq")), beside.robot, row.length).length
-        np.testing.assert_allclose(float(length), beside.data.ten_length[0], rtol=0, atol=1e-14)
-        touching += beside.data.ten_wrapnum[0] > 2
+        np.testing.assert_allclose(float(reach(q).length), beside.data.ten_length[0], rtol=0, atol=1e-14)
+        bent += beside.data.ten_wrapnum[0] > 2
         if k < 3:
-            np.testing.assert_allclose(
-                beside.solved(q, v, tau)[0], expected, rtol=0, atol=1e-11 * np.abs(expected).max()
-            )
-    assert 3 <= touching <= 22
+            found = beside.solved(q, v, tau)[0]
+            off = 1e-5 if side == WITHIN else 1e-11
+            np.testing.assert_allclose(found, expected, rtol=0, atol=off * np.abs(expected).max())
+            way = rng.normal(size=robot.nv)
+            ahead, behind = (float(reach(robot.integrate(q, s * way)).length) for s in (h, -h))
+            rate = reach_velocity(reach(q), tree.split(way.tolist(), "nv"))
+            np.testing.assert_allclose(float(rate), (ahead - behind) / (2.0 * h), rtol=0, atol=1e-8)
+    assert 3 <= bent <= 24
 
 
 SMALL = """
@@ -208,6 +218,7 @@ SMALL = """
   <worldbody>
     <site name="hook" pos="0.1 0.1 0.7"/>
     <geom name="wheel" size="0.15" pos="0.25 0 0.75" contype="0" conaffinity="0"/>
+    <geom name="eye" size="0.06" pos="0.25 -0.2 0.8" contype="0" conaffinity="0"/><site name="eye" pos="0.25 -0.2 0.8"/>
     <body name="crank" pos="0 0 1"><joint name="crank" axis="0 1 0.1"/>
       <geom type="capsule" size="0.02" fromto="0 0 0 0 0 -0.2" mass="1" contype="0" conaffinity="0"/>
       <body name="rod" pos="0 0 -0.2"><joint name="rod" type="ball"/>
@@ -221,6 +232,8 @@ SMALL = """
     <spatial name="rope" range="0 0.3" limited="true"><site site="tip"/><site site="end"/></spatial>
     <spatial name="belt" range="0 0.4" limited="true">
       <site site="hook"/><geom geom="wheel"/><site site="end"/></spatial>
+    <spatial name="cord" range="0 0.35" limited="true">
+      <site site="hook"/><geom geom="eye" sidesite="eye"/><site site="tip"/></spatial>
     <fixed name="sum" frictionloss="0.2"><joint joint="crank" coef="1"/><joint joint="rocker" coef="0.5"/></fixed>
   </tendon>
   <equality><connect body1="rod" body2="rocker" anchor="0.4 0 0"/><weld site1="tip" site2="end" torquescale="0.2"/>
@@ -233,7 +246,7 @@ def test_the_kernel_is_the_algorithm_and_has_its_derivatives(tmp_path: Path) -> 
     robot = beside.robot
     q, v, tau, expected = (np.array(x) for x in zip(*beside.states(5), strict=True))
     found = kt.contact_dynamics(robot, q, v, tau)
-    np.testing.assert_allclose(found.qdd, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    np.testing.assert_allclose(found.qdd, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
     np.testing.assert_allclose(found.qdd[2], beside.solved(q[2], v[2], tau[2])[0], rtol=1e-9)
     for one, many in zip(kt.contact_dynamics(robot, q[4], v[4], tau[4]), found, strict=True):
         np.testing.assert_array_equal(one, many[4])
@@ -251,8 +264,8 @@ def test_the_kernel_is_the_algorithm_and_has_its_derivatives(tmp_path: Path) -> 
 
 
 def test_a_motion_stays_with_mujoco(tmp_path: Path) -> None:
-    """A thousand steps of semi-implicit Euler, with all rows."""
-    beside = Beside(tmp_path, SMALL)
+    """A thousand steps of semi-implicit Euler, with all rows but those of the cord, which MuJoCo has to 1e-6."""
+    beside = Beside(tmp_path, SMALL.replace("0 0.35", "0 9"))
     m, d, robot, layout = beside.model, beside.data, beside.robot, kt.Layout(beside.robot, "mujoco")
     d.qvel[:] = 0.3
     q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.transmissions import Reach, View
-from kinetree.algorithms.wrapping import wrapped
+from kinetree.algorithms.wrapping import wrapped, wrapped_inside
 from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.spatial import Transform, Vec3
 from kinetree.tree.holds import Anchor
@@ -27,13 +27,15 @@ _TINY = 1e-30
 
 
 class Round(NamedTuple):
-    """A sphere, or an endless cylinder about the frame's z, that a tendon goes around."""
+    """A sphere, or an endless cylinder about the frame's z, that bends a tendon."""
 
     frame: Anchor
     radius: float
     is_sphere: bool
     side: Anchor | None
     """The point on whose side it goes around."""
+    is_inside: bool
+    """Whether it goes through the inside instead."""
 
 
 class Stretch(NamedTuple):
@@ -91,8 +93,11 @@ def _leg(view: View, start: Anchor, between: Round | None, end: Anchor) -> tuple
         return distance, [_Way((start.slot, p), (end.slot, q), direction)]
     X = _placed(view, between.frame)
     axis = None if between.is_sphere else X.E.T @ Vec3(0.0, 0.0, 1.0)
-    side = None if between.side is None else _placed(view, between.side).r - X.r
-    found = wrapped(p - X.r, q - X.r, between.radius, axis, side)
+    if between.is_inside:
+        found = wrapped_inside(p - X.r, q - X.r, between.radius, axis)
+    else:
+        side = None if between.side is None else _placed(view, between.side).r - X.r
+        found = wrapped(p - X.r, q - X.r, between.radius, axis, side)
     first, second = X.r + found.arrives, X.r + found.leaves
     (there, onto), (on, away) = _between(p, first), _between(second, q)
 

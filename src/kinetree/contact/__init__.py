@@ -2,22 +2,24 @@
 
 from kinetree.contact.build import soft_constraints
 from kinetree.contact.held_frames import anchored
-from kinetree.contact.inverse_weights import BodyWeight, InverseWeights
-from kinetree.contact.spec import (
+from kinetree.contact.held_spec import (
     ConnectionSpec,
-    CouplingSpec,
-    FrictionSpec,
     HeldFrame,
     LengthSpec,
-    LimitSpec,
     LoopSpec,
     RoundShape,
-    SoftConstraints,
     TendonCoupling,
     TendonFriction,
     TendonInertia,
     TendonLimit,
     TendonRow,
+)
+from kinetree.contact.inverse_weights import BodyWeight, InverseWeights
+from kinetree.contact.spec import (
+    CouplingSpec,
+    FrictionSpec,
+    LimitSpec,
+    SoftConstraints,
     TouchingShape,
     TouchSpec,
     Unsupported,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kinetree.collision import is_supported, unsupported
 from kinetree.contact.equalities import connections, couplings, other_equalities
+from kinetree.contact.held_spec import ConnectionSpec
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.limits import frictions, limits
 from kinetree.contact.loops import loop_rows
@@ -15,7 +16,6 @@ from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
 from kinetree.contact.shapes import Surface, kind_of, shape_of
 from kinetree.contact.spec import (
-    ConnectionSpec,
     CouplingSpec,
     FrictionSpec,
     LimitSpec,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kinetree.algorithms.soft_equalities import Turning
 from kinetree.contact.held_frames import frame_of_site
+from kinetree.contact.held_spec import ConnectionSpec, HeldFrame
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.mixing import softness
-from kinetree.contact.spec import ConnectionSpec, CouplingSpec, HeldFrame, Unsupported
+from kinetree.contact.spec import CouplingSpec, Unsupported
 from kinetree.model import Model
 from kinetree.model.extras import Equality
 from kinetree.model.reference import reference_configuration

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.contact.spec import HeldFrame
+from kinetree.contact.held_spec import HeldFrame
 from kinetree.model import Model
 from kinetree.tree.holds import Anchor
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.algorithms.softness import Softness
+from kinetree.contact.held_spec import LoopSpec
 from kinetree.contact.inverse_weights import InverseWeights
-from kinetree.contact.spec import LoopSpec
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.model.constraint_numbers import listed

@@ -8,9 +8,7 @@ from kinetree.algorithms.tendon_paths import Round, Stretch, along_path
 from kinetree.algorithms.transmissions import Reach, View, along_tendon
 from kinetree.contact.equalities import active, coefficients_of
 from kinetree.contact.held_frames import anchored, frame_of_site
-from kinetree.contact.inverse_weights import InverseWeights
-from kinetree.contact.mixing import softness
-from kinetree.contact.spec import (
+from kinetree.contact.held_spec import (
     HeldFrame,
     LengthSpec,
     RoundShape,
@@ -19,9 +17,11 @@ from kinetree.contact.spec import (
     TendonInertia,
     TendonLimit,
     TendonRow,
-    Unsupported,
 )
-from kinetree.model import Model
+from kinetree.contact.inverse_weights import InverseWeights
+from kinetree.contact.mixing import softness
+from kinetree.contact.spec import Unsupported
+from kinetree.model import Geometry, Model
 from kinetree.model.extras import Equality, Pulley, SimulationFlags, Tendon, TendonJoint, TendonShape, TendonSite
 from kinetree.model.reference import armature_of_tendon
 from kinetree.tree.holds import Anchor
@@ -123,36 +123,36 @@ def _anchored(robot: Model, step: HeldFrame | RoundShape) -> Anchor | Round:
     if isinstance(step, HeldFrame):
         return anchored(robot, step)
     side = None if step.side is None else anchored(robot, step.side)
-    return Round(anchored(robot, step.frame), step.radius, step.is_sphere, side)
+    return Round(anchored(robot, step.frame), step.radius, step.is_sphere, side, step.is_inside)
 
 
 def _unknown(robot: Model, tendon: Tendon) -> str:
     """Why a tendon's length is not computed; empty if it is."""
     for step in tendon.path:
-        if isinstance(step, TendonShape) and (reason := _odd_side(robot, step)):
-            return f"{reason}, and tendons go around the outside of shapes only here; put sites in the shape's place"
+        if isinstance(step, TendonShape) and step.side_site:
+            body, _ = _shape(robot, step)
+            if robot.bodies[body].slot != robot.bodies[frame_of_site(robot, step.side_site).body].slot:
+                return (
+                    f"the side site of {step.shape!r} moves against it, so whether the tendon goes through its inside "
+                    "is not known; put the site on the shape's body"
+                )
     return ""
 
 
-def _odd_side(robot: Model, step: TendonShape) -> str:
-    """What is odd about the side site of a shape; empty if nothing is."""
-    shape = _round(robot, step)
-    if shape.side is None:
-        return ""
-    frame, point = anchored(robot, shape.frame), anchored(robot, shape.side)
-    if frame.slot != point.slot:
-        return f"the side site of {step.shape!r} moves past it, perhaps inside"
-    x, y, z = (float(x) for x in (point.placement @ frame.placement.inverse).r.components())
-    is_inside = x * x + y * y + (z * z if shape.is_sphere else 0.0) < shape.radius**2
-    return f"it goes through the inside of {step.shape!r}, where its side site is" if is_inside else ""
+def _shape(robot: Model, step: TendonShape) -> tuple[str, Geometry]:
+    """A shape of a path, and its body."""
+    return next((body.name, x) for body in robot.bodies.values() for x in body.geometry if x.name == step.shape)
 
 
 def _round(robot: Model, step: TendonShape) -> RoundShape:
-    body, shape = next(
-        (body.name, shape) for body in robot.bodies.values() for shape in body.geometry if shape.name == step.shape
-    )
-    side = frame_of_site(robot, step.side_site) if step.side_site else None
-    return RoundShape(HeldFrame(body, shape.placement), shape.size[0], shape.shape == "sphere", side)
+    body, shape = _shape(robot, step)
+    frame, radius, is_sphere = HeldFrame(body, shape.placement), shape.size[0], shape.shape == "sphere"
+    if not step.side_site:
+        return RoundShape(frame, radius, is_sphere, None, is_inside=False)
+    side = frame_of_site(robot, step.side_site)
+    place = (anchored(robot, side).placement @ anchored(robot, frame).placement.inverse).r
+    is_inside = float(place.dot(place)) < radius**2  # of a cylinder too, MuJoCo takes the distance from its centre
+    return RoundShape(frame, radius, is_sphere, side, is_inside)
 
 
 def _length(robot: Model, number: int, tendon: Tendon) -> LengthSpec:

@@ -135,13 +135,13 @@ def test_a_time_step_is_positive(timestep: float) -> None:
 MJCF = """<mujoco><option noslip_iterations="3"><flag {flag}/></option>
   <asset><mesh name="wedge" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
   <worldbody><geom type="plane" size="1 1 1"/>
-    <body name="a"><freejoint/><geom name="ball" size="0.1"/><site name="middle"/></body>
+    <body name="a"><freejoint/><geom name="ball" size="0.1"/></body>
     <body name="b"><joint name="j" range="-9 9" frictionloss="1"/><geom name="wedge" type="mesh" mesh="wedge"/></body>
     <body name="c"><joint name="k"/><site name="p"/><geom size="0.1"/></body>
   </worldbody>
   <equality><joint joint1="j" joint2="k"/><connect name="pin" body1="a" body2="b" anchor="0 0 0"/></equality>
   <tendon><fixed name="cord" range="0 1"><joint joint="j" coef="1"/></fixed>
-    <spatial name="band" range="0 1"><site site="p"/><geom geom="ball" sidesite="middle"/><site site="p"/></spatial>
+    <spatial name="band" range="0 1"><site site="p"/><geom geom="ball" sidesite="p"/><site site="p"/></spatial>
   </tendon>
 </mujoco>"""
 
