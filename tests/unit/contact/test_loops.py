@@ -50,6 +50,20 @@ def test_a_held_frame_is_pulled_by_its_gains() -> None:
     np.testing.assert_allclose(found[3:], -D * (K * angle * UP + B * v[3:]), atol=1e-9)
 
 
+def test_what_contradicts_itself_meets_halfway() -> None:
+    """Two places for one point: all rows give way alike, whichever comes first, and nothing grows."""
+    robot = stone()
+    holds = [kt.Contact("stone", at=[x, 0.0, 0.0]) for x in (-0.1, 0.3)]
+    ends = []
+    for pair in (holds, holds[::-1]):
+        contact = kt.soft_constraints(robot, 0.001, constraints=pair)
+        states = kt.rollout(robot, robot.neutral(), np.zeros(6), np.zeros((500, 6)), 0.001, contact=contact)
+        assert np.isfinite(states).all()
+        ends.append(states[-1])
+    np.testing.assert_allclose(ends[0][:3], [0.1, 0.0, 0.0], atol=1e-5)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
+
+
 def test_without_gains_errors_vanish_with_the_usual_time_constant() -> None:
     """2 / (d T) and 1 / (d T)² take the places of B and K d, as for MuJoCo's constraints."""
     hold = kt.Contact("stone", at=[0.0, 0.0, 0.0])
