@@ -51,14 +51,14 @@ def soft_constraints(
 
     What has no constraint yet is named in `unsupported`.
 
+    Raises:
+        OptionError: the time step is not positive, or something is wrong with the constraints.
+        NameNotFoundError: the robot has no such frame.
+
     >>> import kinetree as kt
     >>> from kinetree.contact import soft_constraints
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
     ['base_yaw', 'shoulder_pitch']
-
-    Raises:
-        OptionError: the time step is not positive, or something is wrong with the constraints.
-        NameNotFoundError: the robot has no such frame.
     """
     options = robot.extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
@@ -67,9 +67,7 @@ def soft_constraints(
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
     weights = InverseWeights(robot)
-    not_there = _of_options(options) + _of_parts(robot)
-    of_tendons, more = tendon_inertias(robot)
-    not_there += more
+    of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)
     found = SoftConstraints(
         is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO),
@@ -77,6 +75,7 @@ def soft_constraints(
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return found
+    not_there += _of_options(options) + _of_parts(robot)
     own_limits: list[LimitSpec] = []
     own_frictions: list[FrictionSpec] = []
     own_couplings: list[CouplingSpec] = []
