@@ -22,7 +22,7 @@ from kinetree.tree import Tree
 from kinetree.tree.holds import Anchor, Hold
 from kinetree.tree.matrices import JointColumns
 
-__all__ = ["HeldMotion", "Side", "Wrench", "constraint_columns", "constraint_error", "held_motion"]
+__all__ = ["HeldMotion", "Side", "Wrench", "constraint_columns", "constraint_error", "held_motion", "side_of"]
 
 Pieces = Sequence[Sequence[Scalar]]
 _ALL = 6
@@ -103,14 +103,14 @@ class HeldMotion:
 def held_motion(tree: Tree, hold: Hold, q: Pieces, qd: Pieces, qdd: Pieces) -> HeldMotion:
     """Motion of a constraint: its velocity and acceleration, and the geometry of its rows."""
     meeting = 0 if hold.carrier is None else tree.meeting(hold.carrier.slot, hold.frame.slot)
-    held = _side(tree, 1.0, hold.frame, meeting, q, qd, qdd)
+    held = side_of(tree, 1.0, hold.frame, meeting, q, qd, qdd)
     p, v, a = held.X.r, held.v, held.a
     p_rate = v.linear + v.angular.cross(p)
     sides, spin, E = [held], Vec3.zero(), Mat3.identity()
     if hold.axes == "local":
         E, spin = held.X.E, v.angular
     if hold.carrier is not None:
-        carrier = _side(tree, -1.0, hold.carrier, meeting, q, qd, qdd)
+        carrier = side_of(tree, -1.0, hold.carrier, meeting, q, qd, qdd)
         sides.append(carrier)
         E, spin = carrier.X.E, carrier.v.angular
         v, a = v - carrier.v, a - carrier.a
@@ -174,7 +174,7 @@ def _distance(r: Vec3) -> tuple[Scalar, Scalar]:
     return select(is_apart, distance, 0.0), select(is_apart, 1.0 / distance, 0.0)
 
 
-def _side(tree: Tree, sign: float, frame: Anchor, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
+def side_of(tree: Tree, sign: float, frame: Anchor, base: int, q: Pieces, qd: Pieces, qdd: Pieces) -> Side:
     """Outward pass of RBDA Table 5.1 from `base` to the frame; motions are returned in the coordinates of `base`."""
     X = tree.slots(Transform)
     v, a = tree.slots(Motion, 2)

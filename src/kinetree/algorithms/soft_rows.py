@@ -1,4 +1,4 @@
-"""Rows of soft constraints: limits, dry friction, followers and contacts, as blocks of the convex problem.
+"""Rows of contacts, as blocks of the convex problem; and what all rows are made of.
 
 A row's rate is ẋ = J v, and its reference acceleration follows from it and from the violation (softness.py). A row that
 is not active has D = 0. Rows of a contact are along its normal, then across it in two directions; then, for bodies that
@@ -16,25 +16,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isinf
 from typing import NamedTuple
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.kinematics import placements
-from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Pyramid, RowCost
+from kinetree.algorithms.row_costs import EllipticCone, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint
-from kinetree.expr import Scalar, less, maximum, otherwise, select, sqrt
+from kinetree.expr import Scalar, less, otherwise, select
 from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["Friction", "Sight", "contact", "dry_friction", "follower", "limits", "seen"]
+__all__ = ["Friction", "Sight", "along", "contact", "jacobian", "seen"]
 
 Pieces = Sequence[Sequence[Scalar]]
-
-_TINY = 1e-30
-"""The smallest square of an angle of which an axis is told."""
 
 
 class Sight(NamedTuple):
@@ -79,60 +75,20 @@ def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:
     return Sight(tree, q, tree.numbers(qd[1:], "nv"), X_0, columns, tree.numbers(drift[1:], "nv"))
 
 
-def limits(sight: Sight, slot: int, lower: float, upper: float, margin: float, softness: Softness) -> list[Block]:
-    """The limits of a joint with one coordinate, or the largest angle of a ball joint; an infinite one has no row."""
-    joint = sight.tree.joint[slot]
-    if joint.nv > 1:
-        turn = Vec3(*joint.difference(joint.neutral(), sight.q[slot]))
-        angle = sqrt(maximum(turn.dot(turn), _TINY))
-        axis = turn * (1.0 / angle)
-        (row,) = _rows(sight, {slot: [[-x] for x in axis.components()]}, 1)
-        return [_one_sided(sight, row, upper - angle, margin, softness)]
-    (q,) = sight.q[slot]
-    blocks = []
-    for sign, bound in ((1.0, lower), (-1.0, upper)):
-        if not isinf(bound):
-            (row,) = _rows(sight, {slot: [[sign]]}, 1)
-            blocks.append(_one_sided(sight, row, sign * (q - bound), margin, softness))
-    return blocks
+def jacobian(sight: Sight, columns: dict[int, list[list[Scalar]]], count: int) -> list[list[Scalar]]:
+    """Rows of a Jacobian, from the columns of some joints, for the robot's degrees of freedom."""
+    J = sight.tree.columns(count, apart=True)
+    for slot, of_joint in columns.items():
+        J[slot] = of_joint
+    return [list(row) for row in J.in_rows()]
 
 
-def dry_friction(sight: Sight, slot: int, dof: int, loss: float, softness: Softness) -> Block:
-    """Dry friction of a joint's degree of freedom."""
-    (row,) = _rows(sight, {slot: [[float(k == dof)] for k in range(sight.tree.joint[slot].nv)]}, 1)
-    d = softness.at(0.0)
-    rate = _dot(row, sight.v)
-    return Block([row], [-(softness.damping * rate)], DryFriction(1.0 / softness.regularisation(d), loss))
-
-
-def follower(
-    sight: Sight,
-    slot: int,
-    leader: int | None,
-    coefficients: Sequence[float],
-    reference: tuple[float, float],
-    softness: Softness,
-) -> Block:
-    """A joint that follows a polynomial of another one; or that is held, if there is none."""
-    (q,) = sight.q[slot]
-    away: Scalar = 0.0
-    slope: Scalar = 0.0
-    if leader is not None:
-        (q_leader,) = sight.q[leader]
-        away = q_leader - reference[1]
-        for k, c in reversed(list(enumerate(coefficients))[1:]):
-            slope = slope * away + k * c
-    wanted: Scalar = 0.0
-    for c in reversed(coefficients if leader is not None else coefficients[:1]):
-        wanted = wanted * away + c
-    r = q - reference[0] - wanted
-    columns: dict[int, list[list[Scalar]]] = {slot: [[1.0]]}
-    if leader is not None:
-        columns[leader] = [[-slope]]
-    (row,) = _rows(sight, columns, 1)
-    d = softness.at(r)
-    a_ref = softness.acceleration(_dot(row, sight.v), d, r)
-    return Block([row], [a_ref], Equality([1.0 / softness.regularisation(d)]))
+def along(row: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
+    """J v, of one row."""
+    total: Scalar = 0.0
+    for a, b in zip(row, v, strict=True):
+        total = total + a * b
+    return total
 
 
 def contact(
@@ -183,7 +139,7 @@ def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, si
     for body, sign in ((first, -1.0), (second, 1.0)):
         for j, _ in sight.tree.toward_tip(meeting, body):
             columns[j] = [_seen_at(m, point.position, axes, size, sign) for m in sight.columns[j]]
-    return _rows(sight, columns, size)
+    return jacobian(sight, columns, size)
 
 
 def _pressed(
@@ -197,7 +153,7 @@ def _pressed(
     surface: Motion | None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The reference accelerations and the stiffnesses of the rows of a contact that is closed."""
-    rates = [_dot(row, sight.v) for row in J]
+    rates = [along(row, sight.v) for row in J]
     if surface is not None:
         n, t = point.normal, point.tangent
         across = n.cross(t)
@@ -220,14 +176,7 @@ def _pressed(
             pull = R[0] * (adhesion / (2 * len(mu)))  # all edges have the same part of it
     reference = [softness.acceleration(rates[0], d, r) + pull]
     reference += [-(tangential.damping * rate) for rate in rates[1:]]
-    return [a - _dot(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
-
-
-def _one_sided(sight: Sight, row: Sequence[Scalar], distance: Scalar, margin: float, softness: Softness) -> Block:
-    r = distance - margin
-    d = softness.at(r)
-    D = select(less(r, 0.0), 1.0 / softness.regularisation(d), 0.0)
-    return Block([row], [softness.acceleration(_dot(row, sight.v), d, r)], OneSided(D))
+    return [a - along(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
 
 
 def _seen_at(m: Motion, p: Vec3, axes: Sequence[Vec3], count: int, sign: float) -> list[Scalar]:
@@ -236,18 +185,3 @@ def _seen_at(m: Motion, p: Vec3, axes: Sequence[Vec3], count: int, sign: float) 
     numbers = [axis.dot(velocity) for axis in axes[: min(count, 3)]]
     numbers += [axis.dot(m.angular) for axis in axes[: max(count - 3, 0)]]
     return [sign * x for x in numbers]
-
-
-def _rows(sight: Sight, columns: dict[int, list[list[Scalar]]], count: int) -> list[list[Scalar]]:
-    """Rows of a Jacobian, from the columns of some joints, for the robot's degrees of freedom."""
-    J = sight.tree.columns(count, apart=True)
-    for slot, of_joint in columns.items():
-        J[slot] = of_joint
-    return [list(row) for row in J.in_rows()]
-
-
-def _dot(row: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(row, v, strict=True):
-        total = total + a * b
-    return total

@@ -66,10 +66,11 @@ def viewed(tree: Tree, q: Pieces) -> View:
     return View(tree, q, X_0, columns)
 
 
-def across_coordinate(view: View, slot: int, gear: float) -> Reach:
-    """A joint with one coordinate."""
-    (q,) = view.q[slot]
-    return Reach(q * gear, {slot: [gear]})
+def across_coordinate(view: View, slot: int, gear: float, place: int = 0) -> Reach:
+    """A coordinate of a joint, by its place in q; not part of a quaternion."""
+    joint, q = view.tree.joint[slot], view.q[slot]
+    units = ([float(i == k) for i in range(joint.nv)] for k in range(joint.nv))
+    return Reach(q[place] * gear, {slot: [joint.rates(q, unit)[place] * gear for unit in units]})
 
 
 def across_ball(view: View, slot: int, gear: Vec3, in_parent: bool) -> Reach:

@@ -1,6 +1,19 @@
 """Soft constraints of a robot: what touches what, which limits and dry friction act, and how hard."""
 
 from kinetree.contact.build import soft_constraints
+from kinetree.contact.held_frames import anchored
+from kinetree.contact.held_spec import (
+    ConnectionSpec,
+    HeldFrame,
+    LengthSpec,
+    LoopSpec,
+    RoundShape,
+    TendonCoupling,
+    TendonFriction,
+    TendonInertia,
+    TendonLimit,
+    TendonRow,
+)
 from kinetree.contact.inverse_weights import BodyWeight, InverseWeights
 from kinetree.contact.spec import (
     CouplingSpec,
@@ -11,16 +24,29 @@ from kinetree.contact.spec import (
     TouchSpec,
     Unsupported,
 )
+from kinetree.contact.tendon_rows import reach_of_tendon
 
 __all__ = [
     "BodyWeight",
+    "ConnectionSpec",
     "CouplingSpec",
     "FrictionSpec",
+    "HeldFrame",
     "InverseWeights",
+    "LengthSpec",
     "LimitSpec",
+    "LoopSpec",
+    "RoundShape",
     "SoftConstraints",
+    "TendonCoupling",
+    "TendonFriction",
+    "TendonInertia",
+    "TendonLimit",
+    "TendonRow",
     "TouchSpec",
     "TouchingShape",
     "Unsupported",
+    "anchored",
+    "reach_of_tendon",
     "soft_constraints",
 ]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from kinetree.collision import is_supported, unsupported
+from kinetree.contact.equalities import connections, couplings, other_equalities
+from kinetree.contact.held_spec import ConnectionSpec
 from kinetree.contact.inverse_weights import InverseWeights
-from kinetree.contact.limits import couplings, frictions, limits
+from kinetree.contact.limits import frictions, limits
+from kinetree.contact.loops import loop_rows
 from kinetree.contact.mixing import softness, softness_across
 from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
@@ -18,8 +24,10 @@ from kinetree.contact.spec import (
     TouchSpec,
     Unsupported,
 )
+from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError
 from kinetree.model import Model
+from kinetree.model.constraints import Constraint
 from kinetree.model.extras import SimulationOptions
 
 __all__ = ["soft_constraints"]
@@ -27,15 +35,25 @@ __all__ = ["soft_constraints"]
 _LEAST_RATIO = 1e-15
 
 
-def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstraints:
-    """All soft constraints of a robot: contacts, limits, dry friction, and couplings of joints.
+def soft_constraints(
+    robot: Model, timestep: float | None = None, *, constraints: Constraint | Sequence[Constraint] = ()
+) -> SoftConstraints:
+    """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
     Args:
         robot: the robot.
         timestep: that of the simulation, s, twice which is the shortest time constant of a constraint; by default that
             of the robot's options, or MuJoCo's, 0.002 s.
+        constraints: a list of `kt.Loop` and `kt.Contact` that hold as well, as rows that are almost rigid: they give
+            way by a ten-thousandth of what a force would move them otherwise. Errors vanish as their gains say, or
+            with a time constant of 0.02 s without gains. A contact needs its place, `at`. What is returned is the
+            option `contact` of `contact_dynamics`, `rollout` and `simulate`, where it takes the place of True.
 
     What has no constraint yet is named in `unsupported`.
+
+    Raises:
+        OptionError: the time step is not positive, or something is wrong with the constraints.
+        NameNotFoundError: the robot has no such frame.
 
     >>> import kinetree as kt
     >>> from kinetree.contact import soft_constraints
@@ -49,13 +67,19 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
     weights = InverseWeights(robot)
-    not_there = _of_options(options) + _of_parts(robot)
-    found = SoftConstraints(is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO))
+    of_tendons, not_there = tendon_inertias(robot)
+    loops = loop_rows(robot, weights, constraints, period)
+    found = SoftConstraints(
+        is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO),
+        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops),
+    )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return found
+    not_there += _of_options(options) + _of_parts(robot)
     own_limits: list[LimitSpec] = []
     own_frictions: list[FrictionSpec] = []
     own_couplings: list[CouplingSpec] = []
+    own_connections: list[ConnectionSpec] = []
     touches: list[TouchSpec] = []
     if flags.limit:
         own_limits, more = limits(robot, weights, period)
@@ -63,14 +87,19 @@ def soft_constraints(robot: Model, timestep: float | None = None) -> SoftConstra
     if flags.frictionloss:
         own_frictions = frictions(robot, weights, period)
     if flags.equality:
-        own_couplings, more = couplings(robot, weights, period)
-        not_there += more
+        own_couplings = couplings(robot, weights, period)
+        own_connections = connections(robot, weights, period)
+        not_there += other_equalities(robot)
+    more_of_tendons, more = tendon_rows(robot, weights, period, flags)
+    of_tendons += more_of_tendons
+    not_there += more
     if flags.contact:
         touches, more = _touches(robot, options, weights, period)
         not_there += more
-    return SoftConstraints(
-        tuple(own_limits), tuple(own_frictions), tuple(own_couplings), tuple(touches), found.is_elliptic,
-        found.friction_ratio, tuple(not_there),
+    return replace(
+        found, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
+        touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
+        tendons=tuple(of_tendons),
     )  # fmt: skip
 
 
@@ -133,13 +162,17 @@ def _of_options(options: SimulationOptions) -> list[Unsupported]:
     """Options of which nothing here follows."""
     found = []
     if options.noslip_iterations:
-        found.append(Unsupported("option", "noslip_iterations", "friction is not corrected after the solution"))
+        found.append(Unsupported("option", "noslip_iterations", _NOSLIP))
     for flag, reason in _FLAGS.items():
         if getattr(options.flags, flag):
             found.append(Unsupported("option", flag, reason))
     return found
 
 
+_NOSLIP = (
+    "friction is not corrected after the solution: what that gives depends on the order of the contacts; a larger "
+    "impratio with elliptic cones lets bodies slip less"
+)
 _FLAGS = {
     "diagexact": "constraints are measured by approximate inertias in the reference configuration",
     "speculative": "contacts are those of the present configuration",
@@ -149,18 +182,9 @@ _FLAGS = {
 
 
 def _of_parts(robot: Model) -> list[Unsupported]:
-    """Tendons' constraints, and deformable bodies."""
-    found = []
-    for tendon in robot.extras.tendons:
-        if tendon.limited:
-            found.append(Unsupported("tendon", tendon.name, "limits of tendons have no constraint yet"))
-        if tendon.friction:
-            found.append(Unsupported("tendon", tendon.name, "dry friction of tendons has no constraint yet"))
-        if tendon.armature and tendon.kind != "fixed":
-            found.append(Unsupported("tendon", tendon.name, "armature of spatial tendons is not in the inertias"))
-    found += [
+    """Deformable bodies."""
+    return [
         Unsupported("body", part.tag, "deformable bodies are not simulated")
         for part in robot.extras.unused
         if part.tag == "deformable"
     ]
-    return found

@@ -2,6 +2,7 @@
 
     body:   means of the diagonals of both halves of J M⁻¹ Jᵀ, J the Jacobian at the body's centre of mass
     joint:  the diagonal of M⁻¹, whose mean a ball joint has thrice, and a free joint for each of its halves
+    length: J M⁻¹ Jᵀ, J its moment
 
 A constraint's regularisation is measured by them, so that its softness does not depend on masses (softness.py).
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree import algorithms
+from kinetree.algorithms.transmissions import Reach, viewed
 from kinetree.contact.origin import is_from_mjcf
 from kinetree.contact.slide_bodies import slide_bodies
 from kinetree.errors import ModelError, listed
@@ -23,7 +25,7 @@ from kinetree.joints import FloatingBase, Free, JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Body, Model
 from kinetree.model.reference import reference_configuration, with_tendon_armature
-from kinetree.spatial import Motion, Transform, Vec3
+from kinetree.spatial import Transform, Vec3
 
 __all__ = ["BodyWeight", "InverseWeights"]
 
@@ -46,11 +48,8 @@ class InverseWeights:
         self._robot = robot
         tree = robot.tree
         q = tree.split(reference_configuration(robot).tolist(), "nq")
-        self._X_0 = algorithms.placements(tree, q)
-        self._columns: list[tuple[Motion, ...]] = [()] * tree.size
-        for j, _ in tree.outward:
-            S = tree.joint[j].calc(q[j], [0.0] * tree.joint[j].nv).S
-            self._columns[j] = tuple(self._X_0[j].back(s) for s in S.columns)
+        self.view = viewed(tree, q)
+        """The reference configuration."""
         self._inverse = _inverse(robot, np.array(algorithms.crba(tree, q).flat()).reshape(robot.nv, robot.nv))
         self._simple = slide_bodies(robot)
         self._carrier = {spec.child: spec.parent for spec in robot.parts.joints} if is_from_mjcf(robot) else {}
@@ -59,7 +58,7 @@ class InverseWeights:
     def placement_of(self, name: str) -> Transform:
         """The placement of a body in the world, in the reference configuration."""
         body = self._robot.bodies[name]
-        return body.placement @ self._X_0[body.slot]
+        return body.placement @ self.view.X_0[body.slot]
 
     def of_body(self, name: str | None) -> BodyWeight:
         """The inverse inertia of a body, zeros if it is fixed to the world; `None` is the world itself."""
@@ -73,7 +72,7 @@ class InverseWeights:
         """The inverse inertia along a degree of freedom, by its number within the joint."""
         joint = self._robot.joints[name]
         if not joint.has_coordinates:
-            return self._along(joint.slot, dof)
+            return self.of_reach(Reach(0.0, {joint.slot: [float(k == dof) for k in range(joint.kind.nv)]}))
         if name in self._simple.joints:
             return 1.0 / self._simple.joints[name]
         own = np.diag(self._inverse)[joint.v_slice]
@@ -82,10 +81,11 @@ class InverseWeights:
                 return float(own[part].mean())
         return float(own[dof])
 
-    def _along(self, slot: int, dof: int) -> float:
-        """The same of a joint that shares its coordinates with others."""
+    def of_reach(self, reach: Reach) -> float:
+        """The inverse inertia of a length with a moment in the reference configuration."""
         J = self._robot.tree.columns(1, apart=True)
-        J[slot] = [[float(k == dof)] for k in range(self._robot.tree.joint[slot].nv)]
+        for slot, numbers in reach.moment.items():
+            J[slot] = [[x] for x in numbers]
         row = np.array(next(iter(J.in_rows())), dtype=np.float64)
         return float(row @ self._inverse @ row)
 
@@ -111,7 +111,9 @@ class InverseWeights:
         p = X.r + X.E.T @ self._center(body)
         J = tree.columns(6, apart=True)
         for j, _ in tree.toward_root(body.slot):
-            J[j] = [[*(m.linear + m.angular.cross(p)).components(), *m.angular.components()] for m in self._columns[j]]
+            J[j] = [
+                [*(m.linear + m.angular.cross(p)).components(), *m.angular.components()] for m in self.view.columns[j]
+            ]
         rows = np.array([*J.in_rows()], dtype=np.float64)
         diagonal = np.einsum("ij,jk,ik->i", rows, self._inverse, rows, optimize=True)
         return BodyWeight(float(diagonal[:3].mean()), float(diagonal[3:].mean()))

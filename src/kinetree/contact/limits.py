@@ -1,24 +1,29 @@
-"""Limits, dry friction and couplings of joints, with the softness that the file gives them."""
+"""Limits and dry friction of joints, with the softness that the file gives them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from kinetree.algorithms.transmissions import across_coordinate
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.mixing import softness
-from kinetree.contact.spec import CouplingSpec, FrictionSpec, LimitSpec, Unsupported
+from kinetree.contact.spec import FrictionSpec, LimitSpec, Unsupported
 from kinetree.joints import Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Joint, Model
 from kinetree.model.extras import JointSettings
-from kinetree.model.reference import reference_configuration
 
-__all__ = ["couplings", "frictions", "limits"]
+__all__ = ["frictions", "limits"]
 
 Found = tuple[list[LimitSpec], list[Unsupported]]
 
 _ROUNDING = 1e-9
+_JUMPS = (
+    "its coordinates go on at another point of their chart where that ends, so they have no limits; take a joint of "
+    "other coordinates, or several joints"
+)
 
 
 def limits(robot: Model, weights: InverseWeights, period: float) -> Found:
@@ -28,18 +33,15 @@ def limits(robot: Model, weights: InverseWeights, period: float) -> Found:
     settings = {one.joint: one for one in robot.extras.joints}
     for joint in robot.joints.values():
         own = settings.get(joint.name, JointSettings(joint.name))
-        lower, upper = _range(joint, own)
-        if len(lower) > 1:
-            if any(map(math.isfinite, (*lower, *upper))):
-                reason = (
-                    "limits of joints with several coordinates have no constraint yet; split it into several joints"
-                )
-                unsupported.append(Unsupported("limit", joint.name, reason))
+        bounds = [x for x in _bounds(joint, own) if math.isfinite(x.lower) or math.isfinite(x.upper)]
+        if not bounds or _is_implied(robot, joint):
             continue
-        if not lower or (lower[0] == -math.inf and upper[0] == math.inf) or _is_implied(robot, joint):
+        if joint.kind.recharts:
+            unsupported.append(Unsupported("limit", joint.name, _JUMPS))
             continue
-        soft = softness(own.solref_limit, own.solimp_limit, weights.of_joint(joint.name), period)
-        found.append(LimitSpec(joint.name, lower[0], upper[0], own.margin, soft))
+        for x in bounds:
+            soft = softness(own.solref_limit, own.solimp_limit, _weight(weights, joint, x.coordinate), period)
+            found.append(LimitSpec(joint.name, x.lower, x.upper, own.margin, soft, x.coordinate))
     return found, unsupported
 
 
@@ -56,40 +58,28 @@ def frictions(robot: Model, weights: InverseWeights, period: float) -> list[Fric
     return found
 
 
-def couplings(robot: Model, weights: InverseWeights, period: float) -> tuple[list[CouplingSpec], list[Unsupported]]:
-    """The equality constraints between joints that are active, and those that have no rows yet."""
-    found: list[CouplingSpec] = []
-    unsupported: list[Unsupported] = []
-    q0 = reference_configuration(robot)
-    for k, one in enumerate(robot.extras.equalities):
-        if not one.active:
-            continue
-        name = one.name or f"equality[{k}]"
-        if one.kind != "joint":
-            unsupported.append(
-                Unsupported("equality", name, f"equalities of the kind {one.kind!r} have no constraint yet")
-            )
-            continue
-        joints = [robot.joints[joint] for joint in (one.first, one.second) if joint]
-        inverse = sum(weights.of_joint(joint.name) for joint in joints)
-        reference = [float(q0[joint.q_start]) for joint in joints]
-        coefficients = one.coefficients if one.second else (one.coefficients[0], 0.0, 0.0, 0.0, 0.0)
-        soft = softness(one.solref, one.solimp, inverse, period)
-        found.append(
-            CouplingSpec(name, one.first, one.second or None, coefficients, (reference[0], sum(reference[1:])), soft)
-        )
-    return found, unsupported
+class _Bounds(NamedTuple):
+    """The smallest and the largest value of a coordinate, or of the angle of a ball joint."""
+
+    coordinate: int | None
+    lower: float
+    upper: float
 
 
-def _range(joint: Joint, settings: JointSettings) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The smallest and largest value of each coordinate; of a ball joint, of its angle."""
+def _bounds(joint: Joint, settings: JointSettings) -> list[_Bounds]:
     kind = joint.kind
     while isinstance(kind, Wrapping):
         kind = kind.kind
     if isinstance(kind, Spherical):
-        return ((-math.inf,), (max(settings.range),)) if settings.limited else ((), ())
-    real = [*_real(joint)]
-    return tuple(joint.limits.lower[k] for k in real), tuple(joint.limits.upper[k] for k in real)
+        return [_Bounds(None, -math.inf, max(settings.range))] if settings.limited else []
+    return [_Bounds(k, joint.limits.lower[k], joint.limits.upper[k]) for k in _real(joint)]
+
+
+def _weight(weights: InverseWeights, joint: Joint, coordinate: int | None) -> float:
+    """The inverse inertia along a coordinate."""
+    if joint.kind.nv == 1 or coordinate is None:
+        return weights.of_joint(joint.name)
+    return weights.of_reach(across_coordinate(weights.view, joint.slot, 1.0, coordinate))
 
 
 def _real(joint: Joint) -> Iterator[int]:

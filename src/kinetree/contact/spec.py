@@ -6,15 +6,24 @@ from collections import Counter
 
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
+from kinetree.contact.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.records import record
 from kinetree.spatial import Transform
 
-__all__ = ["CouplingSpec", "FrictionSpec", "LimitSpec", "SoftConstraints", "TouchSpec", "TouchingShape", "Unsupported"]
+__all__ = [
+    "CouplingSpec",
+    "FrictionSpec",
+    "LimitSpec",
+    "SoftConstraints",
+    "TouchSpec",
+    "TouchingShape",
+    "Unsupported",
+]
 
 
 @record(frozen=True, slots=True)
 class LimitSpec:
-    """The position limits of a joint with one coordinate; or of a ball joint, whose only limit is an angle."""
+    """The position limits of one coordinate of a joint; or of a ball joint, whose only limit is an angle."""
 
     joint: str
     lower: float
@@ -23,6 +32,8 @@ class LimitSpec:
     margin: float
     """How far from a limit the limit begins to act."""
     softness: Softness
+    coordinate: int | None = 0
+    """The coordinate's place within the joint; None: the angle of a ball joint."""
 
 
 @record(frozen=True, slots=True)
@@ -106,10 +117,16 @@ class SoftConstraints:
     """MuJoCo's impratio: how much stiffer friction is than the normal direction."""
     unsupported: tuple[Unsupported, ...] = ()
     """What the file has besides; without it the robot moves another way."""
+    connections: tuple[ConnectionSpec, ...] = ()
+    tendons: tuple[TendonRow, ...] = ()
+    loops: tuple[LoopSpec, ...] = ()
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""
-        counts = (len(self.limits), len(self.frictions), len(self.couplings), len(self.touches))
+        counts = (
+            len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
+            len(self.tendons), len(self.loops),
+        )  # fmt: skip
         return hash((counts, self.is_elliptic, self.friction_ratio))
 
     def __str__(self) -> str:
@@ -119,6 +136,9 @@ class SoftConstraints:
             f"{len(self.limits)} limited joints",
             f"{len(self.frictions)} degrees of freedom with dry friction",
             f"{len(self.couplings)} couplings",
+            f"{len(self.connections)} connections and welds",
+            f"{len(self.tendons)} rows of tendons",
+            f"{len(self.loops)} closed loops and held frames",
         ]
         kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
         lines = [", ".join(counts)]

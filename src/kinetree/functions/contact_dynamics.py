@@ -100,7 +100,7 @@ def contact_dynamics(
             friction ("friction") sticks here.
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
         contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
-            then named. "partial" leaves that out.
+            then named. "partial" leaves that out. What `kt.soft_constraints` returns takes the place of all that.
         parameters: values that override some of the robot's parameters, as for `aba`. How hard contacts push follows
             from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.

@@ -8,14 +8,15 @@ from functools import partial
 from typing import Any, Literal
 
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.soft_rows import Friction, Sight, contact, dry_friction, follower, limits, seen
+from kinetree.algorithms.soft_rows import Friction, Sight, contact, seen
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec, soft_constraints
+from kinetree.contact import SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar, is_zero
+from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.spatial import Motion, Transform, Vec3
@@ -32,23 +33,27 @@ __all__ = [
     "without_dry_friction",
 ]
 
-ContactOption = bool | Literal["partial"]
-"""Whether contacts act: all that the robot has, or "partial", those that kinetree can compute."""
+ContactOption = bool | Literal["partial"] | SoftConstraints
+"""Whether contacts act: all that the robot has; "partial", those that kinetree can compute; or given ones."""
 
 _KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
+_PARTIAL: ByIdentity[SoftConstraints] = ByIdentity()
 _SHOWN = 4
 
 
 def contact_option(model: Model, value: Any) -> SoftConstraints | None:
     """The soft constraints of a robot, or None where they do not act."""
-    if value is None or value is False or isinstance(value, SoftConstraints):
-        return value or None
-    if value is not True and (not isinstance(value, str) or value != "partial"):
-        raise OptionError(f'contact must be True, False or "partial", not {value!r:.60}')
-    found = soft_of(model)
-    if found.unsupported and value is True:
-        raise OptionError(_missing(model, found))
-    return found
+    if value is None or value is False:
+        return None
+    is_given, is_partial = isinstance(value, SoftConstraints), isinstance(value, str) and value == "partial"
+    if value is not True and not is_given and not is_partial:
+        raise OptionError(
+            f'contact must be True, False, "partial", or what kt.soft_constraints returns, not {value!r:.60}'
+        )
+    found: SoftConstraints = value if is_given else soft_of(model)
+    if found.unsupported and not is_partial:
+        raise OptionError(_missing(model, found, is_given))
+    return _part_of(model) if found.unsupported else found
 
 
 def own_contact_option(model: Model, value: Any) -> SoftConstraints:
@@ -72,14 +77,22 @@ def soft_of(model: Model) -> SoftConstraints:
     return _KNOWN[model]
 
 
-def _missing(model: Model, found: SoftConstraints) -> str:
+def _part_of(model: Model) -> SoftConstraints:
+    """The same without what is not computed."""
+    if model not in _PARTIAL:
+        _PARTIAL[model] = replace(soft_of(model), unsupported=())
+    return _PARTIAL[model]
+
+
+def _missing(model: Model, found: SoftConstraints, is_given: bool) -> str:
     """What kinetree cannot compute of a robot."""
     shown = "; ".join(f"{x.what} {x.name!r}: {x.reason}" for x in found.unsupported[:_SHOWN])
     more = len(found.unsupported) - _SHOWN
     return (
         f"{model.name!r} has what kinetree's contacts do not compute yet: {shown}"
         + (f"; and {more} more (kt.soft_constraints(robot).unsupported)" if more > 0 else "")
-        + '. Leave these out of the robot, or say contact="partial" for a motion without them'
+        + ". Leave these out of the robot, or for a motion without them "
+        + ("give dataclasses.replace(contact, unsupported=())" if is_given else 'say contact="partial"')
     )
 
 
@@ -100,28 +113,19 @@ def soft(
     if constraints is None:
         return None
     if "friction" not in passive:
-        constraints = replace(constraints, frictions=())
+        others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
+        constraints = replace(constraints, frictions=(), tendons=others)
     return partial(_blocks, model, constraints)
 
 
 def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
-    slot = {name: joint.slot for name, joint in robot.joints.items()}
 
     def timed(own: Softness) -> Softness:
         """Its shortest time constant is twice the step, if it has one; without a step that of the robot's options."""
         return own if is_zero(dt) or is_zero(own.period) else replace(own, period=2.0 * dt)
 
-    blocks = [
-        follower(
-            sight, slot[c.joint1], None if c.joint2 is None else slot[c.joint2], c.coefficients, c.reference,
-            timed(c.softness),
-        )
-        for c in constraints.couplings
-    ]  # fmt: skip
-    blocks += [dry_friction(sight, slot[f.joint], f.dof, f.loss, timed(f.softness)) for f in constraints.frictions]
-    for x in constraints.limits:
-        blocks += limits(sight, slot[x.joint], x.lower, x.upper, x.margin, timed(x.softness))
+    blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
     for touch in constraints.touches:
         blocks += _touch(robot, constraints, touch, sight, timed)
     return blocks

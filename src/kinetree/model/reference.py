@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kinetree.model.extras import Tendon, TendonJoint
 from kinetree.model.model import Model
 
-__all__ = ["reference_configuration", "with_tendon_armature"]
+__all__ = ["armature_of_tendon", "reference_configuration", "with_tendon_armature"]
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def with_tendon_armature(robot: Model, M: Array) -> Array:
     for tendon in robot.extras.tendons:
         row = _moment(robot, tendon)
         if np.count_nonzero(row) > 1:
-            M = M + _armature(robot, tendon) * np.outer(row, row)
+            M = M + armature_of_tendon(robot, tendon) * np.outer(row, row)
     return M
 
 
@@ -37,7 +37,7 @@ def _moment(robot: Model, tendon: Tendon) -> Array:
     return np.array(next(iter(J.in_rows())), dtype=np.float64)
 
 
-def _armature(robot: Model, tendon: Tendon) -> float:
+def armature_of_tendon(robot: Model, tendon: Tendon) -> float:
     """Its own, and that of the actuators on it."""
     acting = [one for one in robot.extras.actuators if one.transmission == "tendon" and one.target == tendon.name]
     return tendon.armature + sum(one.armature * one.gear[0] ** 2 for one in acting)

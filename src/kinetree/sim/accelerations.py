@@ -29,7 +29,9 @@ def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
     if setting.contact is not None:
-        return contact_dynamics(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters).qdd
+        return contact_dynamics(
+            robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=setting.contact, parameters=parameters
+        ).qdd
     if not setting.held:
         return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)
     held = [_without_gains(constraint) for constraint in setting.held]

@@ -160,7 +160,8 @@ def simulate(
     soft = contact_option(robot, contact)
     if soft is not None and constraints is not None:
         raise OptionError(
-            "simulate: contact=True and constraints= cannot act at the same time yet; leave one of them out"
+            "simulate: with contacts, constraints are soft rows among the others; leave constraints= out, and give "
+            "contact=kt.soft_constraints(robot, constraints=[…])"
         )
     if integrator is None:
         integrator = "rk4" if soft is None else "semi_implicit_euler"

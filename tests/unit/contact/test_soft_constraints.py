@@ -137,31 +137,35 @@ MJCF = """<mujoco><option noslip_iterations="3"><flag {flag}/></option>
   <worldbody><geom type="plane" size="1 1 1"/>
     <body name="a"><freejoint/><geom name="ball" size="0.1"/></body>
     <body name="b"><joint name="j" range="-9 9" frictionloss="1"/><geom name="wedge" type="mesh" mesh="wedge"/></body>
-    <body name="c"><joint name="k"/><geom size="0.1"/></body>
+    <body name="c"><joint name="k"/><site name="p"/><geom size="0.1"/></body>
   </worldbody>
   <equality><joint joint1="j" joint2="k"/><connect name="pin" body1="a" body2="b" anchor="0 0 0"/></equality>
-  <tendon><fixed name="cord" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>
+  <tendon><fixed name="cord" range="0 1"><joint joint="j" coef="1"/></fixed>
+    <spatial name="band" range="0 1"><site site="p"/><geom geom="ball" sidesite="p"/><site site="p"/></spatial>
+  </tendon>
 </mujoco>"""
 
 
 def test_what_has_no_constraint_is_named(tmp_path: Path) -> None:
     soft = soft_constraints(_load(tmp_path, MJCF.format(flag=""), "robot.xml"))
     named = {(one.what, one.name) for one in soft.unsupported}
-    assert named >= {("option", "noslip_iterations"), ("tendon", "cord"), ("equality", "pin")}
+    assert named >= {("option", "noslip_iterations"), ("tendon", "band")}
+    assert not named & {("tendon", "cord"), ("equality", "pin")}
     assert ("shape", "wedge") in named or any("wedge" in {t.first.name, t.second.name} for t in soft.touches)
 
 
 @pytest.mark.parametrize(
     ("flag", "left"),
     [
-        ("", (1, 1, 1, True)),
-        ('limit="disable"', (0, 1, 1, True)),
-        ('frictionloss="disable"', (1, 0, 1, True)),
-        ('equality="disable"', (1, 1, 0, True)),
-        ('contact="disable"', (1, 1, 1, False)),
-        ('constraint="disable"', (0, 0, 0, False)),
+        ("", (1, 1, 1, 1, 1, True)),
+        ('limit="disable"', (0, 1, 1, 1, 0, True)),
+        ('frictionloss="disable"', (1, 0, 1, 1, 1, True)),
+        ('equality="disable"', (1, 1, 0, 0, 1, True)),
+        ('contact="disable"', (1, 1, 1, 1, 1, False)),
+        ('constraint="disable"', (0, 0, 0, 0, 0, False)),
     ],
 )
-def test_flags(flag: str, left: tuple[int, int, int, bool], tmp_path: Path) -> None:
+def test_flags(flag: str, left: tuple[int, int, int, int, int, bool], tmp_path: Path) -> None:
     soft = soft_constraints(_load(tmp_path, MJCF.format(flag=flag), "robot.xml"))
-    assert (len(soft.limits), len(soft.frictions), len(soft.couplings), bool(soft.touches)) == left
+    rows = (soft.limits, soft.frictions, soft.couplings, soft.connections, soft.tendons)
+    assert (*map(len, rows), bool(soft.touches)) == left

@@ -1,0 +1,120 @@
+"""What holds frames together, and tendons, as records: connections, welds, closed loops, limits of lengths."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.soft_equalities import Turning
+from kinetree.algorithms.softness import Softness
+from kinetree.model.constraints import Constraint
+from kinetree.records import record
+from kinetree.spatial import Transform
+
+__all__ = [
+    "ConnectionSpec",
+    "HeldFrame",
+    "LengthSpec",
+    "LoopSpec",
+    "RoundShape",
+    "TendonCoupling",
+    "TendonFriction",
+    "TendonInertia",
+    "TendonLimit",
+    "TendonRow",
+]
+
+
+@record(frozen=True, slots=True)
+class HeldFrame:
+    """A frame on a body."""
+
+    body: str
+    placement: Transform
+    """From the body's frame to this one."""
+
+
+@record(frozen=True, slots=True)
+class ConnectionSpec:
+    """Two frames whose origins are held together softly, and with `turning` their attitudes as well: a weld."""
+
+    name: str
+    first: HeldFrame
+    second: HeldFrame
+    softness: Softness
+    turning: Turning | None
+
+
+@record(frozen=True, slots=True)
+class LoopSpec:
+    """A closed loop, or a frame held to the world, that is almost rigid."""
+
+    constraint: Constraint
+    softness: Softness
+    rotation: float
+    """The inverse inertia of the rows that hold attitudes."""
+
+
+@record(frozen=True, slots=True)
+class RoundShape:
+    """A sphere, or a cylinder about its frame's z, that a tendon goes around, on the side of a point if it has one.
+
+    A tendon goes through the inside if that point is there.
+    """
+
+    frame: HeldFrame
+    radius: float
+    is_sphere: bool
+    side: HeldFrame | None
+    is_inside: bool
+
+
+@record(frozen=True, slots=True)
+class LengthSpec:
+    """The length of a tendon: a weighted sum of joint coordinates, or of a way through points and around shapes."""
+
+    tendon: str
+    terms: tuple[tuple[str, float], ...]
+    """Joints and factors."""
+    stretches: tuple[tuple[tuple[HeldFrame | RoundShape, ...], float], ...] = ()
+    """The points and shapes of each part between pulleys, and its divisor."""
+
+
+@record(frozen=True, slots=True)
+class TendonLimit:
+    """The smallest and the largest length of a tendon."""
+
+    length: LengthSpec
+    lower: float
+    upper: float
+    margin: float
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonFriction:
+    """Dry friction of a tendon."""
+
+    length: LengthSpec
+    loss: float
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonCoupling:
+    """A tendon that follows another one softly, or is held; as `CouplingSpec`, with lengths."""
+
+    name: str
+    first: LengthSpec
+    second: LengthSpec | None
+    coefficients: tuple[float, float, float, float, float]
+    reference: tuple[float, float]
+    softness: Softness
+
+
+@record(frozen=True, slots=True)
+class TendonInertia:
+    """Armature of a tendon that several joints move, kg: ½ m ℓ̇² of kinetic energy."""
+
+    length: LengthSpec
+    armature: float
+
+
+TendonRow = TendonLimit | TendonFriction | TendonCoupling | TendonInertia
