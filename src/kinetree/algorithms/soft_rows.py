@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isinf
+from math import inf
 from typing import NamedTuple
 
 from kinetree.algorithms.convex_dynamics import Block
@@ -56,7 +56,7 @@ class Sight(NamedTuple):
 class Friction:
     """How a contact resists motions across its normal."""
 
-    coefficients: tuple[float, ...]
+    coefficients: tuple[Scalar, ...]
     """One per row after the first: sliding twice, torsion (m), rolling twice (m)."""
     is_elliptic: bool
     """An elliptic cone, or a pyramid."""
@@ -79,7 +79,7 @@ def seen(tree: Tree, q: Pieces, qd: Pieces) -> Sight:
     return Sight(tree, q, tree.numbers(qd[1:], "nv"), X_0, columns, tree.numbers(drift[1:], "nv"))
 
 
-def limits(sight: Sight, slot: int, lower: float, upper: float, margin: float, softness: Softness) -> list[Block]:
+def limits(sight: Sight, slot: int, lower: Scalar, upper: Scalar, margin: float, softness: Softness) -> list[Block]:
     """The limits of a joint with one coordinate, or the largest angle of a ball joint; an infinite one has no row."""
     joint = sight.tree.joint[slot]
     if joint.nv > 1:
@@ -91,7 +91,7 @@ def limits(sight: Sight, slot: int, lower: float, upper: float, margin: float, s
     (q,) = sight.q[slot]
     blocks = []
     for sign, bound in ((1.0, lower), (-1.0, upper)):
-        if not isinf(bound):
+        if bound not in (-inf, inf):
             (row,) = _rows(sight, {slot: [[sign]]}, 1)
             blocks.append(_one_sided(sight, row, sign * (q - bound), margin, softness))
     return blocks
@@ -140,7 +140,7 @@ def contact(
     first: int,
     second: int,
     point: ContactPoint,
-    margin: float,
+    margin: Scalar,
     softness: Softness,
     friction: Friction | None,
     adhesion: float = 0.0,

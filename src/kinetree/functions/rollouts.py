@@ -29,6 +29,7 @@ from kinetree.functions.contact_options import (
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
@@ -53,9 +54,10 @@ def _step(
     passive: Sequence[str],
     limits: bool,
     contact: SoftConstraints | None,
+    gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> tuple[Slots, Slots]:
-    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive)
+    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive, gradient_softness)
     forces = without_dry_friction(passive, contact)
     return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, forces, limits, rows)
 
@@ -83,6 +85,7 @@ ROLLOUT = Definition(
         "passive": passive_option,
         "limits": limits_option,
         "contact": contact_option,
+        "gradient_softness": gradient_softness_option,
         "steps": _steps,
     },
     takes_forces=True,
@@ -113,6 +116,7 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -137,6 +141,7 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -161,6 +166,7 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -199,6 +205,8 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+        gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
+            a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -232,6 +240,11 @@ def rollout(
     """
     model = check_robot(robot)
     if isinstance(tau, Program):
+        if gradient_softness_option(model, gradient_softness):
+            raise OptionError(
+                "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
+                "kt.rollout step by step (kt.scan), with gradient_softness there"
+            )
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
@@ -246,6 +259,7 @@ def rollout(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), one row per step"
         )
     switches = switched_on(model, passive, limits) | contact_switch(model, contact)
+    switches |= softness_switch(model, gradient_softness)
     some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it
     into = out if some is tau else None
     states = run(
