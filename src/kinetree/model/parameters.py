@@ -144,7 +144,7 @@ def _of_a_joint(joint: Joint) -> tuple[str, ...]:
 
 
 def _ends(joint: Joint) -> tuple[str, ...]:
-    """Those of its limits that are numbers of their own."""
+    """The limits that are parameters: finite ones of a joint with one coordinate."""
     return tuple(end for end in ENDS if joint.kind.nq == 1 and math.isfinite(getattr(joint.limits, end)[0]))
 
 

@@ -189,7 +189,7 @@ def test_joints_end_where_a_call_says() -> None:
 
     def up(robot: kt.Model, **ends: list[float]) -> float:
         given = {f"joint.joint0.{end}": x for end, x in ends.items()}
-        return on_numbers(CONTACT_DYNAMICS, robot, ([0.52], [0.1], [0.0]), parameters=given)[0]
+        return float(on_numbers(CONTACT_DYNAMICS, robot, ([0.52], [0.1], [0.0]), parameters=given)[0])
 
     assert up(lift(2.0)) == pytest.approx(-9.81)
     assert up(lift(2.0), upper=[0.5]) == up(lift(0.5)) < -20.0

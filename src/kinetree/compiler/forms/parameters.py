@@ -83,7 +83,7 @@ def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequenc
 
 
 def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> GivenNumbers:
-    """Those of the parameters that options depend on, and not the tree: numbers of shapes, and limits of joints."""
+    """The numbers among them that options depend on, and not the tree: of shapes, and the ends of joints."""
     shapes: dict[tuple[str, int], dict[str, Sequence[Scalar]]] = {}
     joints: dict[str, dict[str, Sequence[Scalar]]] = {}
     for name, numbers in zip(names, values, strict=True):
