@@ -4,7 +4,8 @@
 
 Robots fall on their ground from random states and are driven by random commands, which change every ten steps. Printed
 are the parts of all steps whose error, as `kt.rollout` reports it, is at most 1e-8 and at most 1e-10; the largest
-error; and how many motions ended in NaN. The files are those of the packages that are installed; PACKAGE=FOLDER gives an unpacked one.
+error; and how many motions ended in NaN. The files are those of the packages that are installed; PACKAGE=FOLDER
+gives an unpacked one.
 """
 
 from __future__ import annotations
