@@ -165,7 +165,7 @@ class ModelWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A motion through a joint's stop, far down, or from far outside the limits; it is computed as asked."""
+    """A motion through a joint's stop, far down, from far outside the limits, or with contacts that were not solved."""
 
 
 def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:

@@ -71,7 +71,15 @@ from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynam
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import INTEGRATORS, Stage, pushed_stage, stage_acceleration, stage_powers, step
+from kinetree.algorithms.integrators import (
+    INTEGRATORS,
+    Stage,
+    StepEnd,
+    pushed_stage,
+    stage_acceleration,
+    stage_powers,
+    step,
+)
 from kinetree.algorithms.jacobian import (
     aligned_columns,
     bodies_seen,
@@ -113,6 +121,7 @@ __all__ = [
     "DividedForces",
     "ForceDivision",
     "Stage",
+    "StepEnd",
     "TendonLaw",
     "aba",
     "aba_derivatives",

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from kinetree.algorithms.convex_dynamics import Block, Effort, Minimum, minimum_acceleration
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.forward_dynamics import unbalanced
-from kinetree.expr import Scalar, is_zero
+from kinetree.expr import Scalar, is_zero, slopes_of
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 
@@ -31,13 +31,23 @@ def contact_dynamics(
     guess: Sequence[Scalar] | None = None,
     effort: Effort | None = None,
 ) -> Minimum:
-    """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start."""
+    """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start.
+
+    Where blocks have softer ones beside them, derivatives are those of the problem with these.
+    """
     M = crba(tree, q).sparse(coupled=[_moved(block) for block in blocks])
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
     for block in blocks:
         if not is_zero(block.pull):
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
-    return minimum_acceleration(M, left, blocks, guess, effort or Effort())
+    found = minimum_acceleration(M, left, blocks, guess, effort or Effort())
+    if all(block.softer is None for block in blocks):
+        return found
+    softer = [block.softer or block for block in blocks]
+    start = [slopes_of(x, 0.0) for x in found.acceleration]
+    smooth = minimum_acceleration(M, left, softer, start, effort or Effort())
+    a = [slopes_of(x, y) for x, y in zip(found.acceleration, smooth.acceleration, strict=True)]
+    return found._replace(acceleration=a, softer=smooth)
 
 
 def _moved(block: Block) -> list[int]:

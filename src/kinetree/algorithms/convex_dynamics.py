@@ -45,6 +45,8 @@ class Block(NamedTuple):
     """A force against the first row, beside what the cost makes: adhesion."""
     idle: Scalar = 0.0
     """1.0 where J and the curvature are zero everywhere, as of a contact that is open: it can be left out there."""
+    softer: Block | None = None
+    """The block whose derivatives count in place of this one's; None where they are its own."""
 
 
 @record(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class Minimum(NamedTuple):
     error: Scalar
     """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M²)^½, a bound on the relative error ‖a - a*‖_M."""
     iterations: Scalar
+    softer: Minimum | None = None
+    """The minimum with softer blocks, if derivatives are those of it."""
 
     def push(self, blocks: Sequence[Block]) -> list[Scalar]:
         """Jᵀ f, less what blocks pull, in the order of v."""
@@ -72,6 +76,9 @@ class Minimum(NamedTuple):
         for block, (first, *others) in zip(blocks, self.forces, strict=True):
             for row, f in zip(block.J, (first - block.pull, *others), strict=True):
                 total = [x + j * f for x, j in zip(total, row, strict=True)]
+        if self.softer is not None:
+            slopes = self.softer.push([block.softer or block for block in blocks])
+            total = [slopes_of(x, y) for x, y in zip(total, slopes, strict=True)]
         return total
 
 

@@ -26,13 +26,22 @@ from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.drives import BRAKES, braked, driven, power
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.momentum import mechanical_power
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, maximum
 from kinetree.records import record
 from kinetree.spatial import Force
 from kinetree.tree import Tree
 from kinetree.tree.holds import Hold
 
-__all__ = ["INTEGRATORS", "Integrator", "Stage", "pushed_stage", "stage_acceleration", "stage_powers", "step"]
+__all__ = [
+    "INTEGRATORS",
+    "Integrator",
+    "Stage",
+    "StepEnd",
+    "pushed_stage",
+    "stage_acceleration",
+    "stage_powers",
+    "step",
+]
 
 Slots = Sequence[Sequence[Scalar]]
 Forces = Callable[[Slots], Mapping[int, Force]]
@@ -49,6 +58,15 @@ class Stage(NamedTuple):
     q: Slots
     v: Slots
     a: Slots
+
+
+class StepEnd(NamedTuple):
+    """The state after a step, from slot 1 on."""
+
+    q: Slots
+    v: Slots
+    error: Scalar
+    """The largest error of the convex problems of the stages, in parts of their accelerations; 0 without any."""
 
 
 @record(frozen=True, slots=True)
@@ -81,15 +99,20 @@ def step(
     passive: Collection[str] = (),
     limits: bool = False,
     soft: Soft | None = None,
-) -> State:
-    """The state after a step of dt, from slot 1 on; tau is constant over the step, and f_ext gives the forces at q."""
+) -> StepEnd:
+    """The state after a step of dt; tau is constant over the step, and f_ext gives the forces at q."""
     past: list[Stage] = []
+    error: Scalar = 0.0
     for k in range(integrator.stages):
         at = integrator.state(tree, past, dt) if k else (q, v)
-        a = stage_acceleration(tree, integrator, *at, tau, dt, f_ext, passive, limits, soft=soft)
+        if soft is None:
+            a = stage_acceleration(tree, integrator, *at, tau, dt, f_ext, passive, limits)
+        else:
+            a, _, left = pushed_stage(tree, integrator, *at, tau, dt, soft, f_ext, passive, limits)
+            error = maximum(error, left)
         past.append(Stage(*at, a))
     q_next, v_next = integrator.state(tree, past, dt)
-    return q_next[1:], v_next[1:]
+    return StepEnd(q_next[1:], v_next[1:], error)
 
 
 def stage_acceleration(
@@ -104,11 +127,8 @@ def stage_acceleration(
     limits: bool = False,
     holds: Sequence[Hold] = (),
     rule: ConstraintRule | None = None,
-    soft: Soft | None = None,
 ) -> Any:
-    """The acceleration of a stage, under constraints if there is a rule for them, or with soft ones."""
-    if soft is not None:
-        return pushed_stage(tree, integrator, q, v, tau, dt, soft, f_ext, passive, limits)[0]
+    """The acceleration of a stage, under constraints if there is a rule for them."""
     acting = driven(tree, q, v, tau, passive, limits)
     tree = _braked_at_the_end(tree, integrator, v, dt, passive)
     if rule is not None:
@@ -129,13 +149,13 @@ def pushed_stage(
     f_ext: Forces | None = None,
     passive: Collection[str] = (),
     limits: bool = False,
-) -> tuple[Any, Any]:
-    """The acceleration of a stage with soft constraints, and what these push along the joints."""
+) -> tuple[Any, Any, Scalar]:
+    """The acceleration of a stage with soft constraints, what these push along the joints, and the problem's error."""
     acting = driven(tree, q, v, tau, passive, limits)
     blocks = soft(tree, q, v, dt)
     tree = _braked_at_the_end(tree, integrator, v, dt, passive)
     found = contact_dynamics(tree, q, v, acting, blocks, f_ext and f_ext(q))
-    return tree.split(found.acceleration, "nv"), tree.split(found.push(blocks), "forces")
+    return tree.split(found.acceleration, "nv"), tree.split(found.push(blocks), "forces"), found.error
 
 
 def _braked_at_the_end(tree: Tree, integrator: Integrator, v: Slots, dt: Scalar, passive: Collection[str]) -> Tree:

@@ -8,7 +8,7 @@ Source: MuJoCo documentation, "Computation", sections on equality, friction loss
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf
+from math import inf
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.row_costs import DryFriction, Equality, OneSided
@@ -29,16 +29,16 @@ def degree_of_freedom(sight: Sight, slot: int, dof: int) -> Reach:
     return Reach(0.0, {slot: [float(k == dof) for k in range(sight.tree.joint[slot].nv)]})
 
 
-def limits(sight: Sight, reach: Reach, lower: float, upper: float, margin: float, softness: Softness) -> list[Block]:
+def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: float, softness: Softness) -> list[Block]:
     """The smallest and the largest length; an infinite one has no row."""
     return [
         _one_sided(sight, _scaled(reach, sign), sign * (reach.length - bound), margin, softness)
         for sign, bound in ((1.0, lower), (-1.0, upper))
-        if not isinf(bound)
+        if bound not in (-inf, inf)
     ]
 
 
-def largest_angle(sight: Sight, slot: int, upper: float, margin: float, softness: Softness) -> Block:
+def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: float, softness: Softness) -> Block:
     """The limit of a ball joint."""
     joint = sight.tree.joint[slot]
     turn = Vec3(*joint.difference(joint.neutral(), sight.q[slot]))

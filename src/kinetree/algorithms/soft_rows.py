@@ -52,7 +52,7 @@ class Sight(NamedTuple):
 class Friction:
     """How a contact resists motions across its normal."""
 
-    coefficients: tuple[float, ...]
+    coefficients: tuple[Scalar, ...]
     """One per row after the first: sliding twice, torsion (m), rolling twice (m)."""
     is_elliptic: bool
     """An elliptic cone, or a pyramid."""
@@ -96,7 +96,7 @@ def contact(
     first: int,
     second: int,
     point: ContactPoint,
-    margin: float,
+    margin: Scalar,
     softness: Softness,
     friction: Friction | None,
     adhesion: float = 0.0,

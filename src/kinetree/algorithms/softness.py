@@ -11,6 +11,8 @@ Source: MuJoCo documentation, "Computation", section on the parameters of constr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.expr import Scalar, absolute, exp, less, less_equal, log, maximum, select
 from kinetree.records import record
 
@@ -25,14 +27,25 @@ _TINY = 1e-300
 class Softness:
     """The parameters of a row."""
 
-    reference: tuple[float, float]
+    reference: tuple[Scalar, Scalar]
     """Time constant (s) and damping ratio; or, both negative, stiffness and damping with the opposite sign."""
     impedance: tuple[float, float, float, float, float]
     """d₀, d_w, w (the unit of the violation), midpoint, power."""
-    inverse_inertia: float
+    inverse_inertia: Scalar
     """A."""
     period: Scalar = 0.0
     """The shortest time constant, s: twice the time step, where that is enforced."""
+
+    def softer(self, times: float) -> Softness:
+        """The same with a time constant and a width so many times as long, and so many times the regularisation."""
+        time, ratio = self.reference
+        d_0, d_w, width, midpoint, power = self.impedance
+        reference = (
+            select(less(0.0, time), time * times, time / (times * times)),
+            select(less(0.0, ratio), ratio, ratio / times),
+        )
+        d_0, d_w = (d / (d + times * (1.0 - d)) for d in (d_0, d_w))
+        return replace(self, reference=reference, impedance=(d_0, d_w, width * times, midpoint, power))
 
     def at(self, r: Scalar) -> Scalar:
         """The impedance d(r)."""
@@ -63,10 +76,8 @@ class Softness:
         """K."""
         time, ratio = self.reference
         d_w = self.impedance[1]
-        if time <= 0.0:
-            return -time / max(_LEAST, d_w * d_w)
         root = d_w * ratio * maximum(time, self.period)
-        K: Scalar = 1.0 / maximum(root * root, _LEAST)
+        K: Scalar = select(less(0.0, time), 1.0 / maximum(root * root, _LEAST), -time / max(_LEAST, d_w * d_w))
         return K
 
     @property
@@ -74,9 +85,8 @@ class Softness:
         """B."""
         time, ratio = self.reference
         d_w = self.impedance[1]
-        if ratio <= 0.0:
-            return -ratio / max(_LEAST, d_w)
-        B: Scalar = 2.0 / maximum(d_w * maximum(time, self.period), _LEAST)
+        by_time = 2.0 / maximum(d_w * maximum(time, self.period), _LEAST)
+        B: Scalar = select(less(0.0, ratio), by_time, -ratio / max(_LEAST, d_w))
         return B
 
 

@@ -23,7 +23,7 @@ from kinetree.collision.repeated import repeated
 from kinetree.collision.shapes import Shape
 from kinetree.collision.simplex import nearest_weights, weighted
 from kinetree.collision.supports import Core, core_of
-from kinetree.expr import Scalar, equal, less, maximum, minimum, select
+from kinetree.expr import Scalar, equal, less, maximum, minimum, select, slopes_of
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
@@ -87,6 +87,7 @@ def _at_end(pair: _Pair, simplex: _Simplex, target: Vec3, touching: Scalar, X_a:
     distance = select(touching, -pair.extent(toward), along_toward)
     if pair.is_round:  # The nearest points and the normal change the distance to second order only.
         distance = frozen(distance - along_toward) + along_toward
+    distance = slopes_of(distance, distance - pair.extent_by_sizes(toward))
     normal = X_a.E.T @ toward
     middle = (on_a + toward * pair.a.radius + on_b - toward * pair.b.radius) * 0.5
     return along(normal, distance - pair.a.radius - pair.b.radius, X_a.r + X_a.E.T @ middle)
@@ -117,6 +118,11 @@ class _Pair:
         """h(n) of the cores."""
         p, q = self.farthest(n)
         return n.dot(p - self.of_b(q))
+
+    def extent_by_sizes(self, n: Vec3) -> Scalar:
+        """h(n) as a function of the lengths of the shapes alone: whatever else it depends on counts as constant."""
+        n, on_b = (Vec3(*(slopes_of(x, 0.0) for x in v.components())) for v in (n, self.R.T @ n))
+        return n.dot(self.a.support(n)) - on_b.dot(self.b.support(-on_b))
 
     def differences(self, simplex: _Simplex, target: Vec3) -> list[Vec3]:
         return [p - self.of_b(q) - target for p, q in simplex.points]

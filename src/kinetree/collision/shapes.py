@@ -5,12 +5,25 @@ Where MuJoCo has the same shape, its axes, its origin and its lengths (radii and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from kinetree.expr import Scalar
 from kinetree.records import record
 
-__all__ = ["KINDS", "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Plane", "Shape", "Sphere"]
+__all__ = [
+    "KINDS",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "HeightField",
+    "Hull",
+    "Plane",
+    "Shape",
+    "Sphere",
+    "simple_shape",
+]
 
 KINDS = ("plane", "heightfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "hull")
 """The kinds of shapes in MuJoCo's order: of a pair, the first one is that which comes first here."""
@@ -92,3 +105,25 @@ class Hull:
 
 
 Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull
+
+
+def simple_shape(kind: str, size: Sequence[Scalar]) -> Shape | None:
+    """The shape that a robot's geometry of a kind and lengths is; None for those that are not made of lengths alone.
+
+    >>> simple_shape("capsule", (0.05, 0.4))
+    Capsule(radius=0.05, half_length=0.2)
+    """
+    match kind:
+        case "plane":
+            return Plane()
+        case "sphere":
+            return Sphere(size[0])
+        case "capsule":
+            return Capsule(size[0], 0.5 * size[1])
+        case "cylinder":
+            return Cylinder(size[0], 0.5 * size[1])
+        case "ellipsoid":
+            return Ellipsoid(*size[:3])
+        case "box":
+            return Box(*(0.5 * x for x in size[:3]))
+    return None

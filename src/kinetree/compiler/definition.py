@@ -5,16 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from numpy.typing import NDArray
 
 from kinetree.expr import Port, Scalar
 from kinetree.model import Model
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.tree import UnrolledTree
 
-__all__ = ["Array", "Definition", "Derivative", "Mode", "OptionNumbers", "Slots", "Strategy", "defined_by"]
+__all__ = [
+    "Array",
+    "Definition",
+    "Derivative",
+    "HasParameters",
+    "Mode",
+    "OptionNumbers",
+    "Slots",
+    "Strategy",
+    "defined_by",
+]
 
 Array = NDArray[Any]
 Slots = Sequence[Sequence[Scalar]]
@@ -35,6 +46,15 @@ class Derivative:
     """The names of the inputs, as `kinetree.compiler.differentiation` writes them."""
     along: tuple[str, ...] = ()
     """For "hvp": the inputs that the direction changes."""
+
+
+@runtime_checkable
+class HasParameters(Protocol):
+    """A resolved option in which some numbers are parameters of the robot, such as the friction of its shapes."""
+
+    def with_parameters(self, given: GivenNumbers) -> Self:
+        """The same with the numbers that a call gives."""
+        ...
 
 
 class OptionNumbers(Protocol):

@@ -12,11 +12,17 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from kinetree.compiler.definition import Definition
+from kinetree.compiler.definition import Definition, HasParameters
 from kinetree.compiler.forms.aligned import aligned
 from kinetree.compiler.forms.external_forces import forces_on_bodies
 from kinetree.compiler.forms.form import Form
-from kinetree.compiler.forms.parameters import always_singular, parameter_ports, parameter_quaternions, with_parameters
+from kinetree.compiler.forms.parameters import (
+    always_singular,
+    given_numbers,
+    parameter_ports,
+    parameter_quaternions,
+    with_parameters,
+)
 from kinetree.compiler.forms.regrouped import with_regrouped_inertias
 from kinetree.compiler.forms.rolled import RolledModel, RolledSource
 from kinetree.compiler.source import MOST_ARRAYS
@@ -242,7 +248,7 @@ class Specialization:
         numbers, wrenches, values = self._after_own(flat[self._own :])
         model = form(with_parameters(self.model, self.parameters, values) if self.parameters else self.model)
         arguments = [model.tree.split(x, size) for x, (_, size) in zip(flat, self.definition.inputs, strict=False)]
-        result: Sequence[Any] = self._computed(model, arguments, numbers, wrenches)
+        result: Sequence[Any] = self._computed(model, arguments, numbers, wrenches, values)
         return result
 
     def inlined(self, *flat: Sequence[Scalar]) -> Sequence[Scalar]:
@@ -321,13 +327,13 @@ class Specialization:
             steps = Steps(recorder, model.tree, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
             for arguments in steps:
-                steps.state = self._computed(model, arguments, numbers, wrenches, **stages)
+                steps.state = self._computed(model, arguments, numbers, wrenches, values, **stages)
             return
         arguments = [
             _pieces(model.tree, memory, size)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
         ]
-        results = self._computed(model, arguments, numbers, wrenches)
+        results = self._computed(model, arguments, numbers, wrenches, values)
         for k, x in enumerate(results or ()):
             recorder.outputs[0][k] = x
 
@@ -337,10 +343,14 @@ class Specialization:
         arguments: Sequence[Any],
         numbers: Sequence[Sequence[Scalar]],
         wrenches: Sequence[Sequence[Scalar]],
+        values: Sequence[Sequence[Scalar]],
         **more: Any,
     ) -> Any:
         """Run the definition's algorithm on a form of the robot."""
         options = self._options(model, numbers)
+        if self.parameters:
+            given = given_numbers(self.model, self.parameters, values)
+            options = {k: x.with_parameters(given) if isinstance(x, HasParameters) else x for k, x in options.items()}
         if self.definition.takes_forces:
             forces = partial(self._external_forces, model, wrenches)
             options["f_ext"] = forces if self.definition.is_step else forces(arguments[self._first_q])

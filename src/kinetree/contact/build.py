@@ -126,7 +126,7 @@ def _touches(
             name = f"{pair.first.name}, {pair.second.name}"
             missing[name] = Unsupported("overlap", name, _OVERLAP)
             continue
-        found.append(_touch(pair, weights, period))
+        found.append(_touch(pair, weights, period, mixes=not options.flags.override))
     return found, [*missing.values()]
 
 
@@ -135,7 +135,7 @@ _OVERLAP = (
 )
 
 
-def _touch(pair: TouchingPair, weights: InverseWeights, period: float) -> TouchSpec:
+def _touch(pair: TouchingPair, weights: InverseWeights, period: float, *, mixes: bool) -> TouchSpec:
     touch = pair.touch
     one, other = weights.of_body(pair.first.body), weights.of_body(pair.second.body)
     return TouchSpec(
@@ -149,13 +149,14 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float) -> TouchS
         touch.margin + touch.gap,
         touch.adhesion,
         (pair.first.contact.surface_velocity, pair.second.contact.surface_velocity),
+        (pair.first.contact, pair.second.contact) if mixes and not pair.is_explicit else None,
     )
 
 
 def _placed(side: Surface) -> TouchingShape:
     shape = shape_of(side.geometry)
     assert shape is not None
-    return TouchingShape(side.body, side.name, shape, side.geometry.placement)
+    return TouchingShape(side.body, side.name, shape, side.geometry.placement, side.place[1])
 
 
 def _of_options(options: SimulationOptions) -> list[Unsupported]:

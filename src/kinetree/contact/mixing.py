@@ -1,26 +1,31 @@
 """The parameters of a contact: those of two shapes mixed, or of an explicit pair; and what simulators allow of them.
 
 Of two shapes the one with the higher priority decides. If both have the same, dimension and friction are the larger
-ones, softness is mixed by their weights, and stiffnesses that are given directly are the harder ones.
+ones, softness is mixed by their weights, and stiffnesses that are given directly are the harder ones. Friction,
+references and margins are numbers of any kind.
 
 Source: MuJoCo documentation, "Modeling", section on contact parameters; version 4.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kinetree.algorithms.softness import Softness
+from kinetree.expr import Scalar, equal, less, maximum, minimum, select
 from kinetree.model.extras import ContactPair, ContactParameters, SimulationOptions
 from kinetree.records import record
 
-__all__ = ["Touch", "mixed", "of_pair", "softness", "softness_across"]
+__all__ = ["Touch", "mixed", "of_pair", "softness", "softness_across", "usual_where_mixed"]
 
-Two = tuple[float, float]
+Two = tuple[Scalar, Scalar]
 Five = tuple[float, float, float, float, float]
+FiveNumbers = tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
 
 _TINY = 1e-15
 _LEAST_FRICTION = 1e-5
 _LEAST_IMPEDANCE, _MOST_IMPEDANCE = 1e-4, 0.9999
-_USUAL: Two = (0.02, 1.0)
+_USUAL = (0.02, 1.0)
 
 
 @record(frozen=True, slots=True)
@@ -28,11 +33,11 @@ class Touch:
     """The parameters of a contact, as files have them."""
 
     condim: int
-    friction: Five
+    friction: FiveNumbers
     solref: Two
-    solref_friction: Two
+    solref_friction: tuple[float, float]
     solimp: Five
-    margin: float
+    margin: Scalar
     gap: float
     adhesion: float
 
@@ -40,7 +45,7 @@ class Touch:
 def mixed(a: ContactParameters, b: ContactParameters, options: SimulationOptions) -> Touch:
     """The parameters of a contact between two shapes."""
     condim, adhesion = max(a.condim, b.condim), _adhesion(a) + _adhesion(b)
-    friction = tuple(map(max, a.friction, b.friction))
+    friction: Sequence[Scalar] = [maximum(x, y) for x, y in zip(a.friction, b.friction, strict=True)]
     if a.priority != b.priority:
         first = a if a.priority > b.priority else b
         condim, friction, adhesion = first.condim, first.friction, _adhesion(first)
@@ -48,10 +53,12 @@ def mixed(a: ContactParameters, b: ContactParameters, options: SimulationOptions
     else:
         weight = _weight(a.solmix, b.solmix)
         solimp = _five([weight * x + (1.0 - weight) * y for x, y in zip(a.solimp, b.solimp, strict=True)])
-        if a.solref[0] > 0.0 and b.solref[0] > 0.0:
-            solref = _two([weight * x + (1.0 - weight) * y for x, y in zip(a.solref, b.solref, strict=True)])
-        else:
-            solref = _two([*map(min, a.solref, b.solref)])
+        are_times = less(0.0, a.solref[0]) * less(0.0, b.solref[0])
+        one, other = (
+            select(are_times, weight * x + (1.0 - weight) * y, minimum(x, y))
+            for x, y in zip(a.solref, b.solref, strict=True)
+        )
+        solref = one, other
     sliding, torsion, rolling = friction
     five = (sliding, sliding, torsion, rolling, rolling)
     touch = Touch(condim, five, solref, (0.0, 0.0), solimp, a.margin + b.margin, a.gap + b.gap, adhesion)
@@ -74,16 +81,23 @@ def softness(solref: Two, solimp: tuple[float, ...], inverse_inertia: float, per
     """
     d_0, d_w, width, midpoint, power = solimp
     return Softness(
-        _USUAL if _is_mixed(solref) else solref,
+        usual_where_mixed(solref),
         (_impedance(d_0), _impedance(d_w), max(width, 0.0), _impedance(midpoint), max(power, 1.0)),
         inverse_inertia,
         period,
     )
 
 
-def softness_across(solref: Two) -> Two:
+def softness_across(solref: tuple[float, float]) -> tuple[float, float]:
     """The reference of the rows across a contact's normal; 0 0, as the normal's, if the two do not go together."""
     return (0.0, 0.0) if _is_mixed(solref) else solref
+
+
+def usual_where_mixed(solref: Two) -> Two:
+    """The numbers as they are, or the usual ones where a time constant and a stiffness do not go together."""
+    is_mixed = _is_mixed(solref)
+    time, ratio = (select(is_mixed, usual, own) for usual, own in zip(_USUAL, solref, strict=True))
+    return time, ratio
 
 
 def _allowed(touch: Touch, options: SimulationOptions) -> Touch:
@@ -94,8 +108,8 @@ def _allowed(touch: Touch, options: SimulationOptions) -> Touch:
     if options.flags.override:
         margin, solref, across = options.override_margin, options.override_solref, options.override_solref
         solimp, friction = _five(options.override_solimp), _five(options.override_friction)
-    friction = _five([max(x, _LEAST_FRICTION) for x in friction])
-    return Touch(touch.condim, friction, solref, across, solimp, margin, touch.gap, touch.adhesion)
+    most = tuple(maximum(x, _LEAST_FRICTION) for x in friction)
+    return Touch(touch.condim, most, solref, across, solimp, margin, touch.gap, touch.adhesion)
 
 
 def _weight(a: float, b: float) -> float:
@@ -109,17 +123,15 @@ def _adhesion(one: ContactParameters) -> float:
     return one.adhesion[0] if one.adhesion else 0.0
 
 
-def _is_mixed(solref: Two) -> bool:
-    return (solref[0] > 0.0) != (solref[1] > 0.0)
+def _is_mixed(solref: Two) -> Scalar:
+    """1 where one is a time constant or a damping ratio, and the other is not."""
+    first, second = (less(0.0, x) for x in solref)
+    mixed: Scalar = 1.0 - equal(first, second)
+    return mixed
 
 
 def _impedance(d: float) -> float:
     return min(max(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
-
-
-def _two(numbers: list[float]) -> Two:
-    a, b = numbers
-    return a, b
 
 
 def _five(numbers: tuple[float, ...] | list[float]) -> Five:

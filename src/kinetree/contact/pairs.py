@@ -32,6 +32,8 @@ class TouchingPair:
     first: Surface
     second: Surface
     touch: Touch
+    is_explicit: bool = False
+    """Whether the file says how these two touch."""
 
 
 def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPair]:
@@ -49,7 +51,9 @@ def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPai
         a, b = sorted((named[pair.shape1], named[pair.shape2]), key=lambda shape: shape.place[0])
         taken.add(frozenset((a.place, b.place)))
         if rules.can_move(a, b) and not _are_grounds(a, b):
-            found.append(((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options))))
+            found.append(
+                ((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), is_explicit=True))
+            )
     for a, b in _candidates(shapes, rules):
         if frozenset((a.place, b.place)) not in taken:
             one = _in_order(a, b, mixed(a.contact, b.contact, options))
@@ -119,9 +123,9 @@ def _are_grounds(a: Surface, b: Surface) -> bool:
     return a.geometry.shape in _GROUNDS and b.geometry.shape in _GROUNDS
 
 
-def _in_order(a: Surface, b: Surface, touch: Touch) -> TouchingPair:
+def _in_order(a: Surface, b: Surface, touch: Touch, *, is_explicit: bool = False) -> TouchingPair:
     first, second = (b, a) if _rank(a) > _rank(b) else (a, b)
-    return TouchingPair(first, second, touch)
+    return TouchingPair(first, second, touch, is_explicit)
 
 
 def _rank(one: Surface) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from kinetree.collision import Shape
+from kinetree.collision.shapes import simple_shape
 from kinetree.model import Geometry, Model
 from kinetree.model.extras import ContactParameters
 from kinetree.records import record
@@ -32,7 +33,7 @@ def surfaces(robot: Model) -> list[Surface]:
     found = []
     for i, body in enumerate(robot.bodies.values()):
         for k, shape in enumerate(body.geometry):
-            if shape.contact is not None or shape.role == "collision":
+            if shape.may_touch:
                 name = shape.name or f"{body.name}[{k}]"
                 found.append(
                     Surface((i, k), body.name, name, shape, shape.contact or _USUAL, is_plain=shape.contact is None)
@@ -47,21 +48,7 @@ def kind_of(geometry: Geometry) -> str:
 
 def shape_of(geometry: Geometry) -> Shape | None:
     """The shape as collisions see it; None where that is not possible."""
-    size = geometry.size
-    match geometry.shape:
-        case "plane":
-            return Plane()
-        case "sphere":
-            return Sphere(size[0])
-        case "capsule":
-            return Capsule(size[0], 0.5 * size[1])
-        case "cylinder":
-            return Cylinder(size[0], 0.5 * size[1])
-        case "ellipsoid":
-            return Ellipsoid(*size[:3])
-        case "box":
-            return Box(*(0.5 * x for x in size[:3]))
-    return None
+    return simple_shape(geometry.shape, geometry.size)
 
 
 _KINDS = {"mesh": "hull"}

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
+from kinetree.contact.given import mixed_again, placed_again, resized
 from kinetree.contact.held_spec import ConnectionSpec, LoopSpec, TendonRow
+from kinetree.expr import Scalar
+from kinetree.model.extras import ContactParameters
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
 
@@ -26,14 +32,20 @@ class LimitSpec:
     """The position limits of one coordinate of a joint; or of a ball joint, whose only limit is an angle."""
 
     joint: str
-    lower: float
+    lower: Scalar
     """-inf where there is none."""
-    upper: float
+    upper: Scalar
     margin: float
     """How far from a limit the limit begins to act."""
     softness: Softness
     coordinate: int | None = 0
     """The coordinate's place within the joint; None: the angle of a ball joint."""
+
+    def with_parameters(self, given: GivenNumbers) -> LimitSpec:
+        """The same with the ends that a call gives."""
+        ends = given.joints.get(self.joint, {})
+        (lower,), (upper,) = ends.get("lower", (self.lower,)), ends.get("upper", (self.upper,))
+        return replace(self, lower=lower, upper=upper)
 
 
 @record(frozen=True, slots=True)
@@ -69,6 +81,17 @@ class TouchingShape:
     shape: Shape
     placement: Transform
     """From the body's frame to the shape's."""
+    number: int = 0
+    """Its place in the body's `geometry`."""
+
+    def given(self, given: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
+        """What a call gives of its numbers."""
+        return {} if self.body is None else given.shapes.get((self.body, self.number), {})
+
+    def with_parameters(self, given: GivenNumbers) -> TouchingShape:
+        """The same with the size and the placement that a call gives."""
+        own = self.given(given)
+        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, own))
 
 
 @record(frozen=True, slots=True)
@@ -79,18 +102,34 @@ class TouchSpec:
     second: TouchingShape
     dimension: int
     """1, 3, 4 or 6 rows: the normal, sliding in two directions, torsion, rolling in two directions."""
-    friction: tuple[float, float, float, float, float]
+    friction: tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
     softness: Softness
     """With the inverse inertia of translations."""
     friction_reference: tuple[float, float]
     """The softness's reference in the rows across the normal, of elliptic cones; 0 0: as the normal's."""
-    margin: float
+    margin: Scalar
     """The distance below which a contact acts."""
-    selection: float
+    selection: Scalar
     """The distance below which points are candidates for the slots: the margin and the gap."""
     adhesion: float = 0.0
     surface_velocity: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())
     """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty where there is none."""
+    sides: tuple[ContactParameters, ContactParameters] | None = None
+    """What the two shapes say, of which the numbers above are mixed; None where a pair or the options say these."""
+
+    def with_parameters(self, given: GivenNumbers) -> TouchSpec:
+        """The same with the sizes, placements, friction, softness and margins that a call gives, mixed as ever."""
+        own = self.first.given(given), self.second.given(given)
+        if not any(own):
+            return self
+        first, second = (side.with_parameters(given) for side in (self.first, self.second))
+        changed = replace(self, first=first, second=second)
+        mixed = mixed_again(self.sides, own)
+        if mixed is None:
+            return changed
+        softness = replace(self.softness, reference=mixed.solref)
+        margin, selection = mixed.margin, mixed.margin + mixed.gap
+        return replace(changed, friction=mixed.friction, softness=softness, margin=margin, selection=selection)
 
 
 @record(frozen=True, slots=True)
@@ -120,6 +159,14 @@ class SoftConstraints:
     connections: tuple[ConnectionSpec, ...] = ()
     tendons: tuple[TendonRow, ...] = ()
     loops: tuple[LoopSpec, ...] = ()
+
+    def with_parameters(self, given: GivenNumbers) -> SoftConstraints:
+        """The same with the numbers of shapes and limits that a call gives."""
+        return replace(
+            self,
+            limits=tuple(limit.with_parameters(given) for limit in self.limits),
+            touches=tuple(touch.with_parameters(given) for touch in self.touches),
+        )
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""

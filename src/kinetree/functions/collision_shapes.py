@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.model import Body, Geometry, Model
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
 
@@ -28,6 +30,15 @@ class PlacedShape:
     placement: Transform
     """Its frame in the body's."""
     shape: collision.Shape
+    number: int
+    """Its place in the body's `geometry`."""
+
+    def with_parameters(self, given: GivenNumbers) -> PlacedShape:
+        """The same with the size and the placement that a call gives."""
+        from kinetree.contact.given import placed_again, resized  # only functions of shapes need it
+
+        own = given.shapes.get((self.body, self.number), {})
+        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, own))
 
 
 def shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
@@ -37,7 +48,8 @@ def shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
         if not isinstance(name, str):
             raise OptionError(f"{argument} must be the name of a shape or of a body, not {name!r:.60}")
         body, geometry = _found(model, name)
-        return PlacedShape(body.name, geometry.placement, _shape_of(geometry, body))
+        number = next(k for k, other in enumerate(body.geometry) if other is geometry)
+        return PlacedShape(body.name, geometry.placement, _shape_of(geometry, body), number)
 
     return resolve
 
@@ -89,26 +101,16 @@ def _colliding(body: Body) -> list[Geometry]:
 
 def _shape_of(geometry: Geometry, body: Body) -> collision.Shape:
     """A file's shape with the lengths that collisions are made of."""
-    from kinetree import collision  # only these functions need it
+    from kinetree.collision.shapes import simple_shape  # only these functions need it
 
-    kind, size = geometry.shape, geometry.size
-    if kind == "plane":
-        return collision.Plane()
-    if kind == "sphere":
-        return collision.Sphere(size[0])
-    if kind == "capsule":
-        return collision.Capsule(size[0], 0.5 * size[1])
-    if kind == "cylinder":
-        return collision.Cylinder(size[0], 0.5 * size[1])
-    if kind == "ellipsoid":
-        return collision.Ellipsoid(*size)
-    if kind == "box":
-        return collision.Box(*(0.5 * length for length in size))
-    if kind == "mesh":
+    simple = simple_shape(geometry.shape, geometry.size)
+    if simple is not None:
+        return simple
+    if geometry.shape == "mesh":
         return _hull_of(geometry, body)
     raise ModelError(
-        f"{quoted(body.name)}: there are no distances to a collision shape of the kind {kind!r} yet; replace it by "
-        "spheres, capsules, cylinders, ellipsoids or boxes"
+        f"{quoted(body.name)}: there are no distances to a collision shape of the kind {geometry.shape!r} yet; "
+        "replace it by spheres, capsules, cylinders, ellipsoids or boxes"
     )
 
 

@@ -16,6 +16,7 @@ from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import ContactOption, own_contact_option, soft, without_dry_friction
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
@@ -40,9 +41,10 @@ class ContactMotion(NamedTuple):
 
 def _contact_dynamics(
     model: Form, q: Slots, v: Slots, tau: Slots, guess: Slots, *,
-    passive: Sequence[str], limits: bool, contact: SoftConstraints | None, f_ext: Forces,
+    passive: Sequence[str], limits: bool, contact: SoftConstraints | None, gradient_softness: float,
+    f_ext: Forces,
 ) -> list[Scalar]:  # fmt: skip
-    tree, rows = model.tree, soft(model, contact, passive)
+    tree, rows = model.tree, soft(model, contact, passive, gradient_softness)
     acting = algorithms.driven(tree, q, v, tau, without_dry_friction(passive, contact), limits)
     blocks = [] if rows is None else rows(tree, q, v, 0.0)
     start = tree.numbers(guess[1:], "nv")
@@ -55,7 +57,12 @@ CONTACT_DYNAMICS = Definition(
     (("q", "nq"), ("v", "nv"), ("tau", "forces"), ("guess", "nv")),
     lambda model, _: (2 * model.nv + 2,),
     _contact_dynamics,
-    {"passive": passive_option, "limits": limits_option, "contact": own_contact_option},
+    {
+        "passive": passive_option,
+        "limits": limits_option,
+        "contact": own_contact_option,
+        "gradient_softness": gradient_softness_option,
+    },
     optional=("guess",),
     takes_forces=True,
     divides_by_inertia=True,
@@ -76,6 +83,7 @@ def contact_dynamics(
     passive: Passive = True,
     limits: bool = False,
     contact: ContactOption = True,
+    gradient_softness: float = 0.0,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -101,8 +109,11 @@ def contact_dynamics(
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
         contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
             then named. "partial" leaves that out. What `kt.soft_constraints` returns takes the place of all that.
-        parameters: values that override some of the robot's parameters, as for `aba`. How hard contacts push follows
-            from the robot's own masses.
+        gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
+            time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
+            same. See docs/contact.md.
+        parameters: values that override some of the robot's parameters, as for `aba`, those of its shapes and limits
+            among them. How hard contacts push follows from the robot's own masses.
         out: where to put the result, (…, 2 nv + 2), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -127,6 +138,7 @@ def contact_dynamics(
     """
     model = check_robot(robot)
     options: dict[str, Any] = {**switched_on(model, passive, limits), "contact": own_contact_option(model, contact)}
+    options |= softness_switch(model, gradient_softness)
     start = np.zeros(model.nv) if guess is None else guess
     arguments = (q, v, tau, start)
     flat = run(

@@ -16,6 +16,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar, is_zero
+from kinetree.functions.gradient_softness import softened, with_softer
 from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
@@ -107,7 +108,7 @@ def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | 
 
 
 def soft(
-    model: Form, constraints: SoftConstraints | None, passive: Sequence[str]
+    model: Form, constraints: SoftConstraints | None, passive: Sequence[str], gradient_softness: float = 0.0
 ) -> Callable[[Tree, Slots, Slots, Scalar], Sequence[Block]] | None:
     """The rows at a state, for a step of some length; dry friction is among them if it is among the passive forces."""
     if constraints is None:
@@ -115,7 +116,10 @@ def soft(
     if "friction" not in passive:
         others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
         constraints = replace(constraints, frictions=(), tendons=others)
-    return partial(_blocks, model, constraints)
+    rows = partial(_blocks, model, constraints)
+    if not gradient_softness:
+        return rows
+    return with_softer(rows, partial(_blocks, model, softened(constraints, gradient_softness)))
 
 
 def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:

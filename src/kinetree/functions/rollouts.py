@@ -5,16 +5,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
-from kinetree.compiler.arguments import check_out
+from kinetree.compiler.arguments import check_out, dtype_beside
 from kinetree.compiler.calls import run
 from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
+from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
@@ -26,9 +27,11 @@ from kinetree.functions.contact_options import (
     soft,
     without_dry_friction,
 )
+from kinetree.functions.contact_reports import ReportedRollout, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
@@ -42,7 +45,19 @@ _MOST_STEPS = 1_000_000
 """Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
 
 
-def _step(
+def _step(model: Form, q: Slots, v: Slots, tau: Slots, dt: Scalar, **options: Any) -> tuple[Slots, Slots]:
+    end = _end_of_step(model, q, v, tau, dt, **options)
+    return end.q, end.v
+
+
+def _reported_step(
+    model: Form, q: Slots, v: Slots, _: Sequence[Scalar], tau: Slots, dt: Scalar, **options: Any
+) -> tuple[Slots, Slots, Sequence[Scalar]]:
+    end = _end_of_step(model, q, v, tau, dt, **options)
+    return end.q, end.v, [end.error]
+
+
+def _end_of_step(
     model: Form,
     q: Slots,
     v: Slots,
@@ -53,9 +68,10 @@ def _step(
     passive: Sequence[str],
     limits: bool,
     contact: SoftConstraints | None,
+    gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
-) -> tuple[Slots, Slots]:
-    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive)
+) -> algorithms.StepEnd:
+    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive, gradient_softness)
     forces = without_dry_friction(passive, contact)
     return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, forces, limits, rows)
 
@@ -83,6 +99,7 @@ ROLLOUT = Definition(
         "passive": passive_option,
         "limits": limits_option,
         "contact": contact_option,
+        "gradient_softness": gradient_softness_option,
         "steps": _steps,
     },
     takes_forces=True,
@@ -93,6 +110,10 @@ ROLLOUT = Definition(
 )
 _ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
 """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
+_WITH_ERROR = replace(
+    _ANY_LENGTH, inputs=(("q", "nq"), ("v", "nv"), ("error", 1), ("tau", "forces")), compute=_reported_step, state=3
+)
+"""The same with the error of each step's contacts after its state."""
 
 
 @overload
@@ -113,6 +134,8 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    report: Literal[False] = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -137,10 +160,33 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    report: Literal[False] = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array: ...
+
+
+@overload
+def rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
+    *,
+    integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
+    contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    report: Literal[True],
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ReportedRollout: ...
 
 
 @defined_by(ROLLOUT)
@@ -161,10 +207,12 @@ def rollout(
     passive: Passive = False,
     limits: bool = False,
     contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
-) -> Array | ControlledRollout:
+) -> Array | ControlledRollout | ReportedRollout:
     """The states that joint forces lead to, step by step, for many motions at once.
 
     All steps run inside one kernel, with motions side by side in its lanes and on threads. The model has rigid bodies,
@@ -199,12 +247,17 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+        gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
+            a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
+            the problem of `contact_dynamics`. A `SimulationWarning` says in any case where one is above 1e-8.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The states after each step, [q, v] (…, T, nq + nv). With a controller (states, recorded): recorded is a dict of
+        The states after each step, [q, v] (…, T, nq + nv). With report=True (states, contact_error), the latter of
+        shape (…, T). With a controller (states, recorded): recorded is a dict of
         what the controller returned besides tau, with one row per step.
 
     Raises:
@@ -232,6 +285,13 @@ def rollout(
     """
     model = check_robot(robot)
     if isinstance(tau, Program):
+        if report is not False:
+            raise OptionError("rollout: report=True is for motions without a controller")
+        if gradient_softness_option(model, gradient_softness):
+            raise OptionError(
+                "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
+                "kt.rollout step by step (kt.scan), with gradient_softness there"
+            )
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
@@ -246,18 +306,49 @@ def rollout(
             f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), one row per step"
         )
     switches = switched_on(model, passive, limits) | contact_switch(model, contact)
+    switches |= softness_switch(model, gradient_softness)
+    options = {"f_ext": f_ext, "parameters": parameters, "threads": threads, "integrator": integrator, **switches}
+    if _has_errors(switches, (q, v, tau, dt, f_ext, parameters), report):
+        found = _reported(model, q, v, tau, dt, out, options)
+        return found if report else found.states
     some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it
     into = out if some is tau else None
-    states = run(
-        _ANY_LENGTH, model, (q, v, some, dt), f_ext=f_ext, parameters=parameters, out=into, threads=threads,
-        integrator=integrator, **switches,
-    )  # fmt: skip
+    states = run(_ANY_LENGTH, model, (q, v, some, dt), out=into, **options)
     if some is tau:
         return states
     if out is None:
         return states[..., :0, :]
     check_out("rollout", out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
     return out
+
+
+def _has_errors(switches: Mapping[str, Any], given: Sequence[Any], report: object) -> bool:
+    """Whether steps have errors that can be told."""
+    if report is not True and report is not False:
+        raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
+    every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
+    is_inside = trace_in_progress() is not None and is_symbolic(every)
+    if report and ("contact" not in switches or is_inside):
+        raise OptionError(
+            "rollout: report=True tells the errors of contacts: it needs contact=True, and is not for use in programs"
+        )
+    return "contact" in switches and not is_inside
+
+
+def _reported(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: Array, dt: ArrayLike, out: Array | None, options: Mapping[str, Any]
+) -> ReportedRollout:
+    """A rollout with the errors of its contacts; a warning says if these were not solved."""
+    count = tau.shape[-2]
+    some = tau if count else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)
+    whole = run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q)), some, dt), **options)
+    states, error = whole[..., :count, :-1], whole[..., :count, -1]
+    warn_of_unsolved("rollout", error, stacklevel=3)
+    if out is not None:
+        check_out("rollout", out, states.shape, states.dtype)
+        out[...] = states
+        states = out
+    return ReportedRollout(states, error)
 
 
 def _refuse_what_controllers_take(tau: object, given: Mapping[str, object]) -> None:

@@ -66,7 +66,7 @@ def _steps(
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
         if rows is not None:
-            a, push = algorithms.pushed_stage(tree, method, q, v, tau, dt, rows, f_ext, passive, limits)
+            a, push, _ = algorithms.pushed_stage(tree, method, q, v, tau, dt, rows, f_ext, passive, limits)
             return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits, push)
         a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits, held, rule)
         return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits)
@@ -111,7 +111,7 @@ def _evaluation(
     if rows is None:
         a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
     else:
-        a, push = algorithms.pushed_stage(tree, method, q, v, tau, h, rows, lambda _: f_ext, passive, limits)
+        a, push, _ = algorithms.pushed_stage(tree, method, q, v, tau, h, rows, lambda _: f_ext, passive, limits)
     powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits, push)
     return [*tree.numbers(a[1:], "nv"), *powers]
 

@@ -114,6 +114,11 @@ class Geometry:
     contact: ContactParameters | None = None
     """How it touches others, if the file says so."""
 
+    @property
+    def may_touch(self) -> bool:
+        """Whether it is there for contacts, and not only to be seen."""
+        return self.contact is not None or self.role == "collision"
+
     def __repr__(self) -> str:
         return call_text(self)
 

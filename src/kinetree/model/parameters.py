@@ -6,6 +6,9 @@
     body.NAME.inertia       (6,)     xx, yy, zz, xy, xz, yz about the centre of mass in the body's axes, kg·m²
     joint.NAME.placement    (7,)     the joint's frame in the parent body's: position, m, and quaternion x, y, z, w
     joint.NAME.armature     (n,)     rotor inertia, one number per degree of freedom of the joint, kg·m² or kg
+    joint.NAME.lower        ()       the position at which a joint with one coordinate ends, rad or m; and its `upper`
+    shape.NAME.friction     (3,)     coefficients of sliding, torsional (m) and rolling (m) friction
+    shape.NAME.size, shape.NAME.placement, …: shape_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
 docs/parameters.md explains what each means when others are left out.
@@ -14,7 +17,7 @@ docs/parameters.md explains what each means when others are left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +27,51 @@ from kinetree.expr import Scalar
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
+from kinetree.model.shape_parameters import (
+    PLACEMENT_SIZE,
+    ShapeOf,
+    find_shape,
+    names_of_shapes,
+    no_such_shape,
+    nominal_of_shape,
+)
 from kinetree.records import record
-from kinetree.spatial import Inertia, Mat3, Sym3, Vec3
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform, Vec3
+from kinetree.spatial.rotations import from_quaternion
 
-__all__ = ["PLACEMENT_SIZE", "Parameter", "find", "nominal", "numbers_of", "parameter_names"]
+__all__ = [
+    "PLACEMENT_SIZE",
+    "GivenNumbers",
+    "Parameter",
+    "find",
+    "nominal",
+    "numbers_of",
+    "parameter_names",
+    "placement_from",
+]
 
 OF_A_BODY = {"mass": (), "com": (3,), "inertia": (6,)}
 OF_A_JOINT = ("placement", "armature")
-PLACEMENT_SIZE = 7
+ENDS = ("lower", "upper")
 
 
 @record(frozen=True, slots=True)
 class Parameter:
     """A parsed name."""
 
-    owner: Body | Joint | None
+    owner: Body | Joint | ShapeOf | None
     """None for gravity."""
     quantity: str
     shape: tuple[int, ...]
+
+
+@record(frozen=True, slots=True)
+class GivenNumbers:
+    """Numbers of a robot's contacts and limits that are given in a call: floats or symbols, by quantity."""
+
+    shapes: Mapping[tuple[str, int], Mapping[str, Sequence[Scalar]]]
+    """By body and place in the body's `geometry`."""
+    joints: Mapping[str, Mapping[str, Sequence[Scalar]]]
 
 
 def parameter_names(model: Robot) -> list[str]:
@@ -54,7 +84,8 @@ def parameter_names(model: Robot) -> list[str]:
     return [
         "gravity",
         *(f"body.{name}.{quantity}" for name in model.bodies for quantity in OF_A_BODY),
-        *(f"joint.{name}.{quantity}" for name in model.joints for quantity in OF_A_JOINT),
+        *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(joint)),
+        *names_of_shapes(model),
     ]
 
 
@@ -78,7 +109,12 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
     elif isinstance(owner, Body):
         numbers = numbers_of(owner)[quantity]
     elif quantity == "placement":
-        numbers = (*owner.placement.r.components(), *_quaternion(owner.placement.E.T))
+        placement = owner.geometry.placement if isinstance(owner, ShapeOf) else owner.placement
+        numbers = (*placement.r.components(), *_quaternion(placement.E.T))
+    elif isinstance(owner, ShapeOf):
+        numbers = nominal_of_shape(owner, quantity)
+    elif quantity in ENDS:
+        numbers = getattr(owner.limits, quantity)
     else:
         numbers = owner.armature
     return np.array(numbers, dtype=np.float64).reshape(parameter.shape)
@@ -96,7 +132,20 @@ def find(model: Robot, name: str) -> Parameter:
     if what == "joint" and part in model.joints and quantity in OF_A_JOINT:
         joint = model.joints[part]
         return Parameter(joint, quantity, (PLACEMENT_SIZE if quantity == "placement" else joint.kind.nv,))
+    if what == "joint" and part in model.joints and quantity in _ends(model.joints[part]):
+        return Parameter(model.joints[part], quantity, ())
+    if what == "shape" and (found := find_shape(model, part, quantity)) is not None:
+        return Parameter(found[0], quantity, found[1])
     raise NameNotFoundError(f"{model.name!r} has no parameter {name!r}: {_advice(model, what, part, quantity, name)}")
+
+
+def _of_a_joint(joint: Joint) -> tuple[str, ...]:
+    return (*OF_A_JOINT, *_ends(joint))
+
+
+def _ends(joint: Joint) -> tuple[str, ...]:
+    """The limits that are parameters: finite ones of a joint with one coordinate."""
+    return tuple(end for end in ENDS if joint.kind.nq == 1 and math.isfinite(getattr(joint.limits, end)[0]))
 
 
 def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str:
@@ -108,12 +157,18 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
         return f"nothing moves {part!r}, so its placement is a constant; joints that move have a placement"
     if what == "body" and quantity in OF_A_BODY:
         return f"there is no body {part!r}; {hint(part, model.bodies)}"
-    if what == "joint" and quantity in OF_A_JOINT:
+    if what == "shape":
+        return no_such_shape(model, part)
+    if what == "joint" and part in model.joints and quantity in ENDS:
+        return (
+            f"joint {part!r} has no {quantity} limit of one coordinate, so there are no rows for it; give the robot one"
+        )
+    if what == "joint" and quantity in (*OF_A_JOINT, *ENDS):
         return f"there is no joint {part!r} that moves (fixed ones are merged); {hint(part, model.joints)}"
     if what == "body" and part in model.bodies:
         return f"a body has {', '.join(OF_A_BODY)}"
     if what == "joint" and part in model.joints:
-        return f"a joint has {', '.join(OF_A_JOINT)}"
+        return f"a joint has {', '.join(_of_a_joint(model.joints[part]))}"
     return f"{hint(name, parameter_names(model))} (names are 'gravity', 'body.NAME.mass', 'joint.NAME.placement', …)"
 
 
@@ -123,6 +178,12 @@ def numbers_of(body: Body) -> dict[str, Sequence[Scalar]]:
     com = Vec3(*(x / inertia.mass if inertia.mass != 0.0 else 0.0 for x in inertia.h.components()))
     central = inertia.I - Inertia.from_com(inertia.mass, com, Sym3.zero()).I
     return {"mass": (inertia.mass,), "com": com.components(), "inertia": central.components()}
+
+
+def placement_from(numbers: Sequence[Scalar]) -> Transform:
+    """The placement whose position and quaternion, of any length, are given."""
+    x, y, z, *quaternion = numbers
+    return Transform(from_quaternion(*quaternion).T, Vec3(x, y, z))
 
 
 def _quaternion(R: Mat3) -> tuple[float, float, float, float]:

@@ -1,4 +1,4 @@
-"""Derivatives of contact points by the placements: finite everywhere, and right where the nearest feature stays."""
+"""Derivatives of contact points by placements and sizes: finite everywhere, right where the nearest feature stays."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from kinetree import collision
-from kinetree.collision.pairs import ITERATIVE
-from kinetree.expr import Port, Program, Scalar, forward_derivative, interpret, replay, trace
+from kinetree.collision.pairs import ITERATIVE, PAIRS
+from kinetree.collision.shapes import simple_shape
+from kinetree.expr import Port, Program, Recorder, Scalar, forward_derivative, interpret, replay, trace, trace_memory
 from tests.unit.collision.test_pairs import CLOSED_FORM, SHAPES, flat, placed, program_of, random_placement
 
 Array = NDArray[np.float64]
@@ -73,6 +74,61 @@ def test_distances_change_as_differences_say_in_loops(pair: tuple[str, str]) -> 
         compared += int(smooth.sum())
         assert np.abs(slope - (ahead - back) / (2.0 * STEP))[smooth].max() < 1e-6
     assert compared >= 8
+
+
+LENGTHS = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
+OWN = {
+    "sphere": (0.2,),
+    "capsule": (0.1, 0.6),
+    "cylinder": (0.15, 0.5),
+    "ellipsoid": (0.1, 0.2, 0.3),
+    "box": (0.2, 0.4, 0.6),
+}
+
+
+def grown(pair: tuple[str, str]) -> Program:
+    """The distance of the pair as a program of both placements and all lengths, and its derivative by the lengths."""
+
+    def compute(x: Sequence[Scalar], y: Sequence[Scalar], lengths: Sequence[Scalar]) -> list[list[Scalar]]:
+        given = iter(lengths)
+        a, b = (simple_shape(kind, [next(given) for _ in range(LENGTHS.get(kind, 0))]) for kind in pair)
+        assert a is not None
+        assert b is not None
+        return [[collision.closest(a, placed(x), b, placed(y)).distance]]
+
+    ports = [Port("X_a", (12,)), Port("X_b", (12,)), Port("lengths", (sum(LENGTHS.get(kind, 0) for kind in pair),))]
+    results = [Port("distance", (1,))]
+    if not collision.has_loops(*pair):
+        return forward_derivative(trace(compute, ports, results, "grown"), [2])
+
+    def record(recorder: Recorder) -> None:
+        (recorder.outputs[0][0],) = compute(*([x[k] for k in range(x.size)] for x in recorder.inputs))[0]
+
+    return forward_derivative(trace_memory(record, ports, results, "grown"), [2])
+
+
+@pytest.mark.parametrize("pair", [p for p in PAIRS if not collision.has_loops(*p)], ids="-".join)
+def test_distances_change_with_the_sizes_as_differences_say(pair: tuple[str, str]) -> None:
+    program, rng, count = grown(pair), np.random.default_rng(3), 100
+    own = np.tile([*OWN.get(pair[0], ()), *OWN.get(pair[1], ())], (count, 1))
+    x, y = (np.array([random_placement(rng) for _ in range(count)]) for _ in range(2))
+    d = rng.normal(size=own.shape)
+    (middle, slope), (ahead, _), (back, _) = (run(program, x, y, own + h * d, d) for h in (0.0, STEP, -STEP))
+    smooth = np.abs(ahead - 2.0 * middle + back) < 1e-9
+    assert smooth.mean() > 0.8
+    assert np.abs(slope - (ahead - back) / (2.0 * STEP))[smooth].max() < 1e-7
+
+
+@pytest.mark.parametrize("pair", [("capsule", "ellipsoid"), ("cylinder", "box")], ids="-".join)
+def test_distances_change_with_the_sizes_as_differences_say_in_loops(pair: tuple[str, str]) -> None:
+    program, rng = grown(pair), np.random.default_rng(3)
+    own = np.array([*OWN[pair[0]], *OWN[pair[1]]])
+    x, y, d = random_placement(rng), random_placement(rng), rng.normal(size=own.size)
+    (middle, slope), (ahead, _), (back, _) = (
+        [found[0] for found in interpret(program, x, y, (own + h * d).tolist(), d.tolist())] for h in (0.0, STEP, -STEP)
+    )
+    assert abs(ahead - 2.0 * middle + back) < 1e-9
+    assert slope == pytest.approx((ahead - back) / (2.0 * STEP), abs=2e-5)
 
 
 ALIGNED = [[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]]

@@ -11,6 +11,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.model import Geometry
+from kinetree.model.extras import Equality
 from kinetree.spatial import Inertia, Sym3, Transform, Vec3
 from tests.closed_form.scenes import Array, H, Thing, contact, rollout, world
 
@@ -94,6 +95,45 @@ def test_a_sample_of_nan_harms_no_other(of: str) -> None:
     assert np.isnan(found[4, -1]).any()
     assert np.isfinite(whole).all()
     assert (np.delete(found, 4, axis=0) == np.delete(whole, 4, axis=0)).all()
+
+
+@pytest.mark.parametrize("name", ["friction", "size", "placement", "solref", "margin"])
+def test_a_sample_whose_shape_is_not_a_number_harms_no_other(name: str) -> None:
+    shape = f"shape.thing0[0].{name}"
+    rng = np.random.default_rng(1)
+    q, v, tau = lying(5), 0.3 * rng.normal(size=(5, 6)), rng.normal(size=(5, 20, 6))
+    own = {shape: np.broadcast_to(BOX.parameter(shape), (5, *BOX.parameter(shape).shape)).copy()}
+    whole = kt.rollout(BOX, q, v, tau, H, contact=True, parameters=own)
+    own[shape][2] = np.nan
+    with np.errstate(invalid="ignore"):
+        found = kt.rollout(BOX, q, v, tau, H, contact=True, parameters=own)
+    assert np.isfinite(whole).all()
+    assert (np.delete(found, 2, axis=0) == np.delete(whole, 2, axis=0)).all()
+    assert (found[2] != whole[2]).any()
+
+
+# -- what cannot all be satisfied
+
+
+def test_equalities_that_contradict_each_other_meet_in_the_middle() -> None:
+    held = [
+        Equality(f"at{place}", "joint", "joint", "joint0", coefficients=(place, 0.0, 0.0, 0.0, 0.0))
+        for place in (0.3, -0.1)
+    ]
+    builder = kt.ModelBuilder.of(world(Thing("sphere", (0.1,), contact(), kt.Prismatic([1, 0, 0]))))
+    builder.extras = replace(builder.extras, equalities=tuple(held))
+    q, v = rollout(builder.build(), [0.0], [0.0], 600)
+    assert abs(q[-1, 0] - 0.1) < 1e-3
+    assert abs(v[-1, 0]) < 1e-3
+
+
+def test_a_stop_beyond_the_other_one_holds_between_them() -> None:
+    limits = kt.Limits((-1.0,), (1.0,), (np.inf,), (np.inf,))
+    robot = world(Thing("sphere", (0.1,), contact(), kt.Prismatic([1, 0, 0]), limits=limits))
+    crossed = {"joint.joint0.lower": 0.3, "joint.joint0.upper": -0.1}
+    q, v = rollout(robot, [0.25], [0.0], 600, parameters=crossed)
+    assert abs(q[-1, 0] - 0.1) < 1e-3
+    assert abs(v[-1, 0]) < 1e-3
 
 
 # -- starts and steps

@@ -16,12 +16,12 @@ from kinetree.inputs import repeated
 from kinetree.model import Body, Joint, Model, Named
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks.singularity import singular_slots
-from kinetree.model.parameters import PLACEMENT_SIZE, find, numbers_of
+from kinetree.model.parameters import ENDS, PLACEMENT_SIZE, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.shape_parameters import ShapeOf
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
-from kinetree.spatial.rotations import from_quaternion
 from kinetree.tree import UnrolledTree
 
-__all__ = ["always_singular", "parameter_ports", "parameter_quaternions", "with_parameters"]
+__all__ = ["always_singular", "given_numbers", "parameter_ports", "parameter_quaternions", "with_parameters"]
 
 _IDENTITY = Transform.identity()
 Values = Mapping[str, Sequence[Scalar]]
@@ -47,9 +47,10 @@ def parameter_ports(model: Model, names: Sequence[str]) -> list[Port]:
 
 
 def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
-    """The slice of this parameter that is a quaternion, by the joint it belongs to; as `Model.quaternions` for q."""
+    """The slice of this parameter that is a quaternion, by the joint or the shape it belongs to; as
+    `Model.quaternions` for q."""
     parameter = find(model, name)
-    if isinstance(parameter.owner, Joint) and parameter.quantity == "placement":
+    if isinstance(parameter.owner, Joint | ShapeOf) and parameter.quantity == "placement":
         return {parameter.owner.name: slice(3, PLACEMENT_SIZE)}
     return {}
 
@@ -81,6 +82,19 @@ def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequenc
     return replace(changed, singular_joints=_singular_joints(changed))
 
 
+def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> GivenNumbers:
+    """The numbers among them that options depend on, and not the tree: of shapes, and the ends of joints."""
+    shapes: dict[tuple[str, int], dict[str, Sequence[Scalar]]] = {}
+    joints: dict[str, dict[str, Sequence[Scalar]]] = {}
+    for name, numbers in zip(names, values, strict=True):
+        owner, quantity = (parameter := find(model, name)).owner, parameter.quantity
+        if isinstance(owner, ShapeOf):
+            shapes.setdefault((owner.body, owner.number), {})[quantity] = numbers
+        elif isinstance(owner, Joint) and quantity in ENDS:
+            joints.setdefault(owner.name, {})[quantity] = numbers
+    return GivenNumbers(shapes, joints)
+
+
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
     """The joints at which forward dynamics is not defined, whatever values these parameters have.
 
@@ -109,7 +123,7 @@ def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scala
         parameter = find(model, name)
         if parameter.owner is None:
             tree = replace(tree, gravity=Motion(Vec3.zero(), Vec3(*numbers)))
-        else:
+        elif not isinstance(parameter.owner, ShapeOf):
             owners = bodies if isinstance(parameter.owner, Body) else joints
             owners.setdefault(parameter.owner.name, {})[parameter.quantity] = numbers
     new_joints = {name: _with_joint_values(model.joints[name], given) for name, given in joints.items()}
@@ -167,8 +181,7 @@ def _with_joint_values(joint: Joint, given: Values) -> Joint:
     if "armature" in given:
         joint = replace(joint, armature=tuple(given["armature"]))  # type: ignore[arg-type]  # symbols in a trace
     if "placement" in given:
-        x, y, z, *quaternion = given["placement"]
-        joint = replace(joint, placement=Transform(from_quaternion(*quaternion).T, Vec3(x, y, z)))
+        joint = replace(joint, placement=placement_from(given["placement"]))
     return joint
 
 

@@ -1,0 +1,54 @@
+"""Numbers of shapes that a call gives in place of a robot's own: lengths, placements, friction and softness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinetree.collision.shapes import Shape, simple_shape
+from kinetree.contact.mixing import Touch, mixed, usual_where_mixed
+from kinetree.expr import Scalar
+from kinetree.model.extras import ContactParameters, SimulationOptions
+from kinetree.model.parameters import placement_from
+from kinetree.spatial import Transform
+
+__all__ = ["mixed_again", "placed_again", "resized"]
+
+Numbers = Mapping[str, Sequence[Scalar]]
+"""By quantity, as in the names of parameters."""
+
+
+def resized(shape: Shape, given: Numbers) -> Shape:
+    """The shape with the lengths that are given."""
+    if "size" not in given:
+        return shape
+    found = simple_shape(shape.kind, given["size"])
+    assert found is not None
+    return found
+
+
+def placed_again(placement: Transform, given: Numbers) -> Transform:
+    """The placement that is given, or the one at hand."""
+    return placement_from(given["placement"]) if "placement" in given else placement
+
+
+def mixed_again(
+    sides: tuple[ContactParameters, ContactParameters] | None, given: tuple[Numbers, Numbers]
+) -> Touch | None:
+    """The parameters of a contact of two shapes with the numbers that are given; None where these are not of them."""
+    if sides is None or not any(_MIXED.intersection(numbers) for numbers in given):
+        return None
+    one, other = (_with(side, numbers) for side, numbers in zip(sides, given, strict=True))
+    touch = mixed(one, other, SimulationOptions())
+    return replace(touch, solref=usual_where_mixed(touch.solref))
+
+
+def _with(side: ContactParameters, given: Numbers) -> ContactParameters:
+    changed: dict[str, Any] = {name: tuple(given[name]) for name in _MIXED.intersection(given)}
+    if "margin" in changed:
+        (changed["margin"],) = given["margin"]
+    return replace(side, **changed)
+
+
+_MIXED = frozenset({"friction", "solref", "margin"})
