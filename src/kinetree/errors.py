@@ -165,7 +165,8 @@ class ModelWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A motion through a joint's stop, far down, or from far outside the limits; it is computed as asked."""
+    """A motion through a joint's stop, far down, from far outside the limits, or of very many pairs of shapes that may
+    touch; it is computed as asked."""
 
 
 def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:

@@ -120,6 +120,8 @@ class SoftConstraints:
     connections: tuple[ConnectionSpec, ...] = ()
     tendons: tuple[TendonRow, ...] = ()
     loops: tuple[LoopSpec, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What was made simpler: hulls of meshes with fewer corners."""
 
     def __hash__(self) -> int:
         """A quick one: calls look kernels up by it, and a robot has few of these."""
@@ -144,4 +146,5 @@ class SoftConstraints:
         lines = [", ".join(counts)]
         lines += [f"  {count:5d} {kind}" for kind, count in kinds.most_common()]
         lines += [f"  not computed: {x.what} {x.name!r}: {x.reason}" for x in self.unsupported]
+        lines += [f"  {remark}" for remark in self.remarks]
         return "\n".join(lines)

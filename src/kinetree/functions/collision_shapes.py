@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from kinetree.contact.shapes import Shapes
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.model import Body, Geometry, Model
 from kinetree.records import record
@@ -37,7 +34,12 @@ def shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
         if not isinstance(name, str):
             raise OptionError(f"{argument} must be the name of a shape or of a body, not {name!r:.60}")
         body, geometry = _found(model, name)
-        return PlacedShape(body.name, geometry.placement, _shape_of(geometry, body))
+        index = next(k for k, one in enumerate(body.geometry) if one is geometry)
+        try:
+            shape, placement = Shapes(model, most_corners=None).placed(body.name, index, geometry)
+        except ModelError as error:
+            raise ModelError(f"{quoted(body.name)}: {error}") from None
+        return PlacedShape(body.name, placement, shape)
 
     return resolve
 
@@ -85,48 +87,3 @@ def _only_one(model: Model, body: Body) -> tuple[Body, Geometry]:
 
 def _colliding(body: Body) -> list[Geometry]:
     return [geometry for geometry in body.geometry if geometry.role == "collision"]
-
-
-def _shape_of(geometry: Geometry, body: Body) -> collision.Shape:
-    """A file's shape with the lengths that collisions are made of."""
-    from kinetree import collision  # only these functions need it
-
-    kind, size = geometry.shape, geometry.size
-    if kind == "plane":
-        return collision.Plane()
-    if kind == "sphere":
-        return collision.Sphere(size[0])
-    if kind == "capsule":
-        return collision.Capsule(size[0], 0.5 * size[1])
-    if kind == "cylinder":
-        return collision.Cylinder(size[0], 0.5 * size[1])
-    if kind == "ellipsoid":
-        return collision.Ellipsoid(*size)
-    if kind == "box":
-        return collision.Box(*(0.5 * length for length in size))
-    if kind == "mesh":
-        return _hull_of(geometry, body)
-    raise ModelError(
-        f"{quoted(body.name)}: there are no distances to a collision shape of the kind {kind!r} yet; replace it by "
-        "spheres, capsules, cylinders, ellipsoids or boxes"
-    )
-
-
-def _hull_of(geometry: Geometry, body: Body) -> collision.Hull:
-    """The convex hull of a mesh, which is read from its file; it has the hull's vertices, however many these are."""
-    if geometry.mesh_path is None:
-        raise ModelError(
-            f"{quoted(body.name)}: the file of its mesh {quoted(geometry.mesh or geometry.name)} is not known, so it "
-            "has no distances; give its folder when the robot is loaded: package_roots=[…]"
-        )
-    return _hull(geometry.mesh_path, geometry.size)
-
-
-@lru_cache(maxsize=256)
-def _hull(path: Path, scale: tuple[float, ...]) -> collision.Hull:
-    from kinetree.collision import Hull
-    from kinetree.io.mjcf.meshes import convex_hull, read_mesh
-
-    vertices = read_mesh(path).vertices.astype(np.float64) * np.array(scale)
-    corners = np.unique(convex_hull(path, vertices))
-    return Hull(tuple((x, y, z) for x, y, z in vertices[corners].tolist()))

@@ -7,7 +7,7 @@ from kinetree.io.mjcf.meshes.fitting import fitted
 from kinetree.io.mjcf.meshes.hulls import convex_hull
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
 from kinetree.io.mjcf.meshes.primitives import primitive
-from kinetree.io.mjcf.meshes.principal import principal_axes
+from kinetree.io.mjcf.meshes.principal import principal_axes, rotation
 from kinetree.io.mjcf.meshes.triangles import Triangles, inline_mesh
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "primitive",
     "principal_axes",
     "read_mesh",
+    "rotation",
 ]
