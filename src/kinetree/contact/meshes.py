@@ -1,9 +1,9 @@
 """Meshes as collisions see them: their convex hulls, with not too many corners.
 
 A mesh of an MJCF file has the frame and the vertices of MuJoCo's, rounded to 32 bits in that frame; another one the
-axes of its file and the middle of its corners as the origin. A hull with more corners than a program should hold is
-that of the corners that Qhull takes first, each the farthest one from the hull of those before: MuJoCo's rule for
-`maxhullvert`. It is inside the whole hull.
+axes of its file and the middle of its corners as the origin. Of a hull with more corners than a program should hold,
+those are kept that are highest above the hull of those before, so that what is left out is as low as can be had in this
+way. What remains is inside the whole hull.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kinetree.io.mjcf.meshes import (
     builtin_mesh,
     compile_mesh,
     convex_hull,
+    fewer_corners,
     inline_mesh,
     read_mesh,
     rotation,
@@ -115,9 +116,7 @@ def _hull(
         vertices = vertices - center
     points = vertices[corners]
     if most is not None and count > most:
-        faces = convex_hull(where, points, most)
-        kept = np.unique(faces)
-        excess = _excess(np.delete(points, kept, axis=0), points[faces])
+        kept, excess = fewer_corners(where, points, most)
         points = points[kept]
     hull = Hull(tuple((x, y, z) for x, y, z in points.tolist()))
     axes = Mat3(*(Vec3(*row) for row in R.T.tolist()))
@@ -147,17 +146,6 @@ def _compiled(
         maxhullvert=limit,
         collides=True,
     )
-
-
-def _excess(removed: Floats, triangles: Floats) -> float:
-    """The largest height of a removed point (n, 3) above one of the triangles (m, 3, 3), by their outward normals."""
-    a, b, c = (triangles[:, k] for k in range(3))
-    normals = np.cross(b - a, c - a)
-    lengths = np.linalg.norm(normals, axis=1)
-    wide = lengths > 0.0
-    n = normals[wide] / lengths[wide, None]
-    heights = removed @ n.T - (n * a[wide]).sum(axis=1)
-    return float(heights.max(initial=0.0))
 
 
 def _numbers(text: str) -> list[float]:

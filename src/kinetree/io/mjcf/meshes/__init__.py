@@ -4,7 +4,7 @@ from kinetree.io.mjcf.meshes.builtins import builtin_mesh
 from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
 from kinetree.io.mjcf.meshes.files import read_mesh
 from kinetree.io.mjcf.meshes.fitting import fitted
-from kinetree.io.mjcf.meshes.hulls import convex_hull
+from kinetree.io.mjcf.meshes.hulls import convex_hull, fewer_corners
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
 from kinetree.io.mjcf.meshes.primitives import primitive
 from kinetree.io.mjcf.meshes.principal import principal_axes, rotation
@@ -17,6 +17,7 @@ __all__ = [
     "builtin_mesh",
     "compile_mesh",
     "convex_hull",
+    "fewer_corners",
     "fitted",
     "inline_mesh",
     "primitive",
