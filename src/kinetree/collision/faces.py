@@ -23,7 +23,7 @@ _NEARLY = 0.05
 _UPRIGHT = 1e-9
 """The sine below which a cylinder's own axes say which points of its rim are taken."""
 _TURN = 1.0
-"""The angle from the first tangent to the first of the four directions, which is none between usual edges."""
+"""The angle from the first tangent to the first of the four directions: usual edges are at other angles."""
 
 
 def face_toward(shape: Shape, n: Vec3) -> list[Vec3]:

@@ -79,7 +79,7 @@ class _Rules:
         return self.slot(a) != self.slot(b)
 
     def slot(self, one: Surface) -> int:
-        """That of the moving body with the shape."""
+        """The slot of the moving body that has the shape."""
         return self._robot.bodies[one.body].slot
 
     def allow(self, a: Surface, b: Surface) -> bool:

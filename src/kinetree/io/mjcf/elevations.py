@@ -72,7 +72,7 @@ def _from_file(path: Path, content_type: str) -> Floats:
 
 
 def _written(where: object, asset: Mapping[str, str]) -> Floats:
-    """Those of the attribute, whose first row is that of the largest y."""
+    """The elevations of the attribute, whose first row is that of the largest y."""
     try:
         rows, columns = int(asset.get("nrow", "0")), int(asset.get("ncol", "0"))
         numbers = [float(word) for word in asset.get("elevation", "").split()]
