@@ -10,7 +10,6 @@ import numpy as np
 
 from kinetree.contact.assets import Assets
 from kinetree.contact.meshes import hull_of
-from kinetree.contact.origin import is_from_mjcf
 from kinetree.errors import ModelError, OptionError, listed, quoted
 from kinetree.io.mjcf.meshes import Triangles, compile_mesh, convex_hull, fitted, rotation
 from kinetree.model import Geometry, Model, check_robot
@@ -87,7 +86,6 @@ class _Fitting:
 
     def __init__(self, robot: Model, kind: str, by: str) -> None:
         self._assets = Assets(robot)
-        self._as_mujoco = is_from_mjcf(robot)
         self._kind, self._by = kind, by
         self.done: dict[tuple[str, int], None] = {}
 
@@ -98,7 +96,7 @@ class _Fitting:
         where = shape.name or f"{body}[{index}]"
         try:
             asset = self._assets.of(body, index, shape)
-            found = hull_of(shape, asset, None, as_mujoco=self._as_mujoco)
+            found = hull_of(shape, asset, None)
         except ModelError as error:
             raise ModelError(f"{where}: {error}") from None
         vertices = np.array(found.hull.vertices)

@@ -53,14 +53,13 @@ class MeshHull:
     """The largest height of a corner that was left out above a face of the hull, m."""
 
 
-def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None, *, as_mujoco: bool) -> MeshHull:
+def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None) -> MeshHull:
     """The hull of a shape's mesh.
 
     Args:
         shape: of the kind "mesh"; its size is the mesh's scale.
         asset: the attributes of its asset in an MJCF file; empty for other files.
         most: the number of corners that it may have; None for all.
-        as_mujoco: whether its frame and its vertices are those of MuJoCo.
 
     Raises:
         ModelError: if the mesh is not known, its file is gone or cannot be read, or it has no hull.
@@ -76,7 +75,7 @@ def hull_of(shape: Geometry, asset: Mapping[str, str], most: int | None, *, as_m
         )
     else:
         stamp = _stamp(path)
-    return _hull(path, stamp, shape.size, tuple(asset.items()), most, as_mujoco)
+    return _hull(path, stamp, shape.size, tuple(asset.items()), most)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -99,7 +98,6 @@ def _hull(
     scale: tuple[float, ...],
     attributes: tuple[tuple[str, str], ...],
     most: int | None,
-    as_mujoco: bool,
 ) -> MeshHull:
     asset = dict(attributes)
     where = path or f"mesh {asset.get('name', '')!r}"
@@ -107,7 +105,7 @@ def _hull(
     limit = int(asset.get("maxhullvert", "-1"))
     corners = np.unique(convex_hull(where, mesh.vertices, limit))
     count, excess = len(corners), 0.0
-    if as_mujoco:
+    if asset:
         compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell)
         vertices, R, center = compiled.vertices, rotation(compiled.quaternion), compiled.position
     else:

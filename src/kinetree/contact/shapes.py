@@ -8,7 +8,6 @@ from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, 
 from kinetree.contact.assets import Assets
 from kinetree.contact.height_fields import height_field_of
 from kinetree.contact.meshes import MeshHull, hull_of
-from kinetree.contact.origin import is_from_mjcf
 from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Geometry, Model
 from kinetree.model.extras import ContactParameters
@@ -61,7 +60,6 @@ class Shapes:
     def __init__(self, robot: Model, most_corners: int | None = MOST_CORNERS) -> None:
         self._assets = Assets(robot)
         self._most = most_corners
-        self._as_mujoco = is_from_mjcf(robot)
         self._found: dict[tuple[str, int], tuple[Shape, Transform] | str] = {}
         self._reduced: dict[str, MeshHull] = {}
 
@@ -80,7 +78,7 @@ class Shapes:
             return height_field_of(geometry, asset), geometry.placement
         if geometry.shape == "mesh":
             asset = self._assets.of(body, index, geometry)
-            found = hull_of(geometry, asset, self._most, as_mujoco=self._as_mujoco)
+            found = hull_of(geometry, asset, self._most)
             if len(found.hull.vertices) < found.corners:
                 self._reduced[geometry.name or f"{body}[{index}]"] = found
             return found.hull, found.placement @ geometry.placement

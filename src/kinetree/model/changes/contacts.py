@@ -9,7 +9,7 @@ from itertools import combinations
 from kinetree.errors import ModelError, listed
 from kinetree.model.changes.common import Changed, changed
 from kinetree.model.elements import Geometry
-from kinetree.model.extras import ContactExclusion, ContactParameters
+from kinetree.model.extras import ContactExclusion, UncheckedBody
 from kinetree.model.robot import Robot
 
 __all__ = ["with_contacts", "without_self_contact"]
@@ -21,6 +21,7 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
         raise ModelError(f"with_contacts takes names of bodies, such as [{bodies!r}], not one string")
     chosen = {model.bodies[name].name for name in bodies}
     silent = {body.name for body in model.bodies.values() if body.slot and body.name not in chosen}
+    plain = {name for name in silent if any(one.contact is None for one in model.bodies[name].geometry)}
     parts = model.parts
     links = tuple(
         replace(link, geometry=tuple(map(_silent, link.geometry))) if link.name in silent else link
@@ -28,7 +29,15 @@ def with_contacts(model: Robot, bodies: Iterable[str]) -> Changed:
     )
     names = {shape.name for body in silent for shape in model.bodies[body].geometry}
     pairs = tuple(one for one in parts.extras.contact_pairs if names.isdisjoint((one.shape1, one.shape2)))
-    extras = replace(parts.extras, contact_pairs=pairs)
+    known = {one.body for one in parts.extras.unchecked_bodies}
+    extras = replace(
+        parts.extras,
+        contact_pairs=pairs,
+        collision_pairs=tuple(
+            one for one in parts.extras.collision_pairs if not one.checked or silent.isdisjoint((one.body1, one.body2))
+        ),
+        unchecked_bodies=(*parts.extras.unchecked_bodies, *(UncheckedBody(name) for name in sorted(plain - known))),
+    )
     told = listed(map(repr, sorted(chosen))) or "none"
     return changed(replace(parts, links=links, extras=extras), f"of the bodies that move, these touch others: {told}")
 
@@ -54,7 +63,7 @@ def _touches(shape: Geometry) -> bool:
 
 
 def _silent(shape: Geometry) -> Geometry:
-    """The shape, which touches nothing."""
-    if not _touches(shape):
+    """The shape, which touches nothing if its file says how it touches."""
+    if shape.contact is None:
         return shape
-    return replace(shape, contact=replace(shape.contact or ContactParameters(), contype=0, conaffinity=0))
+    return replace(shape, contact=replace(shape.contact, contype=0, conaffinity=0))
