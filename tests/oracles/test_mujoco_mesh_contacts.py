@@ -17,6 +17,7 @@ import kinetree as kt
 from kinetree import collision
 from kinetree.contact import InverseWeights, TouchingShape, soft_constraints
 from kinetree.spatial import Mat3, Transform, Vec3
+from tests.laws.reference import reference
 from tests.oracles.test_mujoco_contact_dynamics import on_floats
 
 Array = NDArray[np.float64]
@@ -116,6 +117,13 @@ def test_height_fields_have_the_heights_of_mujoco(file: Path) -> None:
         assert (shape.half_x, shape.half_y) == (x, y)
         expected = np.asarray(field.data, dtype=float).reshape(int(field.nrow[0]), int(field.ncol[0])) * top
         np.testing.assert_array_equal(np.array(shape.heights), expected, err_msg=name)
+    X = shapes["flat"].placement
+    above = [float(x) for x in (X.r + X.E.T @ Vec3(0.3, -0.2, 0.7)).components()]
+    q = robot.neutral()
+    q[:3] = above
+    points = reference(kt.closest_points, robot, q, a="flat", b="ball").reshape(2, 3)
+    np.testing.assert_allclose(np.linalg.norm(points[1] - points[0]), 0.6, rtol=1e-12)
+    assert reference(kt.distance, robot, q, a="flat", b="ball") == pytest.approx(0.6)
 
 
 # -- points of faces

@@ -25,6 +25,9 @@ def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]],
 
 def farthest(points: Sequence[tuple[float, float, float]], direction: Vec3) -> Vec3:
     """The first of the points that are farthest along a direction."""
+    x, y, z = direction.components()
+    if isinstance(x, float) and isinstance(y, float) and isinstance(z, float):
+        return Vec3(*max(points, key=lambda p: x * p[0] + y * p[1] + z * p[2]))
     return farthest_apart(points, direction, (), 0.0)[1]
 
 

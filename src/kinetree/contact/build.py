@@ -68,7 +68,7 @@ def soft_constraints(
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
-    pairs = touching_pairs(robot, options) if flags.contact else []
+    pairs = touching_pairs(robot, options) if flags.constraint and flags.contact and robot.nv else []
     weights = InverseWeights(robot)
     of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)

@@ -103,7 +103,7 @@ class Shapes:
             return ()
         name, worst = max(self._reduced.items(), key=lambda one: one[1].excess)
         return (
-            f"the hulls of {len(self._reduced)} meshes have {self._most} of their corners; the largest height of one "
+            f"hulls of meshes reduced to {self._most} corners: {len(self._reduced)}; the largest height of a corner "
             f"that was left out is {1000.0 * worst.excess:.2g} mm, of {name!r} with {worst.corners} corners",
         )
 

@@ -58,7 +58,7 @@ def test_what_is_left_out_of_a_large_hull_is_told(tmp_path: Path) -> None:
     hull = np.array(shape_of(robot).vertices)
     assert len(hull) == 64
     (remark,) = found.remarks
-    assert "the hulls of 1 meshes have 64 of their corners; the largest height of one that was left out is" in remark
+    assert "hulls of meshes reduced to 64 corners: 1; the largest height of a corner that was left out is" in remark
     assert "with 500 corners" in remark
     assert remark in str(found)
     # No support of the hull is below that of the whole by more than a corner can be above a face.
