@@ -209,19 +209,26 @@ def test_what_stands_on_a_face_touches_where_it_does_in_mujoco(
 STACK = f"""
 <mujoco model="stack"><option timestep="0.002" {{option}}/><asset>
   <mesh name="crate" vertex="{cube(0.1, 0.15, 0.05)}"/><mesh name="wedge" file="wedge.obj"/></asset>
-<worldbody><geom type="box" size="0.5 0.5 0.1" pos="0 0 -0.1" friction="0.6"/>
+<worldbody><geom {{ground}} friction="0.6"/>
   <body name="low" pos="0 0 0.049"><freejoint/><geom type="mesh" mesh="crate" mass="2"/></body>
   <body name="high" pos="0.02 0.01 0.098"><freejoint/><geom type="mesh" mesh="wedge" mass="0.5"/></body>
 </worldbody></mujoco>"""
 WEDGE = "v -0.1 -0.05 0\nv 0.1 -0.05 0\nv 0 0.12 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 
 
-@pytest.mark.parametrize("option", ["", 'cone="elliptic" impratio="3"'])
-def test_accelerations_of_meshes_on_meshes(option: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "ground"),
+    [
+        ("", 'type="box" size="0.5 0.5 0.1" pos="0 0 -0.1"'),
+        ('cone="elliptic" impratio="3"', 'type="box" size="0.5 0.5 0.1" pos="0 0 -0.1"'),
+        ("", 'type="plane" size="1 1 1"'),
+    ],
+)
+def test_accelerations_of_meshes_on_meshes(option: str, ground: str, tmp_path: Path) -> None:
     """What stands level touches in the same points, so q̈ is the same."""
     (tmp_path / "wedge.obj").write_text(WEDGE)
     path = tmp_path / "scene.xml"
-    path.write_text(STACK.format(option=option))
+    path.write_text(STACK.format(option=option, ground=ground))
     robot, model = kt.load(path), mujoco.MjModel.from_xml_path(str(path))
     data = mujoco.MjData(model)
     model.opt.tolerance, model.opt.iterations, model.opt.ls_iterations = 0.0, 200, 100
