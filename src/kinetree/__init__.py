@@ -17,7 +17,7 @@ from kinetree.attitudes.exponential_maps import (
 from kinetree.checking import Report, check
 from kinetree.comparison import Comparison, compare
 from kinetree.compiler.calls import compile
-from kinetree.contact import SoftConstraints, soft_constraints
+from kinetree.contact import SoftConstraints, soft_constraints, with_fitted_shapes
 from kinetree.errors import (
     ActuationError,
     ConfigurationError,
@@ -377,6 +377,7 @@ __all__ = [
     "tendon_forces",
     "to_text",
     "vjp",
+    "with_fitted_shapes",
     "with_inertial_parameters",
     "zoo",
 ]

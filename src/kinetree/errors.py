@@ -165,7 +165,8 @@ class ModelWarning(UserWarning):
 
 
 class SimulationWarning(UserWarning):
-    """A motion through a joint's stop, far down, from far outside the limits, or with contacts that were not solved."""
+    """A motion through a joint's stop, far down, from far outside the limits, with very many pairs of shapes that may
+    touch, or with contacts that were not solved; it is computed as asked."""
 
 
 def listed(texts: Iterable[str], most: int = 6, separator: str = ", ") -> str:

@@ -211,6 +211,7 @@ NAMES = [
     "tendon_forces",
     "to_text",
     "vjp",
+    "with_fitted_shapes",
     "with_inertial_parameters",
     "zoo",
 ]

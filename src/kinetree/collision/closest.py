@@ -8,7 +8,8 @@ from typing import Any
 from kinetree.collision.box_distance import box_box_nearest
 from kinetree.collision.capsules import capsule_capsule_nearest
 from kinetree.collision.contact_point import FAR, ContactPoint, nearest
-from kinetree.collision.pairs import contacts, in_order
+from kinetree.collision.convex import convex_convex
+from kinetree.collision.pairs import ITERATIVE, contacts, in_order
 from kinetree.collision.shapes import Shape
 from kinetree.spatial import Transform
 
@@ -17,6 +18,7 @@ __all__ = ["closest"]
 _OWN: dict[tuple[str, str], Callable[[Any, Transform, Any, Transform], ContactPoint]] = {
     ("capsule", "capsule"): capsule_capsule_nearest,
     ("box", "box"): box_box_nearest,
+    **dict.fromkeys(ITERATIVE, lambda a, X_a, b, X_b: convex_convex(a, X_a, b, X_b)[0]),
 }
 """The pairs whose nearest place is not always among their contacts."""
 

@@ -27,7 +27,7 @@ from kinetree.expr import Scalar, equal, less, maximum, minimum, select, slopes_
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
-__all__ = ["POLYHEDRA", "ROUND", "Iterations", "convex_convex"]
+__all__ = ["POLYHEDRA", "ROUND", "Iterations", "are_apart", "convex_convex"]
 
 
 class Iterations(NamedTuple):
@@ -71,6 +71,23 @@ def convex_convex(a: Shape, X_a: Transform, b: Shape, X_b: Transform, _: Scalar 
     state = repeated(iterations.rounds, [*simplex.flat(), *target.components()], one_round)
     simplex, target = _Simplex.of([frozen(x) for x in state[:28]]), frozen_vector(Vec3(*state[28:]))
     return (_at_end(pair, simplex, target, touching, X_a),)
+
+
+def are_apart(a: Shape, X_a: Transform, b: Shape, X_b: Transform) -> bool:
+    """Whether a plane between two shapes on floats is found soon; of shapes that touch or overlap there is none."""
+    pair = _Pair(core_of(a), core_of(b), X_a.E.times(X_b.E.T), X_a.E @ (X_b.r - X_a.r))
+    n, _length = unit(pair.center)
+    simplex = _Simplex((pair.farthest(n),) * 4, (1.0, 0.0, 0.0, 0.0))
+    for _ in range(POLYHEDRA.apart):
+        if float(pair.extent(n) + pair.a.radius + pair.b.radius) < 0.0:
+            return True
+        simplex = _toward(pair, simplex, Vec3.zero(), 1)
+        points = pair.differences(simplex, Vec3.zero())
+        weights, inside = nearest_weights(points)
+        if float(inside):
+            return False
+        n, _length = unit(-weighted(weights, points))
+    return False
 
 
 def _at_end(pair: _Pair, simplex: _Simplex, target: Vec3, touching: Scalar, X_a: Transform) -> ContactPoint:

@@ -18,6 +18,7 @@ from kinetree.collision.height_fields import (
     field_hull,
     field_sphere,
 )
+from kinetree.collision.manifold import face_face, face_line
 from kinetree.collision.plane_box import plane_box
 from kinetree.collision.plane_hull import plane_hull
 from kinetree.collision.planes import plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
@@ -69,7 +70,17 @@ ITERATIVE = (
     ("cylinder", "cylinder"), ("cylinder", "box"), ("cylinder", "hull"),
     ("box", "hull"), ("hull", "hull"),
 )  # fmt: skip
-PAIRS.update((pair, Pair(1, convex_convex)) for pair in ITERATIVE)
+_WITH_FACES = ("cylinder", "box", "hull")
+
+
+def _iterative(a: str, b: str) -> Pair:
+    """One point, or several where both shapes have faces or lines to touch with."""
+    if b not in _WITH_FACES or a not in ("capsule", *_WITH_FACES):
+        return Pair(1, convex_convex)
+    return Pair(2, face_line) if a == "capsule" else Pair(4, face_face)
+
+
+PAIRS.update((pair, _iterative(*pair)) for pair in ITERATIVE)
 
 
 def in_order(kind_a: str, kind_b: str) -> bool:

@@ -16,7 +16,7 @@ __all__ = ["lowest_corners", "plane_hull"]
 _SLOTS = 4
 _APART = 0.3
 """How far apart the corners are, as a fraction of the greatest distance of a corner from the middle of the hull's box:
-corners of a finely divided rim would otherwise be all on one side. MuJoCo has the same fraction."""
+corners of a finely divided rim would otherwise be all on one side."""
 
 
 def plane_hull(_: Plane, X_a: Transform, hull: Hull, X_b: Transform, __: Scalar) -> tuple[ContactPoint, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from kinetree.expr import Index, Range, Scalar, Symbol, less, select
 from kinetree.spatial import Vec3
 
-__all__ = ["farthest", "farthest_apart", "over_table", "repeated"]
+__all__ = ["farthest", "farthest_apart", "farthest_each", "over_table", "repeated"]
 
 
 def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]], Sequence[Scalar]]) -> list[Scalar]:
@@ -25,7 +25,26 @@ def repeated(count: int, state: Sequence[Scalar], step: Callable[[list[Scalar]],
 
 def farthest(points: Sequence[tuple[float, float, float]], direction: Vec3) -> Vec3:
     """The first of the points that are farthest along a direction."""
+    x, y, z = direction.components()
+    if isinstance(x, float) and isinstance(y, float) and isinstance(z, float):
+        return Vec3(*max(points, key=lambda p: x * p[0] + y * p[1] + z * p[2]))
     return farthest_apart(points, direction, (), 0.0)[1]
+
+
+def farthest_each(points: Sequence[tuple[float, float, float]], directions: Sequence[Vec3]) -> list[Vec3]:
+    """For each direction the first of the points that are farthest along it."""
+
+    def further(point: tuple[Scalar, ...], best: list[Scalar]) -> list[Scalar]:
+        v = Vec3(*point)
+        now: list[Scalar] = []
+        for k, direction in enumerate(directions):
+            old, along = best[4 * k : 4 * k + 4], direction.dot(v)
+            is_further = less(old[0], along)
+            now += [select(is_further, x, y) for x, y in zip((along, *point), old, strict=True)]
+        return now
+
+    best = over_table(points, [_NOWHERE, *points[0]] * len(directions), further, like=directions[0].x)
+    return [Vec3(*best[4 * k + 1 : 4 * k + 4]) for k in range(len(directions))]
 
 
 def farthest_apart(

@@ -1,6 +1,7 @@
 """Soft constraints of a robot: what touches what, which limits and dry friction act, and how hard."""
 
 from kinetree.contact.build import soft_constraints
+from kinetree.contact.fitting import with_fitted_shapes
 from kinetree.contact.held_frames import anchored
 from kinetree.contact.held_spec import (
     ConnectionSpec,
@@ -49,4 +50,5 @@ __all__ = [
     "anchored",
     "reach_of_tendon",
     "soft_constraints",
+    "with_fitted_shapes",
 ]

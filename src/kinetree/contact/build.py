@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,10 +12,11 @@ from kinetree.contact.held_spec import ConnectionSpec
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.limits import frictions, limits
 from kinetree.contact.loops import loop_rows
+from kinetree.contact.many_pairs import about_many
 from kinetree.contact.mixing import softness, softness_across
 from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
-from kinetree.contact.shapes import Surface, kind_of, shape_of
+from kinetree.contact.shapes import Shapes, Surface, kind_of
 from kinetree.contact.spec import (
     CouplingSpec,
     FrictionSpec,
@@ -25,7 +27,7 @@ from kinetree.contact.spec import (
     Unsupported,
 )
 from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, SimulationWarning
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.extras import SimulationOptions
@@ -66,6 +68,7 @@ def soft_constraints(
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
+    pairs = touching_pairs(robot, options) if flags.constraint and flags.contact and robot.nv else []
     weights = InverseWeights(robot)
     of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)
@@ -81,6 +84,7 @@ def soft_constraints(
     own_couplings: list[CouplingSpec] = []
     own_connections: list[ConnectionSpec] = []
     touches: list[TouchSpec] = []
+    remarks: tuple[str, ...] = ()
     if flags.limit:
         own_limits, more = limits(robot, weights, period)
         not_there += more
@@ -94,26 +98,25 @@ def soft_constraints(
     of_tendons += more_of_tendons
     not_there += more
     if flags.contact:
-        touches, more = _touches(robot, options, weights, period)
+        touches, more, remarks = _touches(robot, pairs, weights, period, mixes=not flags.override)
         not_there += more
     return replace(
         found, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
         touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
-        tendons=tuple(of_tendons),
+        tendons=tuple(of_tendons), remarks=remarks,
     )  # fmt: skip
 
 
 def _touches(
-    robot: Model, options: SimulationOptions, weights: InverseWeights, period: float
-) -> tuple[list[TouchSpec], list[Unsupported]]:
+    robot: Model, pairs: Sequence[TouchingPair], weights: InverseWeights, period: float, *, mixes: bool
+) -> tuple[list[TouchSpec], list[Unsupported], tuple[str, ...]]:
+    """The pairs that may touch, what cannot, and what was made simpler."""
     found: list[TouchSpec] = []
     missing: dict[str, Unsupported] = {}
-    for pair in touching_pairs(robot, options):
+    shapes = Shapes(robot)
+    for pair in pairs:
         for side in (pair.first, pair.second):
-            if shape_of(side.geometry) is None:
-                reason = (
-                    f"a shape of the kind {side.geometry.shape!r} touches nothing yet; put simple shapes in its place"
-                )
+            if reason := shapes.why_not(side):
                 missing[side.name] = Unsupported("shape", side.name, reason)
         if pair.first.name in missing or pair.second.name in missing:
             continue
@@ -122,12 +125,14 @@ def _touches(
             name = f"{pair.first.name}, {pair.second.name}"
             missing[name] = Unsupported("pair", name, unsupported(*kinds))
             continue
-        if overlap_at_rest(robot, weights, pair):
+        if overlap_at_rest(robot, weights, pair, shapes):
             name = f"{pair.first.name}, {pair.second.name}"
             missing[name] = Unsupported("overlap", name, _OVERLAP)
             continue
-        found.append(_touch(pair, weights, period, mixes=not options.flags.override))
-    return found, [*missing.values()]
+        found.append(_touch(pair, weights, period, shapes, mixes=mixes))
+    if told := about_many(robot, found):
+        warnings.warn(told, SimulationWarning, stacklevel=3)
+    return found, [*missing.values()], tuple(shapes.remarks())
 
 
 _OVERLAP = (
@@ -135,12 +140,12 @@ _OVERLAP = (
 )
 
 
-def _touch(pair: TouchingPair, weights: InverseWeights, period: float, *, mixes: bool) -> TouchSpec:
+def _touch(pair: TouchingPair, weights: InverseWeights, period: float, shapes: Shapes, *, mixes: bool) -> TouchSpec:
     touch = pair.touch
     one, other = weights.of_body(pair.first.body), weights.of_body(pair.second.body)
     return TouchSpec(
-        _placed(pair.first),
-        _placed(pair.second),
+        _placed(pair.first, shapes),
+        _placed(pair.second, shapes),
         touch.condim,
         touch.friction,
         softness(touch.solref, touch.solimp, one.translation + other.translation, period),
@@ -153,10 +158,10 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float, *, mixes:
     )
 
 
-def _placed(side: Surface) -> TouchingShape:
-    shape = shape_of(side.geometry)
-    assert shape is not None
-    return TouchingShape(side.body, side.name, shape, side.geometry.placement, side.place[1])
+def _placed(side: Surface, shapes: Shapes) -> TouchingShape:
+    found = shapes.of(side)
+    assert found is not None
+    return TouchingShape(side.body, side.name, found.shape, found.placement, side.place[1], found.within)
 
 
 def _of_options(options: SimulationOptions) -> list[Unsupported]:

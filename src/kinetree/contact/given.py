@@ -28,9 +28,12 @@ def resized(shape: Shape, given: Numbers) -> Shape:
     return found
 
 
-def placed_again(placement: Transform, given: Numbers) -> Transform:
-    """The placement that is given, or the one at hand."""
-    return placement_from(given["placement"]) if "placement" in given else placement
+def placed_again(placement: Transform, within: Transform | None, given: Numbers) -> Transform:
+    """The placement that is given to a geometry, with that of the shape within it; or the one at hand."""
+    if "placement" not in given:
+        return placement
+    found = placement_from(given["placement"])
+    return found if within is None else within @ found
 
 
 def mixed_again(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from kinetree.collision import contacts
+from kinetree.collision import HeightField, Plane, contacts
+from kinetree.collision.convex import are_apart
 from kinetree.contact.groups import FREE
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.pairs import TouchingPair
-from kinetree.contact.shapes import Surface, shape_of
+from kinetree.contact.shapes import Shapes, Surface
 from kinetree.model import Model
 
 __all__ = ["overlap_at_rest"]
 
 
-def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair) -> bool:
+def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair, shapes: Shapes) -> bool:
     """Whether two shapes of one mechanism, whose file says nothing of contacts, overlap in the reference configuration.
 
     Shapes of bodies between which there is a free joint are not of one mechanism.
@@ -20,11 +21,11 @@ def overlap_at_rest(robot: Model, weights: InverseWeights, pair: TouchingPair) -
     a, b = pair.first, pair.second
     if not (a.is_plain and b.is_plain) or robot.extras.collision_pairs or _is_joint_free_between(robot, a, b):
         return False
-    one, other = shape_of(a.geometry), shape_of(b.geometry)
-    if one is None or other is None:
+    placed = [(shapes.of(side), weights.placement_of(side.body)) for side in (a, b)]
+    (one, X_one), (other, X_other) = ((found.shape, found.placement @ X) for found, X in placed if found)
+    if not isinstance(one, Plane | HeightField) and are_apart(one, X_one, other, X_other):
         return False
-    X_a, X_b = (side.geometry.placement @ weights.placement_of(side.body) for side in (a, b))
-    return any(float(point.distance) < 0.0 for point in contacts(one, X_a, other, X_b))
+    return any(float(point.distance) < 0.0 for point in contacts(one, X_one, other, X_other))
 
 
 def _is_joint_free_between(robot: Model, a: Surface, b: Surface) -> bool:

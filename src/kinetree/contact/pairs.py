@@ -11,9 +11,11 @@ Source: MuJoCo documentation, "Computation", section on collision detection; ver
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement, product
 
 from kinetree.collision.shapes import KINDS
 from kinetree.contact.groups import WORLD, Groups
+from kinetree.contact.many_pairs import MOST_PAIRS, too_many
 from kinetree.contact.mixing import Touch, mixed, of_pair
 from kinetree.contact.shapes import Surface, kind_of, surfaces
 from kinetree.model import Model
@@ -55,6 +57,8 @@ def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPai
                 ((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), is_explicit=True))
             )
     for a, b in _candidates(shapes, rules):
+        if len(found) == MOST_PAIRS:
+            raise too_many(robot, shapes)
         if frozenset((a.place, b.place)) not in taken:
             one = _in_order(a, b, mixed(a.contact, b.contact, options))
             found.append(((a.place[0], b.place[0], 1, *one.first.place, *one.second.place), one))
@@ -76,8 +80,11 @@ class _Rules:
 
     def can_move(self, a: Surface, b: Surface) -> bool:
         """Whether the two bodies can accelerate relative to each other."""
-        slots = self._robot.bodies[a.body].slot, self._robot.bodies[b.body].slot
-        return slots[0] != slots[1]
+        return self.slot(a) != self.slot(b)
+
+    def slot(self, one: Surface) -> int:
+        """The slot of the moving body that has the shape."""
+        return self._robot.bodies[one.body].slot
 
     def allow(self, a: Surface, b: Surface) -> bool:
         bodies = frozenset((a.body, b.body))
@@ -98,24 +105,36 @@ class _Rules:
 
 
 def _candidates(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface, Surface]]:
+    """Pairs in the order of the file, each once: by bits first, so that what cannot touch is not gone through."""
     allowed: dict[tuple[str, str], bool] = {}
-    for k, b in enumerate(shapes):
-        for a in shapes[:k]:
-            if not _bits_agree(a, b) or _are_grounds(a, b):
+    for a, b in _that_agree(shapes, rules):
+        bodies = a.body, b.body
+        if a.is_plain and b.is_plain:
+            is_allowed = rules.allow(a, b)  # here it depends on the shapes
+        else:
+            if bodies not in allowed:
+                allowed[bodies] = rules.allow(a, b)
+            is_allowed = allowed[bodies]
+        if is_allowed:
+            yield a, b
+
+
+def _that_agree(shapes: list[Surface], rules: _Rules) -> Iterator[tuple[Surface, Surface]]:
+    """Pairs of shapes whose bits agree, on bodies that can move relative to each other."""
+    by_bits: dict[tuple[int, int], dict[int, list[Surface]]] = {}
+    for one in shapes:
+        bits = one.contact.contype, one.contact.conaffinity
+        by_bits.setdefault(bits, {}).setdefault(rules.slot(one), []).append(one)
+    for p, q in combinations_with_replacement(by_bits, 2):
+        if not (p[0] & q[1] or q[0] & p[1]):
+            continue
+        sets = product(by_bits[p].items(), by_bits[q].items()) if p != q else combinations(by_bits[p].items(), 2)
+        for (i, of_p), (j, of_q) in sets:
+            if i == j:
                 continue
-            bodies = a.body, b.body
-            if a.is_plain and b.is_plain:
-                is_allowed = rules.allow(a, b)  # here it depends on the shapes
-            else:
-                if bodies not in allowed:
-                    allowed[bodies] = rules.allow(a, b)
-                is_allowed = allowed[bodies]
-            if is_allowed:
-                yield a, b
-
-
-def _bits_agree(a: Surface, b: Surface) -> bool:
-    return bool(a.contact.contype & b.contact.conaffinity or b.contact.contype & a.contact.conaffinity)
+            for one, other in product(of_p, of_q):
+                if not _are_grounds(one, other):
+                    yield (one, other) if one.place < other.place else (other, one)
 
 
 def _are_grounds(a: Surface, b: Surface) -> bool:

@@ -83,6 +83,8 @@ class TouchingShape:
     """From the body's frame to the shape's."""
     number: int = 0
     """Its place in the body's `geometry`."""
+    within: Transform | None = None
+    """Its frame in the geometry's, if that is another."""
 
     def given(self, given: GivenNumbers) -> Mapping[str, Sequence[Scalar]]:
         """What a call gives of its numbers."""
@@ -91,7 +93,7 @@ class TouchingShape:
     def with_parameters(self, given: GivenNumbers) -> TouchingShape:
         """The same with the size and the placement that a call gives."""
         own = self.given(given)
-        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, own))
+        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
 
 
 @record(frozen=True, slots=True)
@@ -159,6 +161,8 @@ class SoftConstraints:
     connections: tuple[ConnectionSpec, ...] = ()
     tendons: tuple[TendonRow, ...] = ()
     loops: tuple[LoopSpec, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What was made simpler: hulls of meshes with fewer corners."""
 
     def with_parameters(self, given: GivenNumbers) -> SoftConstraints:
         """The same with the numbers of shapes and limits that a call gives."""
@@ -191,4 +195,5 @@ class SoftConstraints:
         lines = [", ".join(counts)]
         lines += [f"  {count:5d} {kind}" for kind, count in kinds.most_common()]
         lines += [f"  not computed: {x.what} {x.name!r}: {x.reason}" for x in self.unsupported]
+        lines += [f"  {remark}" for remark in self.remarks]
         return "\n".join(lines)

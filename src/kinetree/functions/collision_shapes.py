@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from kinetree.contact.shapes import Shapes
 from kinetree.errors import ModelError, NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.model import Body, Geometry, Model
 from kinetree.model.parameters import GivenNumbers
@@ -32,13 +29,15 @@ class PlacedShape:
     shape: collision.Shape
     number: int
     """Its place in the body's `geometry`."""
+    within: Transform | None = None
+    """Its frame in the geometry's, if that is another."""
 
     def with_parameters(self, given: GivenNumbers) -> PlacedShape:
         """The same with the size and the placement that a call gives."""
         from kinetree.contact.given import placed_again, resized  # only functions of shapes need it
 
         own = given.shapes.get((self.body, self.number), {})
-        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, own))
+        return replace(self, shape=resized(self.shape, own), placement=placed_again(self.placement, self.within, own))
 
 
 def shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
@@ -48,8 +47,12 @@ def shape_option(argument: str) -> Callable[[Model, Any], Hashable]:
         if not isinstance(name, str):
             raise OptionError(f"{argument} must be the name of a shape or of a body, not {name!r:.60}")
         body, geometry = _found(model, name)
-        number = next(k for k, other in enumerate(body.geometry) if other is geometry)
-        return PlacedShape(body.name, geometry.placement, _shape_of(geometry, body), number)
+        index = next(k for k, one in enumerate(body.geometry) if one is geometry)
+        try:
+            placed = Shapes(model, most_corners=None).placed(body.name, index, geometry)
+        except ModelError as error:
+            raise ModelError(f"{quoted(body.name)}: {error}") from None
+        return PlacedShape(body.name, placed.placement, placed.shape, index, placed.within)
 
     return resolve
 
@@ -97,38 +100,3 @@ def _only_one(model: Model, body: Body) -> tuple[Body, Geometry]:
 
 def _colliding(body: Body) -> list[Geometry]:
     return [geometry for geometry in body.geometry if geometry.role == "collision"]
-
-
-def _shape_of(geometry: Geometry, body: Body) -> collision.Shape:
-    """A file's shape with the lengths that collisions are made of."""
-    from kinetree.collision.shapes import simple_shape  # only these functions need it
-
-    simple = simple_shape(geometry.shape, geometry.size)
-    if simple is not None:
-        return simple
-    if geometry.shape == "mesh":
-        return _hull_of(geometry, body)
-    raise ModelError(
-        f"{quoted(body.name)}: there are no distances to a collision shape of the kind {geometry.shape!r} yet; "
-        "replace it by spheres, capsules, cylinders, ellipsoids or boxes"
-    )
-
-
-def _hull_of(geometry: Geometry, body: Body) -> collision.Hull:
-    """The convex hull of a mesh, which is read from its file; it has the hull's vertices, however many these are."""
-    if geometry.mesh_path is None:
-        raise ModelError(
-            f"{quoted(body.name)}: the file of its mesh {quoted(geometry.mesh or geometry.name)} is not known, so it "
-            "has no distances; give its folder when the robot is loaded: package_roots=[…]"
-        )
-    return _hull(geometry.mesh_path, geometry.size)
-
-
-@lru_cache(maxsize=256)
-def _hull(path: Path, scale: tuple[float, ...]) -> collision.Hull:
-    from kinetree.collision import Hull
-    from kinetree.io.mjcf.meshes import convex_hull, read_mesh
-
-    vertices = read_mesh(path).vertices.astype(np.float64) * np.array(scale)
-    corners = np.unique(convex_hull(path, vertices))
-    return Hull(tuple((x, y, z) for x, y, z in vertices[corners].tolist()))

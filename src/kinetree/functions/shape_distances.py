@@ -82,7 +82,8 @@ def distance(
     Raises:
         NameNotFoundError: there is no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
-        ModelError: a shape that cannot be used, such as a cone.
+        ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
+        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.
@@ -126,7 +127,8 @@ def closest_points(
     Raises:
         NameNotFoundError: there is no such shape.
         OptionError: a body that has several collision shapes or none, or a pair of shapes that is not computed.
-        ModelError: a shape that cannot be used, such as a cone.
+        ModelError: a shape that cannot be used, such as a cone, or a mesh whose file is gone.
+        MissingPackageError: a mesh, whose convex hull needs SciPy (`pip install kinetree[mesh]`).
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: Ericson, Real-Time Collision Detection (2005), chapter 5; signs and degenerate cases as in MuJoCo.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields
 from typing import Any, ClassVar
@@ -312,6 +312,36 @@ class Model(Robot):
         ('world', 19)
         """
         return Model.of(changes.on_ground(self, height, normal=normal, friction=friction, name=name))
+
+    def with_contacts(self, bodies: Iterable[str]) -> Model:
+        """The robot in which only some of the bodies that move touch others, each other or what is fixed.
+
+        Args:
+            bodies: their names, such as `robot.bodies.matching("*foot*")`. Explicit pairs of shapes on other bodies are
+                left out. Shapes keep their role, so that `kt.distance` knows them.
+
+        Raises:
+            NameNotFoundError: if there is no such body.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped").on_ground()
+        >>> feet = dog.with_contacts(dog.bodies.matching("shank"))
+        >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(feet).touches)
+        (146, 10)
+        """
+        return Model.of(changes.with_contacts(self, bodies))
+
+    def without_self_contact(self) -> Model:
+        """The robot in which what moves touches only what is fixed in the world.
+
+        Bodies that move, of several robots too, exclude each other; explicit pairs between them are left out.
+
+        >>> import kinetree as kt
+        >>> dog = kt.zoo.load("quadruped").on_ground()
+        >>> len(kt.soft_constraints(dog).touches), len(kt.soft_constraints(dog.without_self_contact()).touches)
+        (146, 18)
+        """
+        return Model.of(changes.without_self_contact(self))
 
     def attach(
         self,

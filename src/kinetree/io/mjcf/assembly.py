@@ -243,10 +243,10 @@ class Assembly:
         return name
 
     def _mesh_path(self, geom: Geom) -> Path | None:
-        if geom.type not in ("mesh", "sdf"):
+        if geom.type not in ("mesh", "sdf", "hfield"):
             return None
-        part = geom.part
-        asset = part.scope.asset("mesh", part.attributes.text("mesh"), part.element, kind_of(geom.type))
+        part, kind = geom.part, kind_of(geom.type)
+        asset = part.scope.asset(kind, part.attributes.text(kind), part.element, kind)
         return self._meshes.located(part.scope, asset)
 
     def _add_frames(self) -> None:

@@ -79,7 +79,7 @@ class Geom:
             asset = part.scope.asset("hfield" if kind == "heightfield" else "mesh", a.text(kind_of(self.type)), *_at(a))
             mesh = asset.attributes.get("file") and part.scope.address(asset)
             size = (
-                Attributes(asset).numbers("size", (0.0,) * 4)
+                _extents(Attributes(asset).numbers("size", (0.0,) * 4))
                 if kind == "heightfield"
                 else part.scope.attributes(asset, "mesh").numbers("scale", (1.0, 1.0, 1.0))
             )
@@ -223,6 +223,12 @@ def _lengths(type_: str, size: Sequence[float]) -> tuple[float, ...]:
     if type_ == "ellipsoid":
         return tuple(size)
     return size[0], 2.0 * size[1]
+
+
+def _extents(size: Sequence[float]) -> tuple[float, ...]:
+    """The lengths of a height field, whose size has half of two of them."""
+    x, y, top, base = size
+    return 2.0 * x, 2.0 * y, top, base
 
 
 def _color(part: Part) -> tuple[float, float, float, float]:

@@ -46,7 +46,8 @@ class Assets:
         section.children += others
         for (tag, address, size), name in self._names.items():
             if tag == "hfield":
-                section.add(tag, name=name, file=address, size=shown_numbers(size))
+                halves = (0.5 * size[0], 0.5 * size[1], *size[2:])
+                section.add(tag, name=name, file=address, size=shown_numbers(halves))
             else:
                 scale = None if size == (1.0, 1.0, 1.0) else shown_numbers(size)
                 # Bodies have inertias of their own, and a flat mesh has none but that of its surface.

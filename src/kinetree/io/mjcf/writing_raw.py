@@ -65,7 +65,10 @@ class Raw:
             attributes = dict(asset.attributes)
             if asset.tag in ("mesh", "hfield") and "file" in attributes:
                 size = attributes.get("scale", "1 1 1") if asset.tag == "mesh" else attributes.get("size", "")
-                found.setdefault((asset.tag, attributes["file"], tuple(map(float, size.split()))), _name(asset))
+                numbers = tuple(map(float, size.split()))
+                if asset.tag == "hfield":  # the records of shapes have lengths
+                    numbers = (*(2.0 * x for x in numbers[:2]), *numbers[2:])
+                found.setdefault((asset.tag, attributes["file"], numbers), _name(asset))
         return found
 
     def color(self, material: str) -> tuple[float, ...]:

@@ -3,6 +3,7 @@
 from kinetree.model.changes.actuation import with_actuation
 from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
+from kinetree.model.changes.contacts import with_contacts, without_self_contact
 from kinetree.model.changes.gravity import with_gravity
 from kinetree.model.changes.ground import on_ground
 from kinetree.model.changes.lock import lock
@@ -27,5 +28,7 @@ __all__ = [
     "rerooted",
     "scaled",
     "with_actuation",
+    "with_contacts",
     "with_gravity",
+    "without_self_contact",
 ]

@@ -4,10 +4,10 @@ from kinetree.io.mjcf.meshes.builtins import builtin_mesh
 from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
 from kinetree.io.mjcf.meshes.files import read_mesh
 from kinetree.io.mjcf.meshes.fitting import fitted
-from kinetree.io.mjcf.meshes.hulls import convex_hull
+from kinetree.io.mjcf.meshes.hulls import convex_hull, fewer_corners
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
 from kinetree.io.mjcf.meshes.primitives import primitive
-from kinetree.io.mjcf.meshes.principal import principal_axes
+from kinetree.io.mjcf.meshes.principal import principal_axes, rotation
 from kinetree.io.mjcf.meshes.triangles import Triangles, inline_mesh
 
 __all__ = [
@@ -17,9 +17,11 @@ __all__ = [
     "builtin_mesh",
     "compile_mesh",
     "convex_hull",
+    "fewer_corners",
     "fitted",
     "inline_mesh",
     "primitive",
     "principal_axes",
     "read_mesh",
+    "rotation",
 ]

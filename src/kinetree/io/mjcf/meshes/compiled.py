@@ -38,6 +38,8 @@ class CompiledMesh:
     """(3,) the smallest coordinates of its vertices in its frame, m."""
     high: _Floats
     """(3,) the largest, m."""
+    vertices: _Floats
+    """(n, 3) in its frame, rounded to 32 bits as MuJoCo keeps them, m."""
 
     @property
     def moments(self) -> _Floats:
@@ -92,7 +94,8 @@ def compile_mesh(
         moments, quaternion = principal_axes(found.inertia)
         box = _box(where, moments, found.amount)
         local = (vertices - found.center) @ rotation(quaternion)
-        result = CompiledMesh(found.amount, found.center, quaternion, box, local.min(axis=0), local.max(axis=0))
+        kept = local.astype(np.float32).astype(np.float64)
+        result = CompiledMesh(found.amount, found.center, quaternion, box, local.min(axis=0), local.max(axis=0), kept)
         if not all(np.isfinite(x).all() for x in (result.position, box, result.low, result.high)):
             raise ModelError(f"{where}: the mesh is too large for numbers of 64 bits; give its vertices in metres")
     return result

@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from kinetree.errors import MissingPackageError, ModelError
 
-__all__ = ["check_thickness", "convex_hull"]
+__all__ = ["check_thickness", "convex_hull", "fewer_corners"]
 
 _Floats = NDArray[np.float64]
 _SMALLEST = 1e-15
+_AT_ONCE = 50
 
 
 def check_thickness(where: object, vertices: _Floats) -> None:
@@ -58,3 +59,51 @@ def convex_hull(where: object, vertices: _Floats, most_vertices: int = -1) -> ND
     inward = (np.cross(b - a, c - a) * hull.equations[:, :3]).sum(axis=1) < 0.0
     faces[inward] = faces[inward][:, [0, 2, 1]]
     return faces
+
+
+def fewer_corners(where: object, corners: _Floats, most: int) -> tuple[NDArray[np.int64], float]:
+    """The places of `most` corners of a convex hull whose own hull leaves little of it out, and how much.
+
+    The first four are far apart; each further one is the corner that is highest above a face of the hull of those
+    before. The second result is the largest such height that remains.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    kept, heights = _tetrahedron(corners), np.full(len(corners), np.inf)
+    try:
+        hull = ConvexHull(corners[kept], incremental=True)
+        while True:
+            highest = _highest(corners, heights, hull.equations)
+            if len(kept) == most or highest in kept:
+                break
+            kept.append(highest)
+            hull.add_points(corners[highest : highest + 1])
+        hull.close()
+    except (QhullError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0][:200]
+        raise ModelError(f"{where}: the mesh has no hull of {most} corners: {reason}") from None
+    return np.sort(np.array(kept)), max(0.0, float(heights[highest]))
+
+
+def _highest(corners: _Floats, heights: _Floats, planes: _Floats) -> int:
+    """The corner that is highest above one of the planes; heights are those above earlier hulls, and are renewed.
+
+    They never grow, so few of them are computed again until the largest one is a new one.
+    """
+    is_new = np.zeros(len(corners), dtype=bool)
+    while not is_new[highest := int(heights.argmax())]:
+        some = np.argsort(heights)[-_AT_ONCE:]
+        heights[some] = (corners[some] @ planes[:, :3].T + planes[:, 3]).max(axis=1)
+        is_new[some] = True
+    return highest
+
+
+def _tetrahedron(corners: _Floats) -> list[int]:
+    """Four corners far from each other, from the line of the first two, and from the plane of the first three."""
+    a = int(corners[:, 0].argmin())
+    away = corners - corners[a]
+    b = int((away * away).sum(axis=1).argmax())
+    across = np.cross(away, away[b])
+    c = int((across * across).sum(axis=1).argmax())
+    d = int(np.abs(away @ np.cross(away[b], away[c])).argmax())
+    return [a, b, c, d]

@@ -1,0 +1,205 @@
+"""Two convex shapes that may touch with faces or along lines: up to four points of what both faces cover.
+
+The normal is that of the nearest point (convex.py). Seen along it, the faces that are turned toward each other are
+polygons; corners of what they have in common are corners of one inside the other, and places where two of their edges
+cross. Each has the distance of the two faces there. Of those within the margin the deepest one is taken, the farthest
+one from it, the one that makes the largest triangle with both, and the one farthest outside of this triangle. Where
+the nearest point itself is deeper, as on round shapes, it replaces the deepest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kinetree.collision.contact_point import FAR, ContactPoint, along
+from kinetree.collision.convex import convex_convex
+from kinetree.collision.faces import face_toward, tangents
+from kinetree.collision.guarded import chosen
+from kinetree.collision.shapes import Shape
+from kinetree.collision.supports import core_of
+from kinetree.expr import Scalar, absolute, less, less_equal, maximum, minimum, select, sqrt
+from kinetree.records import record
+from kinetree.spatial import Transform, Vec3
+
+__all__ = ["face_face", "face_line"]
+
+_ON_EDGE = 1e-9
+"""How far outside an edge a point counts as inside, as a fraction of the polygon."""
+_PARALLEL = 1e-9
+"""The sine below which two edges do not cross; also that of a triangle without an inside."""
+_SAME = 1e-3
+"""Points nearer than this fraction of the smaller shape count as one, as in MuJoCo."""
+_DEEPER = 1e-6
+"""How much deeper the nearest point is where it is taken, as a fraction of the smaller shape."""
+
+
+def face_face(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
+    """Four points."""
+    return _points(a, X_a, b, X_b, margin, 4)
+
+
+def face_line(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar) -> tuple[ContactPoint, ...]:
+    """Two points, of a pair one of which is a capsule."""
+    return _points(a, X_a, b, X_b, margin, 2)
+
+
+@record(frozen=True, slots=True)
+class _Place:
+    """A corner of what two faces have in common: along the normal's tangents, with the heights of both faces there."""
+
+    exists: Scalar
+    x: Scalar
+    y: Scalar
+    distance: Scalar
+    middle: Scalar
+    """Midway between the surfaces."""
+
+    def if_also(self, condition: Scalar) -> _Place:
+        return _Place(self.exists * condition, self.x, self.y, self.distance, self.middle)
+
+    def or_else(self, is_other: Scalar, other: _Place) -> _Place:
+        return _Place(
+            select(is_other, other.exists, self.exists),
+            select(is_other, other.x, self.x),
+            select(is_other, other.y, self.y),
+            select(is_other, other.distance, self.distance),
+            select(is_other, other.middle, self.middle),
+        )
+
+
+def _points(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: Scalar, count: int) -> tuple[ContactPoint, ...]:
+    (nearest,) = convex_convex(a, X_a, b, X_b)
+    n, cores = nearest.normal, (core_of(a), core_of(b))
+    s, t = tangents(n)
+    origin = nearest.position
+
+    def seen(p: Vec3, X: Transform) -> Vec3:
+        away = X.r + X.E.T @ p - origin
+        return Vec3(s.dot(away), t.dot(away), n.dot(away))
+
+    P = [seen(p, X_a) for p in face_toward(a, X_a.E @ n)]
+    Q = [seen(q, X_b) for q in face_toward(b, -(X_b.E @ n))]
+    radii = cores[0].radius, cores[1].radius
+    places = [_within(one, radii, margin) for one in _common(P, Q)]
+    size = minimum(cores[0].reach, cores[1].reach)
+    found = _spread(places, size, count)
+    is_missed = maximum(1.0 - found[0].exists, less(nearest.distance, found[0].distance - _DEEPER * size))
+    contacts = [
+        along(n, select(one.exists, one.distance, FAR), origin + s * one.x + t * one.y + n * one.middle)
+        for one in found
+    ]
+    first = contacts[0]
+    contacts[0] = ContactPoint(
+        select(is_missed, nearest.distance, first.distance),
+        chosen(is_missed, nearest.position, first.position),
+        n,
+        nearest.tangent,
+    )
+    return tuple(contacts)
+
+
+def _within(
+    place: tuple[Scalar, Scalar, Scalar, Scalar, Scalar], radii: tuple[Scalar, Scalar], margin: Scalar
+) -> _Place:
+    exists, x, y, low, high = place
+    low, high = low + radii[0], high - radii[1]
+    distance = high - low
+    return _Place(exists * less_equal(distance, margin), x, y, distance, 0.5 * (low + high))
+
+
+_Found = tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
+"""Whether there is such a corner, where it is along the tangents, and the heights of the faces of A and of B."""
+
+
+def _common(P: Sequence[Vec3], Q: Sequence[Vec3]) -> list[_Found]:
+    found: list[_Found] = []
+    for p in P:
+        inside, height = _height(p, Q)
+        found.append((inside, p.x, p.y, p.z, height))
+    for q in Q:
+        inside, height = _height(q, P)
+        found.append((inside, q.x, q.y, height, q.z))
+    for p, u in _edges(P):
+        for q, v in _edges(Q):
+            found.append(_crossing(p, u, q, v))
+    return found
+
+
+def _edges(polygon: Sequence[Vec3]) -> list[tuple[Vec3, Vec3]]:
+    """The start of each, and the way to its end."""
+    count = len(polygon) if len(polygon) > 2 else 1
+    return [(polygon[k], polygon[(k + 1) % len(polygon)] - polygon[k]) for k in range(count)]
+
+
+def _height(p: Vec3, polygon: Sequence[Vec3]) -> tuple[Scalar, Scalar]:
+    """Whether a point is inside a polygon, seen along z, and the polygon's height there: that of a triangle of it."""
+    inside: Scalar = 0.0
+    height: Scalar = 0.0
+    for k in range(1, len(polygon) - 1):
+        o = polygon[0]
+        u, v, w = polygon[k] - o, polygon[k + 1] - o, p - o
+        area = u.x * v.y - u.y * v.x
+        flat = less_equal(area * area, _PARALLEL * _PARALLEL * (u.x * u.x + u.y * u.y) * (v.x * v.x + v.y * v.y))
+        inverse = 1.0 / select(flat, 1.0, area)
+        i, j = (w.x * v.y - w.y * v.x) * inverse, (u.x * w.y - u.y * w.x) * inverse
+        here = (1.0 - flat) * less_equal(-_ON_EDGE, minimum(minimum(i, j), 1.0 - i - j))
+        height = select(here, o.z + i * u.z + j * v.z, height)
+        inside = maximum(inside, here)
+    return inside, height
+
+
+def _crossing(p: Vec3, u: Vec3, q: Vec3, v: Vec3) -> _Found:
+    """Where the edges p + i u and q + j v cross, seen along z."""
+    sine = u.x * v.y - u.y * v.x
+    parallel = less_equal(sine * sine, _PARALLEL * _PARALLEL * (u.x * u.x + u.y * u.y) * (v.x * v.x + v.y * v.y))
+    inverse = 1.0 / select(parallel, 1.0, sine)
+    x, y = q.x - p.x, q.y - p.y
+    i, j = (x * v.y - y * v.x) * inverse, (x * u.y - y * u.x) * inverse
+    inside = less_equal(-_ON_EDGE, minimum(minimum(i, j), 1.0 - maximum(i, j)))
+    return (1.0 - parallel) * inside, p.x + i * u.x, p.y + i * u.y, p.z + i * u.z, q.z + j * v.z
+
+
+def _spread(places: Sequence[_Place], size: Scalar, count: int) -> list[_Place]:
+    """The places that are kept; those that do not exist are copies of others."""
+    near = _SAME * size
+
+    def best(measure: Callable[[_Place], Scalar], least: Scalar) -> _Place:
+        found, most = _Place(0.0, 0.0, 0.0, FAR, 0.0), least
+        for place in places:
+            value = measure(place)
+            better = place.exists * less(most, value)
+            found, most = found.or_else(better, place), select(better, value, most)
+        return found
+
+    def apart(p: _Place, q: _Place) -> tuple[Scalar, Scalar]:
+        return q.x - p.x, q.y - p.y
+
+    first = best(lambda place: -place.distance, -FAR)
+
+    def squared(place: _Place) -> Scalar:
+        x, y = apart(first, place)
+        return x * x + y * y
+
+    second = best(squared, near * near)
+    if count == 2:
+        return [first, second]
+    x, y = apart(first, second)
+    length = sqrt(maximum(x * x + y * y, 1e-30))
+
+    def area(place: _Place) -> Scalar:
+        u, v = apart(first, place)
+        return x * v - y * u
+
+    third = best(lambda place: absolute(area(place)), near * length)
+    side = select(less(area(third), 0.0), -1.0, 1.0)
+
+    def outside(place: _Place) -> Scalar:
+        beyond: Scalar = -side * area(place)
+        for start, end in ((second, third), (third, first)):
+            (u, v), (w, z) = apart(start, end), apart(start, place)
+            beyond = maximum(beyond, side * (v * w - u * z))
+        return beyond
+
+    fourth = best(outside, near * length)
+    is_area = second.exists * third.exists
+    return [first, second, third.if_also(is_area), fourth.if_also(is_area)]

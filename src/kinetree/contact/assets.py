@@ -1,0 +1,39 @@
+"""What a robot's file says of the meshes and height fields that its shapes show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetree.model import Geometry, Model
+
+__all__ = ["Assets"]
+
+_TAGS = {"mesh": "mesh", "heightfield": "hfield"}
+
+
+class Assets:
+    """The assets of an MJCF file by the shapes that show them; other files have none."""
+
+    def __init__(self, robot: Model) -> None:
+        extras = robot.extras
+        self._of_shapes = {(one.body, one.index): one.asset for one in extras.shapes if one.asset}
+        self._by_name: dict[tuple[str, str], dict[str, str]] = {}
+        self._by_file: dict[tuple[str, str], list[dict[str, str]]] = {}
+        for section in extras.unused:
+            for one in section.children if section.tag == "asset" else ():
+                attributes = dict(one.attributes)
+                self._by_name[one.tag, attributes.get("name", "")] = attributes
+                self._by_file.setdefault((one.tag, attributes.get("file", "")), []).append(attributes)
+
+    def of(self, body: str, index: int, shape: Geometry) -> Mapping[str, str]:
+        """The attributes of the asset of a shape, the geometry of this index of its body; none if it is not known."""
+        tag = _TAGS[shape.shape]
+        if (name := self._of_shapes.get((body, index))) is not None:
+            return self._by_name.get((tag, name), {})
+        same = self._by_file.get((tag, shape.mesh or ""), [])
+        scaled = (one for one in same if tag == "mesh" and _numbers(one.get("scale", "1 1 1")) == shape.size)
+        return next(scaled, same[0] if same else {})
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split()))
