@@ -35,11 +35,11 @@ class Scene:
     touching: tuple[tuple[str, Mapping[str, str]], ...]
     """Bodies, and the attributes of geoms on them."""
     height: float
-    """Of the base while it stands, m."""
+    """Height of the base while it stands, m."""
     posture: Mapping[str, float]
     """Angles of the joints whose names contain something, rad."""
     stiffness: float
-    """Of the springs that hold the posture, N·m/rad."""
+    """Stiffness of the springs that hold the posture, N·m/rad."""
 
 
 def _sphere(body: str, radius: float, at: str = "0 0 0") -> tuple[str, Mapping[str, str]]:

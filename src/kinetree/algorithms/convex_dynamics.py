@@ -65,7 +65,7 @@ class Minimum(NamedTuple):
     forces: list[list[Scalar]]
     """Along the rows of each block."""
     error: Scalar
-    """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M²)^½, a bound on the relative error ‖a - a*‖_M."""
+    """‖g‖_M⁻¹ / (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½, a bound on the error ‖a - a*‖_M relative to what pushes as well."""
     iterations: Scalar
     softer: Minimum | None = None
     """The minimum with softer blocks, if derivatives are those of it."""
@@ -225,29 +225,33 @@ class _Problem:
         gradient = M.zeros()
         for k in M.outward:
             gradient[k] = rest[k]
-        weights = [
-            self._respond(block, rows, x_b, gradient)
-            for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True)
-        ]
-        return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient))
+        weights = []
+        costs: Scalar = 0.0
+        for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True):
+            costs, weight = self._respond(block, rows, x_b, gradient, costs)
+            weights.append(weight)
+        return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient, costs))
 
-    def _respond(self, block: Block, rows: Sequence[_Row], x: Sequence[Scalar], gradient: Any) -> list[list[Scalar]]:
-        """Take a block's Jᵀ f from the gradient; return its curvature."""
+    def _respond(
+        self, block: Block, rows: Sequence[_Row], x: Sequence[Scalar], gradient: Any, costs: Scalar
+    ) -> tuple[Scalar, list[list[Scalar]]]:
+        """Take a block's Jᵀ f from the gradient; return a sum with its cost, and its curvature."""
         places = sorted({k for row in rows for k, _ in row})
         pattern = block.cost.pattern
 
         def step(state: Sequence[Scalar]) -> list[Scalar]:
             response = block.cost.at(x)
-            left = dict(zip(places, state, strict=False))
+            left = dict(zip(places, state[1:], strict=False))
             for row, f in zip(rows, response.force, strict=True):
                 for k, j in row:
                     left[k] = left[k] - j * f
-            return [*left.values(), *(response.weight[r][s] for r, s in pattern)]
+            return [state[0] + response.cost, *left.values(), *(response.weight[r][s] for r, s in pattern)]
 
-        found = iter(unless(block.idle, [*(gradient[k] for k in places), *([0.0] * len(pattern))], step))
+        found = iter(unless(block.idle, [costs, *(gradient[k] for k in places), *([0.0] * len(pattern))], step))
+        total = next(found)
         for k in places:
             gradient[k] = next(found)
-        return _triangle(block, found)
+        return total, _triangle(block, found)
 
     def _direction(self, point: _Point) -> Any:
         """p = -H⁻¹ g."""
@@ -301,10 +305,10 @@ class _Problem:
             total = total + half[k] * half[k] * (1.0 / self._L[k, k])
         return total
 
-    def _error(self, a: Any, rest: Any, gradient: Any) -> Scalar:
-        """‖g‖_M⁻¹ in units of the accelerations at hand, (‖a₀‖_M² + ‖a‖_M²)^½."""
+    def _error(self, a: Any, rest: Any, gradient: Any, costs: Scalar) -> Scalar:
+        """‖g‖_M⁻¹ in units of what is at hand, (‖a₀‖_M² + ‖a‖_M² + 2 Σ s)^½."""
         M = self._M
-        half, size = M.zeros(), self._size
+        half, size = M.zeros(), self._size + 2.0 * costs
         for k in M.outward:
             half[k] = gradient[k]
             size = size + a[k] * (rest[k] + self._tau[k])

@@ -93,7 +93,7 @@ def _block(
     state: Iterable[tuple[Scalar, Scalar, Scalar]],
     softness: Softness,
     d: Scalar,
-    inertias: Sequence[float],
+    inertias: Sequence[Scalar],
 ) -> list[Block]:
     """Rows with ṙ, r and J̇ v of each, of one impedance d; those that nothing moves are left out."""
     rows, wanted, D = [], [], []

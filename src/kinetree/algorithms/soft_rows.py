@@ -146,7 +146,7 @@ def _pressed(
     sight: Sight,
     J: Sequence[Sequence[Scalar]],
     point: ContactPoint,
-    margin: float,
+    margin: Scalar,
     softness: Softness,
     friction: Friction | None,
     adhesion: float,
