@@ -166,7 +166,7 @@ from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
-from kinetree.sim import SimulationInterrupted, Trajectory, simulate
+from kinetree.sim import Event, SimulationInterrupted, Snapshot, Trajectory, simulate
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
@@ -199,6 +199,7 @@ __all__ = [
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",
+    "Event",
     "ExponentialMap",
     "Fixed",
     "FloatingBase",
@@ -246,6 +247,7 @@ __all__ = [
     "SimulationInterrupted",
     "SimulationWarning",
     "SingularModelError",
+    "Snapshot",
     "SoftConstraints",
     "Spherical",
     "StiffFrictionError",
