@@ -166,7 +166,15 @@ from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
-from kinetree.sim import Event, SimulationInterrupted, Snapshot, Trajectory, simulate
+from kinetree.sim import (
+    Event,
+    SimulationInterrupted,
+    Snapshot,
+    Trajectory,
+    TrajectoryFolder,
+    load_trajectory,
+    simulate,
+)
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
@@ -253,6 +261,7 @@ __all__ = [
     "StiffFrictionError",
     "Trajectory",
     "TrajectoryFileError",
+    "TrajectoryFolder",
     "Transform",
     "Translation",
     "Universal",
@@ -330,6 +339,7 @@ __all__ = [
     "kinetic_energy_regressor",
     "limited_forces",
     "load",
+    "load_trajectory",
     "log_cholesky",
     "mass_matrix",
     "mass_matrix_factors",

@@ -84,6 +84,7 @@ def take_steps(
         endings.settle(record, lost, k + kept)
         if held == len(looks) and finite < count:
             motion.accept(record, k, k + finite + 1)
+            record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
             raise _not_finite(robot, states[..., k + finite + 1, :], first + k + finite + 1, setting.dt)
         motion.accept(record, k, k + kept)
         k += kept

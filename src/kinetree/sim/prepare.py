@@ -19,11 +19,11 @@ from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
-from kinetree.sim.controlled import program_inputs
 from kinetree.sim.durations import MAX_STEPS, check_total, step_count
 from kinetree.sim.events import event_numbers
 from kinetree.sim.held import held_frames, leading_axes
 from kinetree.sim.identity import identity_of
+from kinetree.sim.inputs import program_inputs
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.start import Start

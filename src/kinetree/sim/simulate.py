@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from typing import overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.errors import OptionError, SimulationError, SimulationWarning
+from kinetree.errors import OptionError, SimulationWarning
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import ContactOption
 from kinetree.functions.control_times import ControlDt
@@ -19,14 +19,16 @@ from kinetree.functions.drives import Passive
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
+from kinetree.sim.at_once import at_once
 from kinetree.sim.durations import step_count
 from kinetree.sim.events import Until
+from kinetree.sim.folder import TrajectoryFolder
 from kinetree.sim.prepare import prepared
 from kinetree.sim.remarks import remarks
 from kinetree.sim.snapshot import Snapshot
-from kinetree.sim.task import Task
+from kinetree.sim.stream import inputs_of, streamed
 from kinetree.sim.torques import Controller
-from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.symbolic import refuse_symbols
 
@@ -34,6 +36,64 @@ __all__ = ["simulate", "step_count"]
 
 _WORTH_SAYING = 2.0  # seconds
 _log = logging.getLogger("kinetree")
+
+
+@overload
+def simulate(
+    robot: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Controller | Program | None = None,
+    f_ext: ExternalForces | None = None,
+    constraints: Constraints | None = None,
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    control_dt: ControlDt = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
+    integrator: str | None = None,
+    passive: Passive = True,
+    limits: bool = False,
+    contact: ContactOption = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    until: Until | None = None,
+    record: RecordOption | None = None,
+    every: Every = 1,
+    resume: Snapshot | None = None,
+    stream: None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectory: ...
+
+
+@overload
+def simulate(
+    robot: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Controller | Program | None = None,
+    f_ext: ExternalForces | None = None,
+    constraints: Constraints | None = None,
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    control_dt: ControlDt = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
+    integrator: str | None = None,
+    passive: Passive = True,
+    limits: bool = False,
+    contact: ContactOption = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    until: Until | None = None,
+    record: RecordOption | None = None,
+    every: Every = 1,
+    resume: Snapshot | None = None,
+    stream: str | os.PathLike[str],
+    progress: Callable[[int, int], None] | None = None,
+) -> TrajectoryFolder: ...
 
 
 def simulate(
@@ -59,8 +119,9 @@ def simulate(
     record: RecordOption | None = None,
     every: Every = 1,
     resume: Snapshot | None = None,
+    stream: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Trajectory:
+) -> Trajectory | TrajectoryFolder:
     """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
     q (nq,) and v (nv,) are the initial state: by default at rest, where an MJCF file places the robot's bodies
@@ -126,6 +187,10 @@ def simulate(
     `resume` is a `kt.Snapshot` from which the motion goes on for `duration`, to the same bits as without a pause; rows
     of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be those of before.
 
+    `stream` is a folder into which the motion is written while it is computed, in pieces: for motions that are longer
+    than the memory, or must survive a kill. The same call goes on where the last one stopped. The result is a
+    `kt.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too.
+
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
     dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not;
@@ -155,49 +220,25 @@ def simulate(
         robot, q=q, v=v, tau=tau, f_ext=f_ext, constraints=constraints, duration=duration, dt=dt,
         control_dt=control_dt, arguments=arguments, rows=rows, state=state, integrator=integrator, passive=passive,
         limits=limits, contact=contact, parameters=parameters, until=until, record=record, every=every,
-        resume=resume, is_streamed=False,
+        resume=resume, is_streamed=stream is not None,
     )  # fmt: skip
     began = time.perf_counter()
-    trajectory = _at_once(task, progress)
+    said: list[str] = []
+
+    def tell(part: Trajectory) -> None:
+        said.extend(remarks(robot, part, task.setting.gravity, stops_push=task.setting.contact is not None))
+
+    motion: Trajectory | TrajectoryFolder
+    if stream is None:
+        tell(motion := at_once(task, progress))
+    else:
+        given = {"tau": tau, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
+        motion = streamed(task, stream, inputs_of(task, given), progress, tell)
     if task.is_python:
         _say_if_slow(time.perf_counter() - began)
-    _warn(task, trajectory)
-    return trajectory
-
-
-def _at_once(task: Task, progress: Callable[[int, int], None] | None) -> Trajectory:
-    """The whole motion, in memory."""
-    piece = task.piece(task.start, task.steps)
-    try:
-        piece.run(progress)
-        return piece.trajectory()
-    except KeyboardInterrupt as stop:
-        if piece.record.done < 2:
-            raise
-        raise SimulationInterrupted(piece.trajectory(), task.steps) from stop
-    except SimulationError as error:
-        if piece.record.done > 1:
-            error.trajectory = piece.trajectory()
-        raise
-
-
-def _warn(task: Task, trajectory: Trajectory) -> None:
-    """Say what a user will want to know of a motion that was computed as asked."""
-    said = []
-    seen = trajectory
-    if trajectory.diverged:
-        sample, first = min(trajectory.diverged.items(), key=lambda item: item[1].time)
-        said.append(
-            f"{len(trajectory.diverged)} of {int(np.prod(trajectory.shape)):,} motions are no longer finite and stay "
-            f"where they last were, the first of them {sample}: {first}; all are in motion.diverged"
-        )
-        q = trajectory.q.copy()
-        for lost in trajectory.diverged:
-            q[lost] = q[lost][:1]  # nothing more is to be said about them
-        seen = replace(trajectory, q=q)
-    said += remarks(task.setting.robot, seen, task.setting.gravity, stops_push=task.setting.contact is not None)
     for remark in said:
-        warnings.warn(remark, SimulationWarning, stacklevel=3)
+        warnings.warn(remark, SimulationWarning, stacklevel=2)
+    return motion
 
 
 def _say_if_slow(seconds: float) -> None:

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from kinetree.programs import Program
 from kinetree.records import record
 from kinetree.sim.blocks import take_steps
-from kinetree.sim.controlled import Inputs, ProgramMotion
+from kinetree.sim.controlled import ProgramMotion
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
-from kinetree.sim.motion import Held, Motion, Sampled, Staged
+from kinetree.sim.inputs import Inputs
+from kinetree.sim.motion import Held, Motion, Sampled
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.staged import Staged
 from kinetree.sim.start import Start
 from kinetree.sim.stiffness import Stiffness
 from kinetree.sim.torques import Torque

@@ -92,7 +92,7 @@ def test_a_single_motion_raises_and_keeps_what_there_was() -> None:
     with pytest.raises(kt.SimulationError, match="no longer finite at t = ") as error:
         kt.simulate(ROBOT, q=Q[1], tau=kick(1, 7)[1], duration=0.2, dt=0.01)
     kept = error.value.trajectory
-    assert kept.time[-1] in (0.07, 0.08)
+    assert f"at t = {kept.time[-1] + 0.01:g} s" in str(error.value)
     assert np.isfinite(kept.q).all()
 
 
