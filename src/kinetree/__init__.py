@@ -66,6 +66,7 @@ from kinetree.functions.constrained import (
 )
 from kinetree.functions.constrained_inverse import ConstrainedForces, constrained_inverse_dynamics
 from kinetree.functions.contact_dynamics import ContactMotion, contact_dynamics
+from kinetree.functions.contact_forces import ContactForces, ContactPair, contact_forces, contact_pairs
 from kinetree.functions.derivatives import hvp, jacobian, jvp, vjp
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import (
@@ -200,7 +201,9 @@ __all__ = [
     "ConstrainedForces",
     "ConstrainedMotion",
     "Contact",
+    "ContactForces",
     "ContactMotion",
+    "ContactPair",
     "Continuous",
     "Cylindrical",
     "DTypeError",
@@ -301,6 +304,8 @@ __all__ = [
     "constraint_forces",
     "constraint_jacobian",
     "contact_dynamics",
+    "contact_forces",
+    "contact_pairs",
     "coordinate_rates",
     "coriolis_forces",
     "coriolis_matrix",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.functions.contact_forces import contact_forces, contact_pairs
 from kinetree.functions.drives import limited_forces
 from kinetree.functions.energy import kinetic_energy, potential_energy
 from kinetree.functions.kinematics import frame_placement
@@ -51,12 +52,14 @@ def trajectory_of(
     units: dict[str, str] = {}
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
-    if wanted.accelerations or wanted.constraint_forces or wanted.needs_qdd:
+    if wanted.accelerations or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd:
         found = accelerations(setting, rows, q, v, tau)
         qdd = found.qdd
         if wanted.constraint_forces:
             recorded["constraint_forces"] = np.zeros_like(v) if found.forces is None else np.array(found.forces)
             units["constraint_forces"] = "N, N·m"
+    if wanted.contacts:
+        _add_contacts(setting, q, v, qdd, recorded, units)
     springs = bool(spring_stiffness(robot, setting.passive).any())
     kinetic, potential = nothing, nothing
     if wanted.energies:
@@ -95,6 +98,20 @@ def trajectory_of(
         diverged={sample: one for sample, one in endings.diverged.items() if times.size and one.time <= times[-1]},
         end=end,
     )
+
+
+def _add_contacts(
+    setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
+) -> None:
+    """What shapes exert on each other: at each point, and for each pair that touches, together."""
+    given: Any = {"contact": setting.contact}
+    parameters = for_all_rows(setting.robot, setting.parameters) or None
+    found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
+    named = {"distance": (found.distances, "m"), "point": (found.points, "m"), "normal": (found.normals, "")}
+    named |= {"force": (found.forces, "N"), "torque": (found.torques, "N·m")}
+    named["wrench"] = found.wrenches(contact_pairs(setting.robot, **given)), "N, N·m"
+    for name, (x, unit) in named.items():
+        recorded[f"contact.{name}"], units[f"contact.{name}"] = np.array(x), unit
 
 
 def _times(record: Record, rows: NDArray[np.intp]) -> Array:

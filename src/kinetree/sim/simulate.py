@@ -181,8 +181,8 @@ def simulate(
 
     `every` is how many steps (an int), or seconds (a float, a multiple of dt), lie between rows that are kept, besides
     the end. `record` is what is recorded in them besides states, torques, work and dissipation: a list of
-    "accelerations", "energies" (these two are the default), "constraint_forces", "sensors" and "frames", or a dict,
-    which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
+    "accelerations", "energies" (these two are the default), "contacts", "constraint_forces", "sensors" and "frames",
+    or a dict, which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
 
     `resume` is a `kt.Snapshot` from which the motion goes on for `duration`, to the same bits as without a pause; rows
     of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be those of before.

@@ -63,8 +63,8 @@ class Trajectory(TrajectoryArrays):
         v_names: one name per degree of freedom.
         recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
             The last row repeats what it returned last, as that of tau does. And what was asked for by `record=`:
-            "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "constraint_forces" (…, T, nv), or (…, T, m) for the m
-            rows of `constraints=`.
+            "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
+            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`.
         units: those of arrays in `recorded`, as far as they have one.
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.

@@ -19,7 +19,7 @@ __all__ = ["Every", "RecordOption", "Wanted", "stride_of", "wanted_of"]
 RecordOption = Sequence[str] | Mapping[str, bool | Sequence[str]]
 Every = int | float
 
-NAMES = ("accelerations", "energies", "constraint_forces", "sensors", "frames")
+NAMES = ("accelerations", "energies", "contacts", "constraint_forces", "sensors", "frames")
 _WITH_NAMES = ("sensors", "frames")
 _MOST = 2**53
 """Beyond this whole numbers are not told apart."""
@@ -32,6 +32,7 @@ class Wanted:
     stride: int = 1
     accelerations: bool = True
     energies: bool = True
+    contacts: bool = False
     constraint_forces: bool = False
     sensors: tuple[str, ...] = ()
     needs_qdd: bool = False
@@ -52,6 +53,8 @@ def wanted_of(robot: Model, what: Any, every: Any, dt: float, contact: SoftConst
             )
     if "constraint_forces" in chosen and contact is None and not is_held:
         raise OptionError("simulate: there are no constraint forces to record: give constraints=, or contact=True")
+    if "contacts" in chosen and contact is None:
+        raise OptionError("simulate: there are no contacts to record without contact=True")
     sensors: tuple[str, ...] = ()
     needs_qdd = False
     if "sensors" in chosen:
@@ -68,8 +71,8 @@ def wanted_of(robot: Model, what: Any, every: Any, dt: float, contact: SoftConst
                 f"simulate: {robot.name!r} has no frame {name!r:.60} to record: {nearest_names(name, robot.frames)}"
             )
     return Wanted(
-        stride, "accelerations" in chosen, "energies" in chosen, "constraint_forces" in chosen, sensors, needs_qdd,
-        frames,
+        stride, "accelerations" in chosen, "energies" in chosen, "contacts" in chosen, "constraint_forces" in chosen,
+        sensors, needs_qdd, frames,
     )  # fmt: skip
 
 
