@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.contact import SoftConstraints
 from kinetree.functions.constraint_options import ALL
 from kinetree.model.fingerprint import fingerprint
 from kinetree.programs import Program
@@ -27,7 +29,7 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
         "integrator": setting.integrator,
         "passive": ", ".join(setting.passive) or "none",
         "limits": str(setting.limits),
-        "contact": "none" if setting.contact is None else digest_of(repr(setting.contact)),
+        "contact": "none" if setting.contact is None else _digest_of_contact(setting.contact),
         "constraints": "none" if not setting.held else digest_of(repr(ALL.without(setting.held))),
         "control_dt": "stages" if period is None else repr(period * setting.dt),
         "controller": "none" if program is None else program.name,
@@ -35,6 +37,12 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
     }
     parameters = {f"parameters[{name!r}]": digest_of(x) for name, x in setting.parameters.items()}
     return found | {"parameters": ", ".join(setting.parameters) or "none"} | parameters
+
+
+@lru_cache(maxsize=16)
+def _digest_of_contact(contact: SoftConstraints) -> str:
+    """Each is told once: hundreds of pairs make a long text."""
+    return digest_of(repr(contact))
 
 
 def digest_of(x: Any) -> str:
