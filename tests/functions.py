@@ -31,7 +31,7 @@ Function = Callable[..., Any]
 
 OF_SHAPES = {"distance", "closest_points"}
 """Those of robots with collision shapes, which have tests of their own."""
-OF_CONTACTS = {"contact_dynamics"}
+OF_CONTACTS = {"contact_dynamics", "contact_forces"}
 """Those that push, which take long to compile and have tests of their own."""
 OF_RECORDS = {"actuator_forces", "sensors"}
 """Those of robots with records of actuators or sensors, which have tests of their own, too."""

@@ -66,6 +66,7 @@ from kinetree.functions.constrained import (
 )
 from kinetree.functions.constrained_inverse import ConstrainedForces, constrained_inverse_dynamics
 from kinetree.functions.contact_dynamics import ContactMotion, contact_dynamics
+from kinetree.functions.contact_forces import ContactForces, ContactPair, contact_forces, contact_pairs
 from kinetree.functions.derivatives import hvp, jacobian, jvp, vjp
 from kinetree.functions.drives import limited_forces, passive_forces
 from kinetree.functions.dynamics import (
@@ -166,7 +167,15 @@ from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
-from kinetree.sim import SimulationInterrupted, Trajectory, simulate
+from kinetree.sim import (
+    Event,
+    SimulationInterrupted,
+    Snapshot,
+    Trajectory,
+    TrajectoryFolder,
+    load_trajectory,
+    simulate,
+)
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
@@ -192,13 +201,16 @@ __all__ = [
     "ConstrainedForces",
     "ConstrainedMotion",
     "Contact",
+    "ContactForces",
     "ContactMotion",
+    "ContactPair",
     "Continuous",
     "Cylindrical",
     "DTypeError",
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",
+    "Event",
     "ExponentialMap",
     "Fixed",
     "FloatingBase",
@@ -246,11 +258,13 @@ __all__ = [
     "SimulationInterrupted",
     "SimulationWarning",
     "SingularModelError",
+    "Snapshot",
     "SoftConstraints",
     "Spherical",
     "StiffFrictionError",
     "Trajectory",
     "TrajectoryFileError",
+    "TrajectoryFolder",
     "Transform",
     "Translation",
     "Universal",
@@ -290,6 +304,8 @@ __all__ = [
     "constraint_forces",
     "constraint_jacobian",
     "contact_dynamics",
+    "contact_forces",
+    "contact_pairs",
     "coordinate_rates",
     "coriolis_forces",
     "coriolis_matrix",
@@ -328,6 +344,7 @@ __all__ = [
     "kinetic_energy_regressor",
     "limited_forces",
     "load",
+    "load_trajectory",
     "log_cholesky",
     "mass_matrix",
     "mass_matrix_factors",

@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 from kinetree.problems import Problem
 
@@ -137,6 +138,9 @@ class OptionError(KinetreeError, ValueError):
 
 class SimulationError(KinetreeError, ArithmeticError):
     """A motion that cannot be continued."""
+
+    trajectory: Any = None
+    """The motion until then, if `simulate` has one."""
 
 
 class StiffFrictionError(SimulationError):

@@ -12,7 +12,7 @@ import kinetree as kt
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "which_function.md").read_text()
 BESIDE = {
-    "base_parameters", "compare", "hvp", "inertial_parameters", "jacobian", "jvp", "log_cholesky",
+    "base_parameters", "compare", "contact_pairs", "hvp", "inertial_parameters", "jacobian", "jvp", "log_cholesky",
     "nearest_configuration", "soft_constraints", "vjp", "with_fitted_shapes", "with_inertial_parameters",
 }  # fmt: skip
 """Answers that are not functions of a motion by themselves."""

@@ -273,7 +273,7 @@ def _warned(robot: Model, **settings: Any) -> Trajectory:
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SimulationWarning)
-        trajectory = run(robot, **settings)
+        trajectory: Trajectory = run(robot, **settings)
     for warning in caught:
         error_console().print(f"warning: {warning.message}", style="yellow", markup=False, soft_wrap=True)
     return trajectory

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_rows import Friction, Sight, contact, seen
 from kinetree.algorithms.softness import Softness
-from kinetree.collision import contacts_nearby
+from kinetree.collision import ContactPoint, contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
@@ -31,6 +31,8 @@ __all__ = [
     "own_contact_option",
     "soft",
     "soft_of",
+    "touching_blocks",
+    "touching_points",
     "without_dry_friction",
 ]
 
@@ -131,15 +133,23 @@ def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: 
 
     blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
     for touch in constraints.touches:
-        blocks += _touch(robot, constraints, touch, sight, timed)
+        points = touching_points(robot, touch, sight)
+        blocks += touching_blocks(robot, constraints, touch, sight, points, timed)
     return blocks
 
 
-def _touch(
-    robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, timed: Callable[[Softness], Softness]
-) -> list[Block]:
+def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[ContactPoint, ...]:
+    """Where two shapes touch, or are near each other."""
+    (_, X_1), (_, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
+    return contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
+
+
+def touching_blocks(
+    robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, points: Sequence[ContactPoint],
+    timed: Callable[[Softness], Softness] = lambda own: own,
+) -> list[Block]:  # fmt: skip
+    """The rows of two shapes that touch at these points; `timed` says how soft they are in a step."""
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    points = contacts_nearby(touch.first.shape, X_1, touch.second.shape, X_2, touch.selection)
     own, friction = timed(touch.softness), None
     if touch.dimension > 1:
         across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None

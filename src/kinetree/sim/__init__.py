@@ -1,7 +1,19 @@
 """Motion in time: torques, stiffness, and the trajectory that comes out."""
 
+from kinetree.sim.events import Event
+from kinetree.sim.folder import TrajectoryFolder, load_trajectory
 from kinetree.sim.plot import plot
 from kinetree.sim.simulate import simulate
+from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
-__all__ = ["SimulationInterrupted", "Trajectory", "plot", "simulate"]
+__all__ = [
+    "Event",
+    "SimulationInterrupted",
+    "Snapshot",
+    "Trajectory",
+    "TrajectoryFolder",
+    "load_trajectory",
+    "plot",
+    "simulate",
+]

@@ -1,8 +1,9 @@
-"""The accelerations of a simulated motion."""
+"""The accelerations of a simulated motion, and the forces of what holds and pushes the robot."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,31 +12,46 @@ from kinetree.functions.constrained import constrained_dynamics
 from kinetree.functions.contact_dynamics import contact_dynamics
 from kinetree.functions.dynamics import aba
 from kinetree.model.constraints import Constraint, Contact
-from kinetree.sim.motion import Setting
+from kinetree.sim.setting import Setting
 from kinetree.sim.torques import for_all_rows
 
-__all__ = ["accelerations"]
+__all__ = ["Accelerations", "accelerations"]
 
 Array = NDArray[np.float64]
 
 
-def accelerations(setting: Setting, q: Array, v: Array, tau: Array) -> Array:
-    """q̈ at each moment (…, T, nv), under the torques and external forces that act from then on."""
+class Accelerations(NamedTuple):
+    """What acts at each moment."""
+
+    qdd: Array
+    """(…, T, nv)."""
+    forces: Array | None
+    """With contacts what all soft constraints exert along the degrees of freedom (…, T, nv); of constraints one force
+    per row (…, T, m); None if there are neither."""
+
+
+def accelerations(setting: Setting, moments: NDArray[np.intp], q: Array, v: Array, tau: Array) -> Accelerations:
+    """q̈ at each of T moments, under the torques and external forces that act from then on.
+
+    `moments` (T,) are the steps that begin there; at the end of the motion the forces of its last step act.
+    """
     robot = setting.robot
     if not robot.nv:
-        return np.zeros_like(v)
-    moments = np.arange(q.shape[-2])
+        return Accelerations(np.zeros_like(v), None)
     forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
     if setting.contact is not None:
-        return contact_dynamics(
+        found = contact_dynamics(
             robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=setting.contact, parameters=parameters
-        ).qdd
+        )
+        return Accelerations(found.qdd, found.forces)
     if not setting.held:
-        return aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters)
+        return Accelerations(aba(robot, q, v, tau, f_ext, passive=acting, limits=limits, parameters=parameters), None)
     held = [_without_gains(constraint) for constraint in setting.held]
-    return constrained_dynamics(robot, q, v, tau, held, f_ext, passive=acting, limits=limits, parameters=parameters).qdd
+    return Accelerations(
+        *constrained_dynamics(robot, q, v, tau, held, f_ext, passive=acting, limits=limits, parameters=parameters)
+    )
 
 
 def _without_gains(constraint: Constraint) -> Constraint:

@@ -9,77 +9,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ActuationError, DTypeError, NameNotFoundError, OptionError, SimulationError
-from kinetree.functions.closed_loop import ENERGIES, ClosedLoop, Controlled, controlled, ways_to_give
+from kinetree.errors import ActuationError, SimulationError
+from kinetree.functions.closed_loop import ENERGIES, Controlled, controlled
 from kinetree.functions.constraint_options import ALL, first_sample
-from kinetree.functions.controller_inputs import controller_input
 from kinetree.model import no_motor
 from kinetree.programs import Program
-from kinetree.records import record
-from kinetree.sim.motion import Setting, ends_of_runs
+from kinetree.sim.chosen import Chosen, chosen
+from kinetree.sim.inputs import Inputs, check_complete
+from kinetree.sim.motion import ends_of_runs
 from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
 from kinetree.sim.stiffness import Parts
 
-__all__ = ["Inputs", "ProgramMotion", "program_inputs"]
+__all__ = ["ProgramMotion"]
 
 Array = NDArray[np.float64]
-_DOUBLE = np.dtype(np.float64)
-
-
-@record(frozen=True, slots=True)
-class Inputs:
-    """What a controller is given besides time and state."""
-
-    constants: Mapping[str, Array]
-    """Constant over a motion, (…, *shape)."""
-    rows: Mapping[str, Array]
-    """One row per step, (…, steps, *shape)."""
-    state: Mapping[str, ArrayLike]
-    """Initial values of its own state, (…, *shape)."""
-
-    def leading(self, controller: Program) -> dict[str, tuple[int, ...]]:
-        """The axes of a batch that each has."""
-        ranks = {name: len(argument.shape) for name, argument in controller.arguments.items()}
-        found = {name: x.shape[: x.ndim - ranks[name]] for name, x in self.constants.items()}
-        found |= {name: x.shape[: x.ndim - ranks[name] - 1] for name, x in self.rows.items()}
-        return found | {name: np.shape(x)[: np.ndim(x) - ranks.get(name, 0)] for name, x in self.state.items()}
-
-
-def program_inputs(
-    controller: Program,
-    steps: int,
-    arguments: Mapping[str, ArrayLike] | None,
-    rows: Mapping[str, ArrayLike] | None,
-    state: Mapping[str, ArrayLike] | None,
-) -> Inputs:
-    """The given arrays, checked. Raises ShapeError, DTypeError, NameNotFoundError."""
-    named = {"arguments": arguments, "rows": rows, "state": state}
-    for what, some in named.items():
-        if some is not None and not isinstance(some, Mapping):
-            raise DTypeError(f"simulate: {what} must be a dict from names to arrays, not {type(some).__name__}")
-        for name in some or {}:
-            if name not in controller.arguments:
-                known = ", ".join(controller.arguments)
-                raise NameNotFoundError(
-                    f"simulate: the controller {controller.name!r} has no argument {name!r:.60}; it has {known}"
-                )
-    for name in rows or {}:
-        if name in (arguments or {}):
-            raise OptionError(f"simulate: {name!r} is given in arguments and in rows; it is one or the other")
-    constants = {
-        name: controller_input("simulate", controller, name, x, _DOUBLE)
-        for name, x in {**controller.defaults, **(arguments or {})}.items()
-    }
-    per_step = {
-        name: controller_input("simulate", controller, name, x, _DOUBLE, (steps,)) for name, x in (rows or {}).items()
-    }
-    return Inputs({k: x for k, x in constants.items() if k not in per_step}, per_step, dict(state or {}))
 
 
 class ProgramMotion:
     """A motion, or a batch, under a program as controller."""
 
-    def __init__(self, setting: Setting, controller: Program, inputs: Inputs, period: int | None, count: int) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        controller: Program,
+        inputs: Inputs,
+        period: int | None,
+        count: int,
+        carried: Mapping[str, NDArray[Any]],
+    ) -> None:
         """`period`: how many steps from one run of the controller to the next, or None for each stage."""
         robot, shape = setting.robot, setting.shape
         self._setting, self._period, self._count = setting, period, count
@@ -94,7 +52,7 @@ class ProgramMotion:
                 constraints=constraints, dtype="float64",
             ),
         )  # fmt: skip
-        _check_complete(self._loop, controller, inputs)
+        check_complete(self._loop, controller, inputs)
         self._inputs = inputs
         self._forces = [*setting.forces.values()]
         self._until = [int(end) for end in ends_of_runs(self._forces, count)]
@@ -103,7 +61,7 @@ class ProgramMotion:
         ]
         self._numbers = ALL.arrays(setting.held)
         self._parts = list(self._loop.parts)
-        start = self._loop.start(inputs.state, np.dtype(np.float64))
+        start = carried or self._loop.start(inputs.state, np.dtype(np.float64))
         self._own = {
             name: np.empty((*shape, count + 1, *x.shape[x.ndim - len(self._core(name)) :])) for name, x in start.items()
         }
@@ -119,6 +77,10 @@ class ProgramMotion:
 
     def most(self, step: int) -> int:  # noqa: ARG002
         return 100_000
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        """The controller's state, and what it said last where that is held."""
+        return {name: np.array(self._rows(x, step)) for name, x in self._own.items()}
 
     def torque(self, step: int, row: Array) -> Array:
         """The forces at a moment, from a step that is not kept; at the end those of the last step hold."""
@@ -141,7 +103,7 @@ class ProgramMotion:
         robot, tau = self._setting.robot, record.tau[..., first:end, :]
         states = record.rows[..., first:end, : robot.nq + robot.nv]
         wrong = ~np.isfinite(tau).all(axis=-1) & np.isfinite(states).all(axis=-1)
-        if wrong.any():
+        if wrong.any() and not self._setting.shape:  # of a batch, that motion ends
             sample, _ = first_sample(np.asarray(wrong))
             column = int(np.argmin(np.isfinite(tau[sample])))
             raise SimulationError(
@@ -149,7 +111,7 @@ class ProgramMotion:
                 f"as entry {column} ({robot.v_names[column]}); the state that it was given is finite, up to "
                 f"{abs(states[sample]).max():.3g}"
             )
-        idle = (tau != 0.0) & ~robot.actuated
+        idle = (tau != 0.0) & ~robot.actuated & np.isfinite(tau)
         if idle.any():
             sample, _ = first_sample(np.asarray(idle.any(axis=-1)))
             column = int(np.argmax(idle[sample]))
@@ -161,7 +123,7 @@ class ProgramMotion:
     def _place_of(self, first: int, sample: tuple[int, ...]) -> str:
         """When, and in which motion of a batch, of steps from `first` on."""
         which = f" of sample {sample[:-1]}" if len(sample) > 1 else ""
-        return f"at t = {(first + sample[-1]) * self._setting.dt:g} s{which}"
+        return f"at t = {(self._setting.first + first + sample[-1]) * self._setting.dt:g} s{which}"
 
     def _with_constant_forces(self, record: Record, step: int, count: int, parts: Parts) -> None:
         row, forces = record.rows[..., step, :], self._forces_at(step)
@@ -169,9 +131,17 @@ class ProgramMotion:
             self._take(record, (), step, count, parts, self._run(row, step, count, parts, forces))
             return
         for number in np.unique(parts):
-            some = parts == number
-            result = self._run(row, step, count, int(number), forces, some)
-            self._take(record, (some,), step, count, int(number), result)
+            mask = parts == number
+            result = self._run(row, step, count, int(number), forces, chosen(mask))
+            self._take(record, (mask,), step, count, int(number), result)
+
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
+        row, forces, width = record.rows[..., step, :], self._forces_at(step), record.rows.shape[-1]
+        after = np.empty((len(lengths), width))
+        for number, own, those in some.by_number(parts):
+            result = self._run(row, step, 1, number, forces, those, length=lengths[own])
+            after[own] = result[..., -1, :width]
+        return after
 
     def _run(
         self,
@@ -180,32 +150,32 @@ class ProgramMotion:
         count: int,
         parts: int,
         forces: Sequence[Array],
-        some: NDArray[np.bool_] | None = None,
+        some: Chosen | None = None,
         *,
         at_end: bool = False,
+        length: float | Array | None = None,
     ) -> Array:
-        """The kernel's rows for steps from `row` on, each in equal parts."""
-        setting, shape = self._setting, self._setting.shape
+        """The kernel's rows for steps from `row` on, each in equal parts; `length` (m,) is that of a shorter step."""
+        setting = self._setting
         nq, end = setting.robot.nq, setting.robot.nq + setting.robot.nv
+        part = np.asarray((setting.dt if length is None else length) / parts)
 
         def of(x: ArrayLike, core: int) -> Array:
             """The samples that are meant."""
             array = np.asarray(x)
-            if some is None:
-                return array
-            return np.broadcast_to(array, (*shape, *array.shape[array.ndim - core :]))[some]
+            return array if some is None else some.of(array, core)
 
         row = of(row, 1)
         state = {"q": row[..., :nq], "v": row[..., nq:end], ENERGIES: row[..., end:]}
         for name, x in self._own.items():
             state[name] = of(self._rows(x, step), len(self._core(name)))
-        length = setting.dt / parts
         moments = np.arange(step, step + count)
-        times = (moments[:, None] * setting.dt + np.arange(parts) * length).ravel()
+        began = (setting.first + moments) * setting.dt
+        times = (began[:, None] + np.arange(parts) * part[..., None, None]).reshape(*part.shape, count * parts)
         fresh: Array | None = None
         if self._period is not None:
             begins = np.zeros((count, parts))
-            begins[:, 0] = (moments % self._period == 0) & (not at_end)
+            begins[:, 0] = ((setting.first + moments) % self._period == 0) & (not at_end)
             fresh = begins.ravel()
         which = np.repeat(np.minimum(moments, self._count - 1) if at_end else moments, parts)
         rows = {}
@@ -219,9 +189,7 @@ class ProgramMotion:
             for name, x in zip(setting.parameters, self._parameters, strict=True)
         ]
         with np.errstate(all="ignore"):
-            return self._loop(
-                state, times, fresh, rows, np.array(length), constants, [of(x, 1) for x in forces], values, numbers
-            )
+            return self._loop(state, times, fresh, rows, part, constants, [of(x, 1) for x in forces], values, numbers)
 
     def _take(self, record: Record, some: tuple[Any, ...], step: int, count: int, parts: int, result: Array) -> None:
         """Fill in what a run gave: states after each step, and what the controller said at its beginning."""
@@ -263,14 +231,3 @@ class ProgramMotion:
     @staticmethod
     def _shaped(flat: Array, shape: tuple[int, ...]) -> Array:
         return flat.reshape((*flat.shape[:-1], *shape))
-
-
-def _check_complete(loop: ClosedLoop, controller: Program, inputs: Inputs) -> None:
-    for name in inputs.constants:
-        if name not in loop.given and name not in controller.defaults:
-            raise OptionError(
-                f"simulate: {name!r} of the controller {controller.name!r} is not given by arguments={loop.hint(name)}"
-            )
-    for name in loop.given:
-        if name not in inputs.constants and name not in inputs.rows:
-            raise DTypeError(f"simulate: the controller {controller.name!r} takes {name!r}: {ways_to_give(name)}")

@@ -104,6 +104,15 @@ class Fastest:
         if not self.is_zero:
             self._u = self._found[..., look, :-1]
 
+    @property
+    def direction(self) -> Array:
+        """Where the next search begins, (…, nv)."""
+        return self._u
+
+    def begin_at(self, direction: Array) -> None:
+        """Let the next search begin where an earlier one ended."""
+        self._u, self._first = direction, False
+
     def joint(self, sample: tuple[int, ...] = ()) -> int:
         """The degree of freedom of the joints that takes most part in where the next search begins."""
         return int(np.argmax(np.abs(self._root * (self._rates @ self._u[sample]))))

@@ -24,12 +24,16 @@ _MET = 1e-6
 
 
 def held_frames(
-    robot: Model, constraints: Any, q: Array, v: Array, parameters: Mapping[str, Array]
-) -> tuple[Constraint, ...]:
-    """The constraints of a motion that starts at q and v, every contact with a place. Raises unless they are met."""
+    robot: Model, constraints: Any, q: Array, v: Array, parameters: Mapping[str, Array], places: Mapping[int, Array]
+) -> tuple[tuple[Constraint, ...], dict[int, Array]]:
+    """The constraints of a motion that starts at q and v, every contact with a place. Raises unless they are met.
+
+    The places of contacts that have none of their own are those of the start, or of an earlier one, by their numbers;
+    they are returned too.
+    """
     given = listed(constraints)
     if given is None or given == ():
-        return ()
+        return (), {}
     found = checked_constraints(robot, given)
     given_parameters = parameters or None
     has_place = np.concatenate([np.full(hold.size, hold.has_place) for hold in holds(robot.frames, found)])
@@ -46,7 +50,12 @@ def held_frames(
         "their frames move by {:.3g} (m/s or rad/s)",
         "kt.nearest_velocity(robot, q, v, constraints), or kt.impact(robot, q, v, constraints).v after a collision",
     )  # fmt: skip
-    return tuple(_placed(robot, c, q, given_parameters) for c in found)
+    own = {
+        k: places[k] if k in places else _place(robot, c, q, given_parameters)
+        for k, c in enumerate(found)
+        if isinstance(c, Contact) and c.at is None
+    }
+    return tuple(_held(c, own.get(k)) for k, c in enumerate(found)), own
 
 
 def leading_axes(constraints: Any) -> dict[str, tuple[int, ...]]:
@@ -66,9 +75,12 @@ def _refuse_start(robot: Model, wrong: NDArray[np.bool_], sizes: Array, what: st
     )
 
 
-def _placed(robot: Model, c: Constraint, q: Array, parameters: Mapping[str, Array] | None) -> Constraint:
-    """A contact without a place is held where its frame is."""
-    if not isinstance(c, Contact) or c.at is not None:
-        return c
-    at = frame_placement(robot, q, c.frame, parameters=parameters)
-    return replace(c, at=at if c.directions == "fixed" else at[..., :3, 3])
+def _held(c: Constraint, at: Array | None) -> Constraint:
+    """The constraint, at a place that it was not given with."""
+    return c if at is None or not isinstance(c, Contact) else replace(c, at=at)
+
+
+def _place(robot: Model, c: Contact, q: Array, parameters: Mapping[str, Array] | None) -> Array:
+    """Where the frame of a contact is."""
+    at: Array = frame_placement(robot, q, c.frame, parameters=parameters)
+    return at if c.directions == "fixed" else at[..., :3, 3]

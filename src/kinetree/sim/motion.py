@@ -9,59 +9,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.contact import SoftConstraints
-from kinetree.functions.constraint_options import ALL, ERRORS
-from kinetree.functions.steps import HELD_STEP, HeldStep, evaluation, stage_state, steps
-from kinetree.model import Model
-from kinetree.model.constraints import Constraint
-from kinetree.model.external_forces import ForceKey
-from kinetree.records import record
+from kinetree.functions.constraint_options import ALL
+from kinetree.functions.steps import steps
+from kinetree.sim.chosen import Chosen
 from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
 from kinetree.sim.stiffness import Parts
 from kinetree.sim.torques import Torque
 
-__all__ = ["Held", "Motion", "Sampled", "Setting", "Staged", "ends_of_runs"]
+__all__ = ["Held", "Motion", "Sampled", "ends_of_runs"]
 
 Array = NDArray[np.float64]
-
-
-@record(frozen=True, slots=True)
-class Setting:
-    """What all steps of a motion have in common."""
-
-    robot: Model
-    dt: float
-    integrator: str
-    passive: Sequence[str]
-    limits: bool
-    shape: tuple[int, ...]
-    """Leading axes of a batch; () for one motion."""
-    forces: Mapping[ForceKey, Array]
-    """External forces (…, steps, 6)."""
-    parameters: Mapping[str, Array]
-    held: tuple[Constraint, ...]
-    """Constraints, every contact with a place."""
-    contact: SoftConstraints | None = None
-    """What pushes softly: contacts, limits, dry friction; None if nothing does."""
-
-    @property
-    def gravity(self) -> Array:
-        """The acceleration of free fall (…, 3)."""
-        return self.parameters.get("gravity", np.array(self.robot.gravity, dtype=np.float64))
-
-    @property
-    def under_constraints(self) -> HeldStep | None:
-        """The functions of a step under constraints, if there are any."""
-        return HELD_STEP if self.held else None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of the functions of a step."""
-        constraints = {"constraints": self.held} if self.held else {}
-        contact = {} if self.contact is None else {"contact": self.contact}
-        return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints, **contact}
 
 
 class Motion(Protocol):
@@ -78,6 +37,12 @@ class Motion(Protocol):
 
     def accept(self, record: Record, first: int, end: int) -> None:
         """Steps `first` to `end` are final: refuse torques that cannot be."""
+
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
+        """The rows (m, n) of some samples after the first `lengths` (m,) s of a step."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        """What the steps from a step on depend on, besides the state at its beginning and what they are given."""
 
 
 class _Stepper:
@@ -118,7 +83,7 @@ class _Stepper:
         forces = [x[..., step, :] for x in self._forces]
         start, after = rows[..., step, :], rows[..., step + 1 : step + 1 + tau.shape[-2], :]
         if isinstance(parts, int):
-            self._divided(start, after, tau, parts, forces, self._numbers, self._parameters)
+            self._divided(start, after, tau, self._dt, parts, forces, self._numbers, self._parameters)
             return
         whole = np.broadcast_to(tau, (*self._shape, *tau.shape[-2:]))
         forces = [np.broadcast_to(x, (*self._shape, x.shape[-1])) for x in forces]
@@ -126,14 +91,26 @@ class _Stepper:
             some = parts == number
             into = np.empty((int(some.sum()), *after.shape[-2:]))
             others = ([x[some] for x in xs] for xs in (forces, self._numbers, self._parameters))
-            self._divided(start[some], into, whole[some], int(number), *others)
+            self._divided(start[some], into, whole[some], self._dt, int(number), *others)
             after[some] = into
+
+    def part(self, row: Array, step: int, tau: Array, lengths: Array, parts: Parts, some: Chosen) -> Array:
+        """The rows (m, n) of some samples after the first `lengths` (m,) s of a step, under torques (…, nv)."""
+        into = np.empty((len(lengths), 1, row.shape[-1]))
+        for number, own, those in some.by_number(parts):
+            forces = [those.of(x[..., step, :], 1) for x in self._forces]
+            others = ([those.of(x) for x in xs] for xs in (self._numbers, self._parameters))
+            after = into[own]
+            self._divided(those.of(row), after, those.of(tau)[:, None], lengths[own], number, forces, *others)
+            into[own] = after
+        return into[:, 0]
 
     def _divided(
         self,
         start: Array,
         after: Array,
         tau: Array,
+        length: float | Array,
         parts: int,
         forces: Sequence[Array],
         numbers: Sequence[Array],
@@ -141,7 +118,7 @@ class _Stepper:
     ) -> None:
         """Fill in the rows after the start."""
         nq, end = self._split
-        state, h = (start[..., :nq], start[..., nq:end], start[..., end:]), np.array(self._dt / parts)
+        state, h = (start[..., :nq], start[..., nq:end], start[..., end:]), np.asarray(length / parts)
         tau = np.repeat(tau, parts, axis=-2)
         into = after if parts == 1 else np.empty((*after.shape[:-2], tau.shape[-2], after.shape[-1]))
         if start.ndim == 1:
@@ -175,24 +152,33 @@ class Held:
     def accept(self, record: Record, first: int, end: int) -> None:
         """Its torques were checked when they were given."""
 
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
+        return self._stepper.part(record.rows[..., step, :], step, record.tau[..., step, :], lengths, parts, some)
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {}
+
 
 class Sampled:
     """A motion under torques that a function of time and state gives at regular times, constant between them."""
 
-    def __init__(self, setting: Setting, torque: Torque, period: int, count: int) -> None:
+    def __init__(
+        self, setting: Setting, torque: Torque, period: int, count: int, carried: Mapping[str, NDArray[Any]]
+    ) -> None:
         """`period`: how many steps from one sample to the next; `count`: how many the whole motion has."""
-        self._torque, self._period, self._count = torque, period, count
+        self._torque, self._period, self._count, self._first = torque, period, count, setting.first
         self._dt, self._split = setting.dt, (setting.robot.nq, setting.robot.nq + setting.robot.nv)
         self._stepper = _Stepper(setting, count)
-        self._held: Array = np.zeros(setting.robot.nv)
+        self._held: Array = carried.get("tau", np.zeros(setting.robot.nv))
 
     def most(self, step: int) -> int:
-        return self._period - step % self._period
+        return self._period - (self._first + step) % self._period
 
     def torque(self, step: int, row: Array) -> Array:
-        if step % self._period == 0 and step < self._count:
+        moment = self._first + step
+        if moment % self._period == 0 and step < self._count:
             nq, end = self._split
-            self._held = self._torque(step * self._dt, row[..., :nq], row[..., nq:end])
+            self._held = self._torque(moment * self._dt, row[..., :nq], row[..., nq:end])
         return self._held
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
@@ -204,77 +190,11 @@ class Sampled:
     def accept(self, record: Record, first: int, end: int) -> None:
         """Its torques were checked when they were given."""
 
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:
+        return self._stepper.part(record.rows[..., step, :], step, record.tau[..., step, :], lengths, parts, some)
 
-class Staged:
-    """A single motion under torques that are a function of time and state, called at every stage of the integrator."""
-
-    def __init__(self, setting: Setting, torque: Torque) -> None:
-        robot, held, options = setting.robot, setting.under_constraints, setting.options
-        self._torque = torque
-        self._forces = [*setting.forces.values()]
-        self._parameters = [*setting.parameters.values()]
-        self._numbers, self._places = ALL.arrays(setting.held), ERRORS.arrays(setting.held)
-        self._now: tuple[int, Any] = (-1, None)
-        self._dt = setting.dt
-        self._nq, self._nv = robot.nq, robot.nv
-        self._integrator = INTEGRATORS[setting.integrator]
-        self._weights = np.array(self._integrator.weights)
-        self._evaluate = compile_function(
-            robot, evaluation if held is None else held.evaluation, f_ext=[*setting.forces],
-            parameters=[*setting.parameters], **options,
-        )  # fmt: skip
-        self._states = [
-            compile_function(robot, stage_state(k + 1), integrator=setting.integrator)
-            for k in range(self._integrator.stages)
-        ]
-        self._project = held and compile_function(
-            robot, held.projection, parameters=[*setting.parameters], constraints=options["constraints"]
-        )
-
-    def most(self, step: int) -> int:  # noqa: ARG002
-        return 1
-
-    def torque(self, step: int, row: Array) -> Array:
-        tau = self._torque(step * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
-        self._now = step, tau
-        return tau
-
-    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
-        assert count == 1
-        assert isinstance(parts, int)
-        row = record.rows[step]
-        for part in range(parts):
-            row = self._part(row, step, part, parts)
-        record.rows[step + 1] = row
-
-    def accept(self, record: Record, first: int, end: int) -> None:
-        """Its torques were checked when they were given."""
-
-    def _part(self, row: Array, step: int, part: int, parts: int) -> Array:
-        """The row after one part of a step."""
-        integrator, nq, nv = self._integrator, self._nq, self._nv
-        length, forces = self._dt / parts, [rows[step] for rows in self._forces]
-        h = np.array([length])
-        past: list[Array] = []
-        powers = np.empty((integrator.stages, 2))
-        q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
-        for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
-            tau = self._torque_at(step, part, k, step * self._dt + (part + time) * length, q, v)
-            found = self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters)
-            powers[k] = found[nv:]
-            past += (q, v, found[:nv])
-            after = state(h, *past)
-            q, v = after[:nq], after[nq:]
-        if self._project is not None:
-            after = self._project(q, v, *self._places, *self._parameters)
-            q, v = after[:nq], after[nq:]
-        return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
-
-    def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:
-        known, tau = self._now
-        if known == step and part == stage == 0:
-            return tau  # type: ignore[no-any-return]
-        return self._torque(t, q, v)
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {"tau": np.array(self._held)}
 
 
 def ends_of_runs(forces: Sequence[Array], steps: int) -> NDArray[np.intp]:

@@ -1,68 +1,56 @@
-"""The rows of a motion while it is computed, and the trajectory they become."""
+"""The rows of a piece of a motion while it is computed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.functions.drives import limited_forces
-from kinetree.functions.energy import kinetic_energy, potential_energy
-from kinetree.model import Model
-from kinetree.sim.torques import for_all_rows
-from kinetree.sim.trajectory import Trajectory, coordinate_units
+from kinetree.sim.setting import Setting
 
 __all__ = ["Record"]
 
 Array = NDArray[np.float64]
-Accelerations = Callable[[Array, Array, Array], Array]
-"""q̈ (…, T, nv) from q, v and tau."""
 
 
 class Record:
     """One row [q, v, work, loss] per moment, and the torques, of one motion or of each of a batch."""
 
-    def __init__(self, robot: Model, shape: tuple[int, ...], steps: int, parameters: Mapping[str, Array]) -> None:
+    def __init__(self, setting: Setting, steps: int) -> None:
+        robot, shape = setting.robot, setting.shape
         self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
         self.tau = np.empty((*shape, steps + 1, robot.nv))
         self.recorded: Mapping[str, NDArray[Any]] = {}
         """What a controller returned besides tau, (…, steps + 1, *shape)."""
-        self._axes = len(shape)
-        self._parameters = for_all_rows(robot, parameters)
+        self.lost: dict[tuple[int, ...], Array] = {}
+        """The first row that is not finite, of samples that have one in the last block."""
         self.done = 0
         """How many rows are complete."""
+        self.mark = 0
+        """The last row from which the motion can be continued."""
+        self.stiffness: Mapping[str, NDArray[Any]] = {}
+        """What the looks at stiffness after that row depend on."""
         self.substeps = 1
-        self._robot = robot
+        self.end_time: float | None = None
+        """The time of the last row, if an event put it between the ends of steps."""
+        self._first, self._dt, self._axes = setting.first, setting.dt, len(shape)
 
-    def trajectory(
-        self, integrator: str, dt: float, accelerations: Accelerations, *, springs: bool, limits: bool
-    ) -> Trajectory:
-        """The rows that are complete."""
-        robot, rows, tau = self._robot, self.rows[..., : self.done, :], self.tau[..., : self.done, :]
-        q, v, exchanged = (part.copy() for part in np.split(rows, (robot.nq, robot.nq + robot.nv), axis=-1))
-        given = self._parameters or None
-        return Trajectory(
-            robot=robot.name,
-            integrator=integrator,
-            dt=dt,
-            substeps=self.substeps,
-            time=np.arange(self.done, dtype=np.float64) * dt,
-            q=q,
-            v=v,
-            qdd=accelerations(q, v, tau),
-            tau=limited_forces(robot, tau, v) if limits else tau,
-            kinetic=kinetic_energy(robot, q, v, parameters=given),
-            potential=potential_energy(robot, q, passive=springs, parameters=given),
-            work=exchanged[..., 0].copy(),
-            dissipated=exchanged[..., 1].copy(),
-            q_names=tuple(robot.q_names),
-            q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
-            q_units=coordinate_units(robot),
-            v_names=tuple(robot.v_names),
-            recorded={
-                name: x[(*(slice(None) for _ in range(self._axes)), slice(self.done))].copy()
-                for name, x in self.recorded.items()
-            },
-        )
+    def times(self, begin: int, end: int) -> Array:
+        """The times of some rows, s."""
+        times = np.arange(self._first + begin, self._first + end, dtype=np.float64) * self._dt
+        if self.end_time is not None and end == self.done:
+            times[-1] = self.end_time
+        return times
+
+    def end(self, row: int, time: float) -> None:
+        """The motion ends at an event; the torques of its last step are held there."""
+        self.end_time, self.done = time, row + 1
+        for x in (self.tau, *self.recorded.values()):
+            x[row] = x[row - 1]
+
+    def axis(self, x: NDArray[Any], rows: Any) -> NDArray[Any]:
+        """Some rows of an array (…, steps + 1, *shape)."""
+        found: NDArray[Any] = x[(*(slice(None),) * self._axes, rows)]
+        return found

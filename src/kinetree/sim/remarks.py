@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,9 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: boo
     """
     through: list[str] = []
     said: list[str] = []
+    if motion.diverged:
+        said.append(_diverged(motion))
+        motion = _without_diverged(motion)
     for limited in _limited(robot, motion):
         q = motion.q[..., limited.column]
         start = q[..., 0]
@@ -72,6 +76,22 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: boo
     if len(through) > _MOST:
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
     return [*said, *through, *_falls(robot, motion, gravity)]
+
+
+def _diverged(motion: Trajectory) -> str:
+    sample, first = min(motion.diverged.items(), key=lambda item: item[1].time)
+    return (
+        f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions are no longer finite and stay where they "
+        f"last were, the first of them {sample}: {first}; all are in motion.diverged"
+    )
+
+
+def _without_diverged(motion: Trajectory) -> Trajectory:
+    """The motion, of which those that diverged stay where they began: nothing more is said about them."""
+    q = motion.q.copy()
+    for sample in motion.diverged:
+        q[sample] = q[sample][:1]
+    return replace(motion, q=q)
 
 
 def _limited(robot: Model, motion: Trajectory) -> Iterator[_Limited]:

@@ -3,60 +3,97 @@
 from __future__ import annotations
 
 import logging
-import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
-from numbers import Real
+from typing import overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinetree.errors import OptionError, ShapeError, SimulationError, SimulationWarning
-from kinetree.functions.constraint_options import Constraints, first_sample
-from kinetree.functions.contact_options import ContactOption, contact_option
-from kinetree.functions.control_times import ControlDt, control_period
-from kinetree.functions.drives import Passive, switched_on
-from kinetree.functions.integrator_options import integrator_option
+from kinetree.errors import OptionError, SimulationWarning
+from kinetree.functions.constraint_options import Constraints
+from kinetree.functions.contact_options import ContactOption
+from kinetree.functions.control_times import ControlDt
+from kinetree.functions.drives import Passive
 from kinetree.model import Model, check_robot
-from kinetree.model.external_forces import ExternalForces, ForceKey
-from kinetree.model.reference import reference_configuration
+from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
-from kinetree.sim.accelerations import accelerations
-from kinetree.sim.controlled import ProgramMotion, program_inputs
-from kinetree.sim.fastest import spring_stiffness
-from kinetree.sim.held import held_frames, leading_axes
-from kinetree.sim.motion import Held, Motion, Sampled, Setting, Staged
-from kinetree.sim.record import Record
+from kinetree.sim.at_once import at_once
+from kinetree.sim.durations import step_count
+from kinetree.sim.events import Until
+from kinetree.sim.folder import TrajectoryFolder
+from kinetree.sim.prepare import prepared
 from kinetree.sim.remarks import remarks
-from kinetree.sim.stiffness import Stiffness, most_parts
-from kinetree.sim.torques import (
-    Controller,
-    checked_controller,
-    checked_state,
-    force_rows,
-    parameter_values,
-    torque_rows,
-)
-from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.stream import inputs_of, streamed
+from kinetree.sim.torques import Controller
+from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.wanted import Every, RecordOption
 from kinetree.symbolic import refuse_symbols
 
-__all__ = ["MAX_STEPS", "simulate", "step_count"]
-
-Array = NDArray[np.float64]
-
-MAX_STEPS = 10_000_000
-"""A trajectory holds every step; longer motions are simulated in pieces."""
-
-_STIFFNESS_PERIOD = 0.01
-"""Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
+__all__ = ["simulate", "step_count"]
 
 _WORTH_SAYING = 2.0  # seconds
 _log = logging.getLogger("kinetree")
 
-SECONDS_PER_BLOCK = 0.02
-"""Approximate maximum duration of one call that takes many steps: Ctrl-C and `progress` wait for its end."""
+
+@overload
+def simulate(
+    robot: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Controller | Program | None = None,
+    f_ext: ExternalForces | None = None,
+    constraints: Constraints | None = None,
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    control_dt: ControlDt = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
+    integrator: str | None = None,
+    passive: Passive = True,
+    limits: bool = False,
+    contact: ContactOption = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    until: Until | None = None,
+    record: RecordOption | None = None,
+    every: Every = 1,
+    resume: Snapshot | None = None,
+    stream: None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectory: ...
+
+
+@overload
+def simulate(
+    robot: Model,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Controller | Program | None = None,
+    f_ext: ExternalForces | None = None,
+    constraints: Constraints | None = None,
+    duration: float = 5.0,
+    dt: float = 1e-3,
+    control_dt: ControlDt = None,
+    arguments: Mapping[str, ArrayLike] | None = None,
+    rows: Mapping[str, ArrayLike] | None = None,
+    state: Mapping[str, ArrayLike] | None = None,
+    integrator: str | None = None,
+    passive: Passive = True,
+    limits: bool = False,
+    contact: ContactOption = False,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    until: Until | None = None,
+    record: RecordOption | None = None,
+    every: Every = 1,
+    resume: Snapshot | None = None,
+    stream: str | os.PathLike[str],
+    progress: Callable[[int, int], None] | None = None,
+) -> TrajectoryFolder: ...
 
 
 def simulate(
@@ -78,8 +115,13 @@ def simulate(
     limits: bool = False,
     contact: ContactOption = False,
     parameters: Mapping[str, ArrayLike] | None = None,
+    until: Until | None = None,
+    record: RecordOption | None = None,
+    every: Every = 1,
+    resume: Snapshot | None = None,
+    stream: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Trajectory:
+) -> Trajectory | TrajectoryFolder:
     """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
     q (nq,) and v (nv,) are the initial state: by default at rest, where an MJCF file places the robot's bodies
@@ -132,9 +174,28 @@ def simulate(
     start far outside a joint's limits. See docs/drives.md. `parameters` are values that override some of the robot's
     parameters, as for `aba`. `progress(done, steps)` is called now and then.
 
+    `until` is an event that ends the motion: a function (t, q, v) -> number, or a program, whose number passes through
+    zero; or a dict from names to those, or to `kt.Event`, which may be recorded only, or count in one direction. The
+    moment is found within the step, by halving it to dt / 10¹²; the last row is that of the moment. In a batch each
+    motion ends by itself, and its later rows repeat its last state (`ended`, `events` of the trajectory).
+
+    `every` is how many steps (an int), or seconds (a float, a multiple of dt), lie between rows that are kept, besides
+    the end. `record` is what is recorded in them besides states, torques, work and dissipation: a list of
+    "accelerations", "energies" (these two are the default), "contacts", "constraint_forces", "sensors" and "frames",
+    or a dict, which may choose names: {"frames": ["tool"], "sensors": True}. See docs/recording.md.
+
+    `resume` is a `kt.Snapshot` from which the motion goes on for `duration`, to the same bits as without a pause; rows
+    of `tau`, `f_ext` and `rows` are those of the steps that follow. The other arguments must be those of before.
+
+    `stream` is a folder into which the motion is written while it is computed, in pieces: for motions that are longer
+    than the memory, or must survive a kill. The same call goes on where the last one stopped. The result is a
+    `kt.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too.
+
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
-    dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not.
+    dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not;
+    its `trajectory` is the motion until then. Of a batch that one motion ends: a `SimulationWarning` says so, and
+    `diverged` of the trajectory has its time and joint; the others are untouched.
     Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the
     first step is not done yet.
 
@@ -153,81 +214,31 @@ def simulate(
         *(x for x in (q, v, tau, duration, dt) if x is not None),
         *(x for some in (parameters, arguments, rows, state) if isinstance(some, Mapping) for x in some.values()),
     )
-    acting = switched_on(robot, passive, limits).get("passive", ())
-    steps = step_count(duration, dt)
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
-    soft = contact_option(robot, contact)
-    if soft is not None and constraints is not None:
-        raise OptionError(
-            "simulate: with contacts, constraints are soft rows among the others; leave constraints= out, and give "
-            "contact=kt.soft_constraints(robot, constraints=[…])"
-        )
-    if integrator is None:
-        integrator = "rk4" if soft is None else "semi_implicit_euler"
-    integrator_option(robot, integrator)
-    integrator, dt = str.__str__(integrator), float(dt)
-    if control_dt is not None and not callable(tau):
-        raise OptionError("control_dt says how often tau is called, so it needs a controller; leave it out")
-    period = control_period(control_dt, dt)
-    inputs = None
-    if isinstance(tau, Program):
-        inputs = program_inputs(tau, steps, arguments, rows, state)
-    else:
-        for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
-            if value is not None:
-                raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
-    q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
-    robot.check_configuration(q)
-    v = np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
-    forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
-    known = None if callable(tau) else torque_rows(robot, tau, steps)
-    leading = {} if inputs is None else inputs.leading(tau)  # type: ignore[arg-type]
-    shape = _batch_shape(robot, q, v, known, forces, given, constraints, leading)
-    if math.prod(shape) * steps > MAX_STEPS:
-        raise OptionError(
-            f"{math.prod(shape):,} motions of {steps:,} steps are more than {MAX_STEPS:,} steps in all, which is the "
-            "most that are taken at once, because a trajectory holds every step"
-        )
-    q, v = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v))
-    held = held_frames(robot, constraints, q, v, given)
-    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft)
-    motion: Motion
-    recorded: Mapping[str, Array] = {}
+    task = prepared(
+        robot, q=q, v=v, tau=tau, f_ext=f_ext, constraints=constraints, duration=duration, dt=dt,
+        control_dt=control_dt, arguments=arguments, rows=rows, state=state, integrator=integrator, passive=passive,
+        limits=limits, contact=contact, parameters=parameters, until=until, record=record, every=every,
+        resume=resume, is_streamed=stream is not None,
+    )  # fmt: skip
     began = time.perf_counter()
-    if known is not None:
-        motion = Held(setting, known)
-    elif isinstance(tau, Program):
-        assert inputs is not None
-        motion = controlled = ProgramMotion(setting, tau, inputs, period, steps)
-        recorded = controlled.recorded
+    said: list[str] = []
+
+    def tell(part: Trajectory) -> None:
+        said.extend(remarks(robot, part, task.setting.gravity, stops_push=task.setting.contact is not None))
+
+    motion: Trajectory | TrajectoryFolder
+    if stream is None:
+        tell(motion := at_once(task, progress))
     else:
-        torque = checked_controller(robot, tau, shape)  # type: ignore[arg-type]
-        if period is None and shape:
-            raise OptionError(
-                f"control_dt='stages' is for one motion, and this is a batch {shape}: leave it out, or simulate the "
-                "motions one by one"
-            )
-        motion = Staged(setting, torque) if period is None else Sampled(setting, torque, period, steps)
-    record, found = Record(robot, shape, steps, given), partial(accelerations, setting)
-    record.recorded = recorded
-    record.rows[..., 0, :] = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
-    stiffness = Stiffness(robot, acting, integrator, dt, given)
-    springs = bool(spring_stiffness(robot, acting).any())
-    try:
-        with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
-            _run(robot, motion, stiffness, record, dt, progress)
-        trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
-    except KeyboardInterrupt as stop:
-        if record.done < 2:
-            raise
-        trajectory = record.trajectory(integrator, dt, found, springs=springs, limits=limits)
-        raise SimulationInterrupted(trajectory, steps) from stop
-    if callable(tau) and not isinstance(tau, Program):
+        given = {"tau": tau, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
+        motion = streamed(task, stream, inputs_of(task, given), progress, tell)
+    if task.is_python:
         _say_if_slow(time.perf_counter() - began)
-    for remark in remarks(robot, trajectory, setting.gravity, stops_push=soft is not None):
+    for remark in said:
         warnings.warn(remark, SimulationWarning, stacklevel=2)
-    return trajectory
+    return motion
 
 
 def _say_if_slow(seconds: float) -> None:
@@ -238,117 +249,3 @@ def _say_if_slow(seconds: float) -> None:
             "as a program (kt.program) it would run in the kernel of the steps",
             seconds,
         )
-
-
-def _batch_shape(
-    robot: Model,
-    q: Array,
-    v: Array,
-    tau: Array | None,
-    forces: Mapping[ForceKey, Array],
-    parameters: Mapping[str, Array],
-    constraints: Constraints | None,
-    inputs: Mapping[str, tuple[int, ...]],
-) -> tuple[int, ...]:
-    """The leading axes of all arguments together."""
-    shapes = {"q": q.shape[:-1], "v": v.shape[:-1], "tau": () if tau is None else tau.shape[:-2]}
-    shapes |= {f"f_ext[{key!r:.80}]": rows.shape[:-2] for key, rows in forces.items()}
-    shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
-    shapes |= leading_axes(constraints)
-    shapes |= inputs
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ShapeError(f"simulate: the leading axes of the arguments do not broadcast: {listed}") from None
-
-
-def _run(
-    robot: Model,
-    motion: Motion,
-    stiffness: Stiffness,
-    record: Record,
-    dt: float,
-    progress: Callable[[int, int], None] | None,
-) -> None:
-    """Fill the record, in blocks of steps.
-
-    A block goes beyond the next look at how stiff the robot is if its steps are likely to be divided there as they are
-    now. What follows a look at which that is wrong is computed again.
-    """
-    rows, nq = record.rows, robot.nq
-    steps, states = rows.shape[-2] - 1, rows[..., : nq + robot.nv]
-    look = steps if stiffness.is_zero else max(1, int(_STIFFNESS_PERIOD / dt))
-    k, block = 0, 1
-    while True:
-        record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
-        record.done = k + 1
-        if k == steps:
-            motion.accept(record, k, k + 1)
-            return
-        if k == 0 and not stiffness.is_zero:
-            stiffness.follow(states[..., :1, :nq])
-        record.substeps = max(record.substeps, most_parts(stiffness.parts))
-        count = min(block, look - k % look + look * stiffness.ahead, steps - k, motion.most(k))
-        begin = time.perf_counter()
-        motion.advance(record, k, count, stiffness.parts)
-        seconds = time.perf_counter() - begin
-        finite = _finite_rows(states[..., k + 1 : k + count + 1, :])
-        first, end = k + look - k % look, min(k + finite + 1, steps)
-        looks = range(first, end, look)
-        held = stiffness.follow(states[..., first:end:look, :nq]) if looks and not stiffness.is_zero else len(looks)
-        if held < len(looks):
-            kept = looks[held] - k
-        elif finite < count:
-            motion.accept(record, k, k + finite + 1)
-            raise _not_finite(robot, states[..., k + finite + 1, :], k + finite + 1, dt)
-        else:
-            kept = count
-        motion.accept(record, k, k + kept)
-        k += kept
-        record.done = k
-        block = max(1, min(2 * kept, int(count * SECONDS_PER_BLOCK / seconds)))
-        if progress is not None:
-            progress(k, steps)
-
-
-def step_count(duration: float, dt: float) -> int:
-    """The number of steps of dt that reach the duration. Raises `OptionError` unless both are positive times."""
-    for name, value in (("duration", duration), ("dt", dt)):
-        try:
-            is_time = isinstance(value, Real) and math.isfinite(value) and value > 0.0
-        except OverflowError:
-            raise OptionError(f"{name} must be finite, and is a whole number beyond all floats") from None
-        if not is_time:
-            raise OptionError(f"{name} must be a positive number of seconds, not {value!r:.60}")
-    # 5 s in steps of 1 ms are 5000 steps, though 5 / 0.001 may round to a little more.
-    exact = duration / dt
-    if exact > MAX_STEPS:
-        raise OptionError(
-            f"{duration:g} s in steps of {dt:g} s are {exact:.2g} steps; at most {MAX_STEPS:,} are taken at once, "
-            "because a trajectory holds every step"
-        )
-    return max(1, math.ceil(exact * (1.0 - 1e-12)))
-
-
-def _finite_rows(rows: Array) -> int:
-    """How many rows (…, T, n) come before the first one that is not finite, in any sample."""
-    finite, count = np.isfinite(rows), int(rows.shape[-2])
-    if finite.all():
-        return count
-    return int(np.argmin(finite.all(axis=-1).reshape(-1, count).all(axis=0)))
-
-
-def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationError:
-    """The error for the states (…, nq + nv) at a step, some of which are not finite."""
-    nq = robot.nq
-    wrong = ~np.isfinite(row)
-    sample, where = first_sample(np.asarray(wrong.any(axis=-1)))
-    bad, names = wrong[sample][nq:], robot.v_names
-    if not bad.any():
-        bad, names = wrong[sample][:nq], robot.q_names
-    return SimulationError(
-        f"the motion of {robot.name!r}{where} is no longer finite at t = {step * dt:g} s "
-        f"({names[int(np.argmax(bad))]!r} first): it grew beyond all bounds; try a "
-        f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +73,26 @@ class Stiffness:
         """For how many more looks that is likely to hold."""
         self._needed: Array | None = None
 
-    def follow(self, q: Array) -> int:
+    def carried(self) -> dict[str, NDArray[Any]]:
+        """What the next look depends on, besides configurations."""
+        if self.is_zero or self._needed is None:
+            return {}
+        return {
+            "parts": np.array(self.parts), "needed": self._needed, "friction": self._friction.direction,
+            "springs": self._springs.direction,
+        }  # fmt: skip
+
+    def go_on(self, carried: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from where another was."""
+        if carried:
+            self.parts, self._needed = _parts(carried["parts"]), np.array(carried["needed"])
+            self._friction.begin_at(carried["friction"])
+            self._springs.begin_at(carried["springs"])
+
+    def follow(self, q: Array, ended: NDArray[np.bool_] | None = None) -> int:
         """Look at a motion that went on with the present `parts`: (…, T, nq), a configuration per look.
+
+        Motions that have `ended` at a look (…, T) need no parts there.
 
         The motion is as it must be up to the first look at which another number of parts is needed. That look's number
         is returned, and `parts` are those needed from there on; T if all of them need the same.
@@ -82,6 +101,8 @@ class Stiffness:
         """
         decay, swing = self._friction.along(q), np.sqrt(self._springs.along(q))
         needed = self._dt * (decay + swing) / self._reach
+        if ended is not None:
+            needed = np.where(ended, 0.0, needed)
         held = self._first_change(needed)
         if held is not None:
             self._friction.begin_after(held)

@@ -166,15 +166,17 @@ def checked_controller(robot: Model, controller: Controller, shape: tuple[int, .
             raise ShapeError(
                 f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs {wanted}"
             )
-        if not np.isfinite(values).all() and np.isfinite(q).all() and np.isfinite(v).all():
+        is_finite = bool(np.isfinite(values).all())
+        if not is_finite and not shape and np.isfinite(q).all() and np.isfinite(v).all():  # of a batch, one motion ends
             place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
             raise SimulationError(
                 f"the controller tau(t, q, v) returned {values[place]} at t = {t:g} s, as entry "
                 f"{', '.join(map(str, place))} ({robot.v_names[place[-1]]}); the state that it was given is finite, "
                 f"up to {max(np.abs(q).max(), np.abs(v).max()):.3g}"
             )
-        if idle.size and np.count_nonzero(values[..., idle]):  # quicker than any()
-            place = tuple(int(k) for k in np.argwhere(values * ~robot.actuated)[0])
+        known = values if is_finite else np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+        if idle.size and np.count_nonzero(known[..., idle]):  # quicker than any()
+            place = tuple(int(k) for k in np.argwhere(known * ~robot.actuated)[0])
             raise ActuationError(
                 f"tau(t, q, v) returned {values[place]:g} as entry {', '.join(map(str, place))} at t = {t:g} s, but "
                 f"{no_motor(robot, place[-1])}"

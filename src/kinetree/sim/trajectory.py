@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import OptionError, ShapeError
-from kinetree.files import file_path
+from kinetree.files import file_path, write_file
 from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.records import record
+from kinetree.sim.outcomes import picked
 from kinetree.sim.plot import figure, plot
 from kinetree.sim.resampling import Moments
+from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.table import table
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
-from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_fields
+from kinetree.sim.trajectory_file import PER_MOTION, read_fields, write_trajectory
 
 if TYPE_CHECKING:
     import pandas
@@ -45,20 +47,29 @@ class Trajectory(TrajectoryArrays):
         time: (T,), s.
         q: configurations (…, T, nq).
         v: velocities (…, T, nv).
-        qdd: accelerations (…, T, nv), of the state at each moment under the torques and forces that act from then on.
+        qdd: accelerations (…, T, nv), of the state at each moment under the torques and forces that act from then on;
+            NaN if they were not to be recorded, as are the energies then.
         tau: (…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked
             for, and without friction and springs; N·m or N.
         kinetic: kinetic energy (…, T), J.
         potential: potential energy (…, T), J, of gravity and springs; gravity's is zero where the centre of mass is at
             the world's origin.
         work: done by the torques and external forces since the beginning (…, T), J.
-        dissipated: lost to friction since the beginning (…, T), J.
+        dissipated: lost to friction since the beginning (…, T), J. A motion that goes on from a snapshot began where
+            the first one did.
         q_names: one name per coordinate.
         q_joints: the joint that each coordinate belongs to.
         q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
         v_names: one name per degree of freedom.
         recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
-            The last row repeats what it returned last, as that of tau does.
+            The last row repeats what it returned last, as that of tau does. And what was asked for by `record=`:
+            "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
+            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`.
+        units: those of arrays in `recorded`, as far as they have one.
+        ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
+            rows repeat its last state, with torques of zero.
+        events: what happened, of what was to be watched by `until=`, in the order of time.
+        diverged: the motions of a batch that grew beyond all bounds, and when; by index, such as (3,).
 
     >>> import kinetree as kt
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
@@ -89,7 +100,34 @@ class Trajectory(TrajectoryArrays):
             what = f"a batch {self.shape}" if self.shape else "one motion, not a batch"
             raise ShapeError(f"this trajectory is {what}; its arrays are in fields such as q, {self.q.shape}")
         recorded = {name: x[given] for name, x in self.recorded.items()}
-        return replace(self, **{name: getattr(self, name)[given] for name in PER_MOTION}, recorded=recorded)
+        events, diverged = picked(self.shape, given, self.events, self.diverged)
+        return replace(
+            self, **{name: getattr(self, name)[given] for name in PER_MOTION}, recorded=recorded,
+            ended=np.asarray(self.ended[given]), events=events, diverged=diverged,
+            end=self.end if not given else None,
+        )  # fmt: skip
+
+    def snapshot(self) -> Snapshot:
+        """The end of the motion, from which `kt.simulate(robot, resume=…)` goes on to the same bits as without a pause.
+
+        Raises:
+            OptionError: the motion was read from a file, is part of a batch, or an event ended it between two steps.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> whole = kt.simulate(robot, q=[1.0, 0.5], duration=0.2)
+        >>> half = kt.simulate(robot, q=[1.0, 0.5], duration=0.1)
+        >>> rest = kt.simulate(robot, resume=half.snapshot(), duration=0.1)
+        >>> bool((rest.q == whole.q[100:]).all())
+        True
+        """
+        if self.end is None:
+            raise OptionError(
+                "this trajectory has no snapshot: it was read from a file (save motion.snapshot() beside it), is part "
+                "of a batch (take that of the batch), or an event ended it within a step (start a new motion from its "
+                "q[-1] and v[-1])"
+            )
+        return self.end
 
     def resampled(self, times: ArrayLike) -> Trajectory:
         """The motion at other moments of it.
@@ -218,8 +256,7 @@ class Trajectory(TrajectoryArrays):
         True
         """
         target = file_path("save", path, ".npz")
-        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "recorded"}
-        write_fields(target, values, self.recorded)
+        write_file(target, lambda file: write_trajectory(file, self))
         return target
 
     @classmethod
@@ -233,18 +270,17 @@ class Trajectory(TrajectoryArrays):
             TrajectoryFileError: there is no such file, it cannot be read, or it is no trajectory; the message says why.
             DTypeError: `path` is no path.
         """
-        names = [field.name for field in fields(cls) if field.name != "recorded"]
-        return cls(**read_fields(file_path("load", path), names))
+        return cls(**read_fields(file_path("load", path)))
 
 
 class SimulationInterrupted(KeyboardInterrupt):
     """Ctrl-C during `simulate`; what was computed until then is kept in `trajectory`."""
 
-    def __init__(self, trajectory: Trajectory, steps: int) -> None:
-        """`steps`: how many were to be taken."""
+    def __init__(self, trajectory: Trajectory, steps: int, kept: str = "") -> None:
+        """`steps`: how many were to be taken; `kept`: where the motion is, if it is streamed."""
         super().__init__(
-            f"interrupted at t = {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s; the motion until then is in "
-            "the attribute `trajectory` of this exception"
+            f"interrupted at t = {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s; the motion until then is "
+            + (kept or "in the attribute `trajectory` of this exception")
         )
         self.trajectory = trajectory
         self.steps = steps

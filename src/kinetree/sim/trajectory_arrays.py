@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.records import record
+from kinetree.sim.endings import Divergence
+from kinetree.sim.events import Occurrence
+from kinetree.sim.snapshot import Snapshot
 
 __all__ = ["TrajectoryArrays"]
 
@@ -39,6 +42,11 @@ class TrajectoryArrays:
     q_units: tuple[str, ...]
     v_names: tuple[str, ...]
     recorded: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    ended: Array = field(default_factory=lambda: np.array(np.inf))
+    events: tuple[Occurrence, ...] = ()
+    diverged: Mapping[tuple[int, ...], Divergence] = field(default_factory=dict)
+    end: Snapshot | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,9 +60,13 @@ class TrajectoryArrays:
 
     @property
     def balance_error(self) -> Array:
-        """What the integrator created, (…, T), J: E(t) - E(0) - work + dissipated. Exact integration gives zero."""
+        """What the integrator created since the first row, (…, T), J: E - E₀ - work + dissipated.
+
+        Exact integration gives zero.
+        """
         total = self.total
-        return total - total[..., :1] - self.work + self.dissipated
+        exchanged = self.work - self.dissipated
+        return total - total[..., :1] - (exchanged - exchanged[..., :1])
 
     @property
     def quaternions(self) -> list[tuple[str, int]]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
 from kinetree.errors import TrajectoryFileError
-from kinetree.files import reason, write_file
-from kinetree.sim.array_files import ArrayFileError, Header, is_excessive, opened_archive
+from kinetree.files import reason
+from kinetree.sim.array_files import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
+from kinetree.sim.outcomes import outcomes_of, outcomes_text
+from kinetree.sim.snapshot import text_array, text_of
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["PER_MOTION", "read_fields", "write_fields"]
+__all__ = ["PER_MOTION", "read_fields", "write_trajectory"]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -24,43 +28,47 @@ _NUMBERS = {
 _TEXTS = {"robot": (), "integrator": (), "q_names": (_Q,), "q_joints": (_Q,), "q_units": (_Q,), "v_names": (_V,)}
 _COUNTS = {"substeps": ()}
 _SHAPES: dict[str, tuple[str, ...]] = {**_NUMBERS, **_TEXTS, **_COUNTS}
+_NAMES = [field.name for field in fields(TrajectoryArrays) if field.name in _SHAPES]
 PER_MOTION = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
 """Fields that have the axes of a batch before their own."""
 _FINITE = ("time", "q", "v", "dt")
 
 
 _RECORDED = "recorded."
-"""What the names of arrays begin with that a controller recorded."""
+"""What the names of arrays begin with that were recorded."""
+_ENDED, _OUTCOMES = "ended", "outcomes"
+"""When each motion ended; units, events and divergences, as text."""
 
 
-def write_fields(path: Path, values: Mapping[str, Any], recorded: Mapping[str, Any]) -> None:
-    """Write the fields, and what was recorded by name, to a file. Raises `SaveError`."""
+def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
+    """Write the fields, and what was recorded by name, to a file."""
+    values = {name: getattr(motion, name) for name in _NAMES}
     arrays: dict[str, Any] = {
         name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
     }
-    arrays |= {f"{_RECORDED}{name}": np.asarray(x) for name, x in recorded.items()}
-
-    def write(file: BinaryIO) -> None:
-        np.savez_compressed(file, **arrays)
-        # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
-        if file.seekable() and is_excessive(sum(array.nbytes for array in arrays.values()), file.tell()):
-            file.seek(0)
-            file.truncate()
-            np.savez(file, **arrays)
-
-    write_file(path, write)
+    arrays |= {f"{_RECORDED}{name}": np.asarray(x) for name, x in motion.recorded.items()}
+    arrays[_ENDED] = motion.ended
+    arrays[_OUTCOMES] = text_array(outcomes_text(motion.units, motion.events, motion.diverged))
+    np.savez_compressed(file, **arrays)
+    # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
+    if file.seekable() and is_excessive(sum(array.nbytes for array in arrays.values()), file.tell()):
+        file.seek(0)
+        file.truncate()
+        np.savez(file, **arrays)
 
 
-def read_fields(path: Path, names: Sequence[str]) -> dict[str, Any]:
+def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
+    names = _NAMES
     try:
-        with opened_archive(path, names, _RECORDED) as archive:
+        with opened_archive(path, [*names, _ENDED, _OUTCOMES], _RECORDED) as archive:
             missing = [name for name in names if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
             _check_headers(archive.headers)
             values = {name: _value(name, archive.read(name)) for name in names}
-            more = [name for name in archive.headers if name not in values]
+            more = [name for name in archive.headers if name.startswith(_RECORDED)]
+            values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
             values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
@@ -76,6 +84,8 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
+        if name in (_ENDED, _OUTCOMES):
+            continue
         if name.startswith(_RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
                 raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64, int64 or bool")
@@ -101,6 +111,21 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
                 raise ArrayFileError(f"{name!r} has {size} {axis}, but {first!r} has {expected}")
     if sizes[_ROWS][0] == 0:
         raise ArrayFileError("it has no rows")
+
+
+def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict[str, Any]:
+    """When motions ended, and why; older files have nothing about that, as all went on to the end."""
+    found: dict[str, Any] = {"ended": np.full(shape, last)}
+    if _ENDED in archive.headers:
+        found["ended"] = archive.read(_ENDED)
+        if found["ended"].shape != shape or found["ended"].dtype != np.float64:
+            raise ArrayFileError(f"{_ENDED!r} has the shape {found['ended'].shape}, and {shape} is expected")
+    if _OUTCOMES in archive.headers:
+        try:
+            found |= outcomes_of(text_of(archive.read(_OUTCOMES)))
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            raise ArrayFileError(f"{_OUTCOMES!r} is damaged: {reason(error)}") from None
+    return found
 
 
 def _value(name: str, array: np.ndarray[Any, Any]) -> Any:

@@ -33,7 +33,7 @@ MOMENTS = {
     "in the second step": ("kinetree.sim.motion.Held.advance", 2),
     "in the middle": ("kinetree.sim.motion.Held.advance", 9),
     "in the last step": ("kinetree.sim.motion.Held.advance", 20),
-    "while energies are computed": ("kinetree.sim.record.kinetic_energy", 1),
+    "while energies are computed": ("kinetree.sim.recording.kinetic_energy", 1),
     "while the numbers are packed": ("numpy.savez_compressed", 1),
     "while the numbers go to the disk": ("kinetree.files.os.fsync", 1),
     "while the picture is drawn": ("kinetree.sim.plot._dress", 1),
@@ -45,7 +45,7 @@ MOMENTS = {
 @pytest.fixture(autouse=True)
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Signals as a terminal's foreground process has them; pictures that take no time; one step per call."""
-    monkeypatch.setattr(sys.modules["kinetree.sim.simulate"], "SECONDS_PER_BLOCK", 0.0)
+    monkeypatch.setattr(sys.modules["kinetree.sim.blocks"], "SECONDS_PER_BLOCK", 0.0)
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda _, file, **__: file.write(b"a picture"))
     old = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
     old[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -166,7 +166,7 @@ def test_a_process_that_is_asked_to_end_keeps_what_it_has(tmp_path: Path) -> Non
 import sys
 from kinetree.cli import main
 from kinetree.sim.motion import Held
-sys.modules["kinetree.sim.simulate"].SECONDS_PER_BLOCK = 0.0  # one step per call
+sys.modules["kinetree.sim.blocks"].SECONDS_PER_BLOCK = 0.0  # one step per call
 real, calls = Held.advance, 0
 def told(*arguments):
     global calls

@@ -1,0 +1,194 @@
+"""What shapes exert on each other, point by point, as a function of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.soft_rows import seen
+from kinetree.collision import ContactPoint
+from kinetree.collision.pairs import slots
+from kinetree.compiler.calls import run
+from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.forms.form import Form
+from kinetree.contact import SoftConstraints
+from kinetree.expr import Scalar
+from kinetree.functions.contact_options import (
+    ContactOption,
+    own_contact_option,
+    touching_blocks,
+    touching_points,
+)
+from kinetree.model import Model, check_robot
+from kinetree.records import record
+from kinetree.spatial import Vec3
+
+__all__ = ["ContactForces", "ContactPair", "contact_forces", "contact_pairs"]
+
+_WIDTH = 13
+
+
+class ContactForces(NamedTuple):
+    """What `contact_forces` returns: parts of one array; the k slots of all pairs follow each other."""
+
+    distances: Array
+    """Between the shapes (…, k), negative where they are inside each other, m; large in a slot without a point."""
+    points: Array
+    """In the world's coordinates (…, k, 3), m."""
+    normals: Array
+    """From the first shape to the second, in the world's axes (…, k, 3)."""
+    forces: Array
+    """What the second shape feels of the first one, in the world's axes (…, k, 3), N; zero where nothing touches."""
+    torques: Array
+    """The same about the point: torsion and rolling friction, in the world's axes (…, k, 3), N·m."""
+
+    def wrenches(self, pairs: Sequence[ContactPair]) -> Array:
+        """What the second shape of each pair feels of the first one, [f; n] about the world's origin (…, p, 6)."""
+        moments = self.torques + np.cross(self.points, self.forces)
+        each = np.concatenate((self.forces, moments), axis=-1)
+        each = np.where((each[..., :3] != 0.0).any(axis=-1, keepdims=True), each, 0.0)
+        sums = [each[..., pair.slots, :].sum(axis=-2) for pair in pairs]
+        return np.stack(sums, axis=-2) if sums else np.zeros((*each.shape[:-2], 0, 6))
+
+
+@record(frozen=True, slots=True)
+class ContactPair:
+    """Two shapes that may touch."""
+
+    first: str
+    second: str
+    slots: slice
+    """Where their points are in what `contact_forces` returns."""
+
+
+def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
+    tree, robot = model.tree, model.one_by_one
+    sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
+    found: list[Scalar] = []
+    for touch in contact.touches:
+        points = touching_points(robot, touch, sight)
+        for point, block in zip(points, touching_blocks(robot, contact, touch, sight, points), strict=True):
+            found += _told(point, _forces(block, a))
+    return found
+
+
+def _forces(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
+    """The forces along the rows of a contact, -s'(J q̈ - a_ref), less what pulls; six of them."""
+    x: list[Scalar] = []
+    for row, reference in zip(block.J, block.reference, strict=True):
+        x.append(-reference)
+        for j, a_k in zip(row, a, strict=True):
+            x[-1] = x[-1] + j * a_k
+    first, *others = block.cost.at(x).force
+    return [first - block.pull, *others, *([0.0] * (6 - len(x)))]
+
+
+def _told(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
+    n, t = point.normal, point.tangent
+    b = n.cross(t)
+
+    def along(x: Sequence[Scalar]) -> Vec3:
+        return n * x[0] + t * x[1] + b * x[2]
+
+    parts = (point.position, n, along(f[:3]), along(f[3:]))
+    return [point.distance, *(x for part in parts for x in part.components())]
+
+
+def _count(contact: SoftConstraints) -> int:
+    return sum(slots(touch.first.shape.kind, touch.second.shape.kind) for touch in contact.touches)
+
+
+CONTACT_FORCES = Definition(
+    "contact_forces",
+    (("q", "nq"), ("v", "nv"), ("qdd", "nv")),
+    lambda _, options: (_count(options["contact"]), _WIDTH),
+    _contact_forces,
+    {"contact": own_contact_option},
+    strategy=Strategy(loops=False),
+)
+
+
+@defined_by(CONTACT_FORCES)
+def contact_forces(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    qdd: ArrayLike,
+    *,
+    contact: ContactOption = True,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> ContactForces:
+    """What shapes exert on each other at given accelerations, such as those of `contact_dynamics`.
+
+    A contact is a spring and a damper in accelerations, so its force follows from q, v and qdd, without a search. Each
+    pair of shapes has a fixed number of points; `contact_pairs` says which they are.
+
+    Args:
+        robot: the robot.
+        q: configuration (…, nq); rad, m, unit quaternions.
+        v: velocity (…, nv); rad/s, m/s.
+        qdd: acceleration (…, nv); rad/s², m/s².
+        contact: as for `contact_dynamics`.
+        parameters: values that override some of the robot's parameters, as for `aba`.
+        out: where to put the result, (…, k, 13), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        (distances, points, normals, forces, torques) of all k points. `found.wrenches(pairs)` are the sums of pairs.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError, OptionError: as for `contact_dynamics`.
+
+    Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints" (2014).
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.contact_forces(robot, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).forces.shape[-1]
+    3
+    """
+    model = check_robot(robot)
+    options: dict[str, Any] = {"contact": own_contact_option(model, contact)}
+    if not options["contact"].touches:
+        return _parts(np.zeros((*_leading(q, v, qdd), 0, _WIDTH)))
+    return _parts(run(CONTACT_FORCES, model, (q, v, qdd), parameters=parameters, out=out, threads=threads, **options))
+
+
+def contact_pairs(robot: Model, *, contact: ContactOption = True) -> tuple[ContactPair, ...]:
+    """The pairs of shapes whose forces `contact_forces` returns, and where.
+
+    Args:
+        robot: the robot.
+        contact: as for `contact_dynamics`.
+
+    Returns:
+        A record for each pair: the names of both shapes, and the slice of its points.
+
+    Raises:
+        OptionError: as for `contact_dynamics`.
+
+    >>> import kinetree as kt
+    >>> [(pair.first, pair.second) for pair in kt.contact_pairs(kt.zoo.load("cart_pole"))]
+    [('rail[1]', 'pole[1]')]
+    """
+    found, start = [], 0
+    for touch in own_contact_option(check_robot(robot), contact).touches:
+        end = start + slots(touch.first.shape.kind, touch.second.shape.kind)
+        found.append(ContactPair(touch.first.name, touch.second.name, slice(start, end)))
+        start = end
+    return tuple(found)
+
+
+def _parts(flat: Array) -> ContactForces:
+    return ContactForces(flat[..., 0], *(flat[..., k : k + 3] for k in range(1, _WIDTH, 3)))
+
+
+def _leading(*given: ArrayLike) -> tuple[int, ...]:
+    """The axes of the batch, of arrays that no kernel looks at."""
+    shapes = [np.shape(x)[:-1] for x in given]
+    return np.broadcast_shapes(*shapes)

@@ -1,0 +1,120 @@
+"""The steps of a piece of a motion, taken in blocks: each is one call of a kernel."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import SimulationError
+from kinetree.model import Model
+from kinetree.sim.crossings import Watch
+from kinetree.sim.endings import Endings, first_not_finite
+from kinetree.sim.motion import Motion
+from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
+from kinetree.sim.stiffness import Stiffness, most_parts
+
+__all__ = ["SECONDS_PER_BLOCK", "take_steps"]
+
+Array = NDArray[np.float64]
+
+STIFFNESS_PERIOD = 0.01
+"""Seconds between two looks at how stiff friction and springs are: it changes with the configuration, slowly."""
+
+SECONDS_PER_BLOCK = 0.02
+"""Approximate maximum duration of one call that takes many steps: Ctrl-C and `progress` wait for its end."""
+
+_NEVER = 2**62
+
+
+def take_steps(
+    setting: Setting,
+    motion: Motion,
+    stiffness: Stiffness,
+    record: Record,
+    endings: Endings,
+    watch: Watch,
+    progress: Callable[[int], None],
+) -> None:
+    """Fill the record, in blocks of steps.
+
+    A block goes beyond the next look at how stiff the robot is if its steps are likely to be divided there as they are
+    now. What follows a look at which that is wrong is computed again. Looks are at multiples of their period from the
+    beginning of the whole motion, so they do not depend on where a piece of it begins.
+    """
+    robot, first = setting.robot, setting.first
+    rows, nq = record.rows, robot.nq
+    steps, states = rows.shape[-2] - 1, rows[..., : nq + robot.nv]
+    look = _NEVER if stiffness.is_zero else max(1, int(STIFFNESS_PERIOD / setting.dt))
+    k, block = 0, 1
+    while True:
+        if endings.are_all:  # blocks may go on beyond the last end
+            k = min(k, int(endings.row.max()))
+        record.mark, record.stiffness = k, stiffness.carried()
+        record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
+        if not endings.going_on.all():
+            record.tau[..., k, :][~endings.going_on] = 0.0
+        record.done = k + 1
+        if k == steps or endings.are_all:
+            motion.accept(record, k, k + 1)
+            return
+        since = (first + k) % look
+        if k == 0 and since == 0 and not stiffness.is_zero:
+            _follow(stiffness, states[..., :nq], range(0, 1, look), endings, None)
+        parts = stiffness.parts
+        record.substeps = max(record.substeps, most_parts(parts))
+        ahead = 0 if watch else stiffness.ahead  # with events, all steps of a block are final
+        count = min(block, look - since + look * ahead, steps - k, motion.most(k))
+        begin = time.perf_counter()
+        motion.advance(record, k, count, parts)
+        seconds = time.perf_counter() - begin
+        lost = endings.hold(record, k, count) if setting.shape else None
+        finite = count if setting.shape else _finite_rows(states[..., k + 1 : k + count + 1, :])
+        if watch:
+            endings.settle(record, lost, k + finite)
+            if watch.look(motion, record, k, finite, parts, endings):
+                motion.accept(record, k, record.done - 1)
+                return
+        looks = range(k + look - since, min(k + finite + 1, steps), look)
+        held = _follow(stiffness, states[..., :nq], looks, endings, lost)
+        kept = looks[held] - k if held < len(looks) else finite
+        endings.settle(record, lost, k + kept)
+        if held == len(looks) and finite < count:
+            motion.accept(record, k, k + finite + 1)
+            record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
+            raise _not_finite(robot, states[..., k + finite + 1, :], first + k + finite + 1, setting.dt)
+        motion.accept(record, k, k + kept)
+        k += kept
+        record.done = k
+        block = max(1, min(2 * kept, int(count * SECONDS_PER_BLOCK / seconds)))
+        progress(k)
+
+
+def _follow(stiffness: Stiffness, q: Array, looks: range, endings: Endings, lost: NDArray[np.intp] | None) -> int:
+    """How many of the looks find that steps are divided as they must be."""
+    if not looks or stiffness.is_zero:
+        return len(looks)
+    ended = ~endings.going_on[..., None]
+    if lost is not None:
+        ended = ended | (lost[..., None] <= np.arange(looks.start, looks.stop, looks.step))
+    elif endings.going_on.all():
+        return stiffness.follow(q[..., looks.start : looks.stop : looks.step, :])
+    return stiffness.follow(q[..., looks.start : looks.stop : looks.step, :], ended)
+
+
+def _finite_rows(rows: Array) -> int:
+    """How many rows (T, n) come before the first one that is not finite."""
+    finite, count = np.isfinite(rows), int(rows.shape[-2])
+    return count if finite.all() else int(np.argmin(finite.all(axis=-1)))
+
+
+def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationError:
+    """The error for a state (nq + nv,) at a step, some numbers of which are not finite."""
+    return SimulationError(
+        f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
+        f"({first_not_finite(robot, row)!r} first): it grew beyond all bounds; try a "
+        f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
+    )

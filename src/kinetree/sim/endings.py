@@ -1,0 +1,98 @@
+"""Which motions of a batch have ended, when, and why: the others go on as if they were alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.model import Model
+from kinetree.records import record
+from kinetree.sim.record import Record
+
+__all__ = ["Divergence", "Endings", "first_not_finite"]
+
+Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class Divergence:
+    """How a motion of a batch ceased to be finite."""
+
+    time: float
+    """The time of the first state that is not finite, s."""
+    name: str
+    """A coordinate or degree of freedom that is not finite there, the first one in the order of v and q; or that of the
+    torque."""
+    cause: str
+    """"state", which grew beyond all bounds, or "torque": what a controller returned for a finite state."""
+
+    def __str__(self) -> str:
+        what = "grew beyond all bounds" if self.cause == "state" else "was given a torque that is not finite"
+        return f"{self.name!r} {what} at t = {self.time:g} s"
+
+
+class Endings:
+    """The motions of a batch that have ended. Their rows from then on repeat the last finite state, or the event's."""
+
+    def __init__(self, robot: Model, shape: tuple[int, ...], ended: Array) -> None:
+        """`ended` (…,): when each did before, s; infinite for those that go on."""
+        self._robot, self._shape = robot, shape
+        self.time = ended.copy()
+        self.row = np.where(np.isfinite(ended), 0, np.iinfo(np.intp).max)
+        """The first row of each that repeats (…,)."""
+        self.diverged: dict[tuple[int, ...], Divergence] = {}
+        self.going_on = np.asarray(~np.isfinite(ended))
+
+    @property
+    def are_all(self) -> bool:
+        """Whether no motion goes on, of a batch that had some."""
+        return bool(self.going_on.size) and not self.going_on.any()
+
+    def end(self, sample: tuple[int, ...], row: int, time: float) -> None:
+        """A motion ends; `row` is the first one that repeats the end."""
+        self.time[sample], self.row[sample], self.going_on[sample] = time, row, False
+
+    def hold(self, record: Record, k: int, count: int) -> NDArray[np.intp] | None:
+        """Rows of motions that have ended, or are not finite, repeat the last one before; for steps just computed.
+
+        Returns the first row of each that was not finite (…,), a large number for none; None if all rows are finite.
+        """
+        n = self._robot.nq + self._robot.nv
+        new = record.rows[..., k + 1 : k + count + 1, :]
+        if not self.going_on.all():
+            new[~self.going_on] = record.rows[..., k, :][~self.going_on][:, None]
+            record.tau[..., k : k + count, :][~self.going_on] = 0.0
+        if np.isfinite(new[..., :n]).all():
+            return None
+        finite = np.isfinite(new[..., :n]).all(axis=-1)
+        first = np.where(finite.all(axis=-1), np.iinfo(np.intp).max, k + 1 + np.argmin(finite, axis=-1))
+        record.lost.clear()
+        for sample in map(tuple, np.argwhere(~finite.all(axis=-1)).tolist()):
+            record.lost[sample] = record.rows[sample][first[sample]].copy()
+            own = record.rows[sample]
+            own[first[sample] : k + count + 1] = own[first[sample] - 1]
+        return first
+
+    def settle(self, record: Record, first: NDArray[np.intp] | None, last: int) -> None:
+        """Motions that ceased to be finite up to row `last`, which is final, have ended."""
+        if first is None:
+            return
+        for sample in map(tuple, np.argwhere((first <= last) & self.going_on).tolist()):
+            row = int(first[sample])
+            (time,) = record.times(row, row + 1)
+            tau = record.tau[sample][row - 1]
+            if np.isfinite(tau).all():
+                name, cause = first_not_finite(self._robot, record.lost[sample]), "state"
+            else:
+                name, cause = self._robot.v_names[int(np.argmin(np.isfinite(tau)))], "torque"
+            self.diverged[sample] = Divergence(float(time), name, cause)
+            self.end(sample, row, float(time))
+            record.tau[sample][row:last] = 0.0
+
+
+def first_not_finite(robot: Model, row: Array) -> str:
+    """A coordinate that is not finite."""
+    bad, names = ~np.isfinite(row[robot.nq : robot.nq + robot.nv]), robot.v_names
+    if not bad.any():
+        bad, names = ~np.isfinite(row[: robot.nq]), robot.q_names
+    return names[int(np.argmax(bad))]

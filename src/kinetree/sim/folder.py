@@ -1,0 +1,212 @@
+"""A motion on disk in pieces, opened lazily."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import OptionError, TrajectoryFileError
+from kinetree.files import file_path, reason
+from kinetree.sim.array_files import ArrayFileError, opened_archive
+from kinetree.sim.joining import joined, rows_between
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.trajectory import Trajectory
+
+__all__ = ["TrajectoryFolder", "load_trajectory", "piece_name", "snapshot_name"]
+
+ABOUT, COMPLETE = "motion.json", "complete.json"
+FORMAT = 1
+
+
+def piece_name(number: int) -> str:
+    """The file of a piece."""
+    return f"piece-{number:06d}.npz"
+
+
+def snapshot_name(number: int) -> str:
+    """The file of the moment at which a piece begins."""
+    return f"snapshot-{number:06d}.npz"
+
+
+class TrajectoryFolder:
+    """A motion that `kt.simulate(…, stream=folder)` keeps on disk, in pieces. Nothing is read before it is asked for.
+
+    Each piece is an .npz file of its own, which `kt.Trajectory.load` reads. A folder can be opened while the motion is
+    computed, and after it was interrupted: it has the pieces that are whole.
+
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     run = kt.simulate(robot, q=[1.0, 0.5], duration=1.0, every=10, stream=pathlib.Path(place) / "run")
+    ...     half = kt.load_trajectory(run.path).read(end=0.5)
+    >>> run.robot, len(half.time)
+    ('double_pendulum', 51)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        """The folder."""
+        self._about = _read_json(path / ABOUT)
+        if self._about.get("format") != FORMAT:
+            raise TrajectoryFileError(
+                f"{path} is no motion that this kinetree reads: its format is {self._about.get('format')!r:.60}"
+            )
+
+    @property
+    def robot(self) -> str:
+        """The robot's name."""
+        return self.settings["robot"]
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of the motion and what it was given, as texts by name."""
+        found: Mapping[str, str] = self._about["settings"]
+        return found
+
+    @property
+    def dt(self) -> float:
+        """The length of a step, s."""
+        return float(self.settings["dt"])
+
+    @property
+    def steps(self) -> int:
+        """How many steps the whole motion is to have."""
+        return int(self.settings["steps"])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the motion has reached its end."""
+        return (self.path / COMPLETE).exists()
+
+    @property
+    def pieces(self) -> int:
+        """How many pieces there are."""
+        count = 0
+        while (self.path / piece_name(count)).exists():
+            count += 1
+        return count
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """The times of all rows (T,), s."""
+        times = [self._times(k) for k in range(self.pieces)]
+        return np.concatenate(times) if times else np.empty(0)
+
+    def __repr__(self) -> str:
+        state = "complete" if self.is_complete else "not complete"
+        return f"<TrajectoryFolder {str(self.path)!r} of {self.robot!r}: {self.pieces} pieces, {state}>"
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        """The pieces, one after the other."""
+        for k in range(self.pieces):
+            yield self.piece(k)
+
+    def piece(self, number: int) -> Trajectory:
+        """A piece, by its number from 0 on.
+
+        Raises:
+            TrajectoryFileError: there is no such piece, or it cannot be read.
+        """
+        return Trajectory.load(self.path / piece_name(number))
+
+    def read(self, begin: float = 0.0, end: float = np.inf, every: int = 1) -> Trajectory:
+        """The rows with times from `begin` to `end` (s), or every so many of them, as one trajectory.
+
+        Only pieces that have some of them are read.
+
+        Raises:
+            OptionError: there are no such rows.
+            TrajectoryFileError: a piece cannot be read.
+        """
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            raise OptionError(f"read: every must be a whole number of rows from 1 on, not {every!r:.60}")
+        found, before = [], 0
+        slack = 1e-9 * self.dt
+        for k in range(self.pieces):
+            times = self._times(k)
+            rows = np.flatnonzero((times >= begin - slack) & (times <= end + slack))
+            rows = rows[(before + rows) % every == 0]
+            before += len(times)
+            if rows.size:
+                found.append(rows_between(self.piece(k), rows))
+        if not found:
+            raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
+        return joined(found)
+
+    def snapshot(self) -> Snapshot:
+        """The moment from which the motion goes on; after an interruption that of the last whole piece's end.
+
+        Raises:
+            OptionError: an event ended the motion within a step.
+            TrajectoryFileError: it cannot be read.
+        """
+        number = self.last_snapshot()
+        if number is None or (self.is_complete and number < self.pieces):
+            raise OptionError(
+                f"{self.path} has no snapshot: an event ended the motion within a step, or it has not begun"
+            )
+        return Snapshot.load(self.path / snapshot_name(number))
+
+    def last_snapshot(self) -> int | None:
+        """How many pieces are before the last snapshot; None if there is none."""
+        names = [name for name in os.listdir(self.path) if name.startswith("snapshot-") and name.endswith(".npz")]
+        numbers = [int(name[9:-4]) for name in names if name[9:-4].isdecimal()]
+        return max(numbers, default=None)
+
+    def _times(self, number: int) -> NDArray[np.float64]:
+        path = self.path / piece_name(number)
+        try:
+            with opened_archive(path, ["time"]) as archive:
+                if "time" not in archive.headers:
+                    raise ArrayFileError("it lacks time")
+                times: NDArray[np.float64] = archive.read("time")
+                return times
+        except ArrayFileError as error:
+            raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
+        except OSError as error:
+            raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
+
+
+def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder:
+    """Open the folder of a motion that `kt.simulate(…, stream=folder)` keeps on disk.
+
+    Args:
+        path: the folder. The file of one trajectory is read by `kt.Trajectory.load`.
+
+    Returns:
+        The motion, of which nothing is read yet.
+
+    Raises:
+        TrajectoryFileError: there is no such folder, or it holds no motion.
+        DTypeError: `path` is no path.
+
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, stream=pathlib.Path(place) / "run")
+    ...     motion = kt.load_trajectory(pathlib.Path(place) / "run")
+    ...     motion.is_complete, motion.time.shape
+    (True, (101,))
+    """
+    folder = file_path("load_trajectory", path)
+    if folder.is_file():
+        raise TrajectoryFileError(f"{folder} is a file; kt.Trajectory.load reads the file of one trajectory")
+    return TrajectoryFolder(folder)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict) or not isinstance(found.get("settings"), dict):
+            raise ValueError("it holds something else")
+    except FileNotFoundError:
+        raise TrajectoryFileError(f"{path.parent} holds no motion: there is no {path.name} in it") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise TrajectoryFileError(f"{path} cannot be read: {error}") from None
+    return found

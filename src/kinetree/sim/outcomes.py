@@ -1,0 +1,64 @@
+"""Events and divergences of a motion: of some motions of a batch, and as text in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.sim.endings import Divergence
+from kinetree.sim.events import Occurrence
+
+__all__ = ["outcomes_of", "outcomes_text", "picked"]
+
+Array = NDArray[np.float64]
+Diverged = Mapping[tuple[int, ...], Divergence]
+
+
+def picked(
+    shape: tuple[int, ...], given: tuple[Any, ...], events: Iterable[Occurrence], diverged: Diverged
+) -> tuple[tuple[Occurrence, ...], dict[tuple[int, ...], Divergence]]:
+    """The events and divergences of some motions of a batch, which get new numbers."""
+    if not events and not diverged:
+        return (), {}
+    numbers = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+    some = np.asarray(numbers[given])
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for index in np.ndindex(some.shape):
+        found.setdefault(int(some[index]), []).append(index)
+    told = tuple(
+        Occurrence(one.name, one.time, index, one.q, one.v)
+        for one in events
+        for index in found.get(int(numbers[one.sample]), ())
+    )
+    return told, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
+
+
+def outcomes_text(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> str:
+    """Everything as one text."""
+    listed = [[e.name, e.time, [*e.sample], e.q.tolist(), e.v.tolist()] for e in events]
+    ended = [[[*sample], d.time, d.name, d.cause] for sample, d in diverged.items()]
+    return json.dumps({"units": dict(units), "events": listed, "diverged": ended})
+
+
+def outcomes_of(text: str) -> dict[str, Any]:
+    """The fields of a trajectory in such a text. Raises ValueError, TypeError, KeyError."""
+    read = json.loads(text)
+    return {
+        "units": {str(name): str(unit) for name, unit in read["units"].items()},
+        "events": tuple(
+            Occurrence(str(name), float(time), _index(sample), np.array(q, float), np.array(v, float))
+            for name, time, sample, q, v in read["events"]
+        ),
+        "diverged": {
+            _index(sample): Divergence(float(time), str(name), str(cause))
+            for sample, time, name, cause in read["diverged"]
+        },
+    }
+
+
+def _index(sample: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(int(k) for k in sample)

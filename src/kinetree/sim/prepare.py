@@ -1,0 +1,168 @@
+"""From the arguments of `simulate` to a motion that can be computed: everything is checked here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import OptionError, ShapeError
+from kinetree.functions.constraint_options import Constraints
+from kinetree.functions.contact_options import contact_option
+from kinetree.functions.control_times import control_period
+from kinetree.functions.drives import switched_on
+from kinetree.functions.integrator_options import integrator_option
+from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey
+from kinetree.model.reference import reference_configuration
+from kinetree.programs import Program
+from kinetree.sim.durations import MAX_STEPS, check_total, step_count
+from kinetree.sim.events import event_numbers
+from kinetree.sim.held import held_frames, leading_axes
+from kinetree.sim.identity import identity_of
+from kinetree.sim.inputs import program_inputs
+from kinetree.sim.setting import Setting
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.start import Start
+from kinetree.sim.task import Task
+from kinetree.sim.torques import checked_controller, checked_state, force_rows, parameter_values, torque_rows
+from kinetree.sim.wanted import wanted_of
+
+__all__ = ["prepared"]
+
+Array = NDArray[np.float64]
+_MOST_STREAMED = 1e15
+"""Steps whose numbers times dt are still exact enough."""
+
+
+def prepared(
+    robot: Model,
+    *,
+    q: ArrayLike | None,
+    v: ArrayLike | None,
+    tau: Any,
+    f_ext: Any,
+    constraints: Constraints | None,
+    duration: float,
+    dt: float,
+    control_dt: Any,
+    arguments: Any,
+    rows: Any,
+    state: Any,
+    integrator: Any,
+    passive: Any,
+    limits: Any,
+    contact: Any,
+    parameters: Any,
+    until: Any,
+    record: Any,
+    every: Any,
+    resume: Any,
+    is_streamed: bool,
+) -> Task:
+    """The motion that `simulate` is asked for, with its documentation."""
+    acting = switched_on(robot, passive, limits).get("passive", ())
+    steps = step_count(duration, dt, _MOST_STREAMED if is_streamed else MAX_STEPS)
+    soft = contact_option(robot, contact)
+    if soft is not None and constraints is not None:
+        raise OptionError(
+            "simulate: with contacts, constraints are soft rows among the others; leave constraints= out, and give "
+            "contact=kt.soft_constraints(robot, constraints=[…])"
+        )
+    if integrator is None:
+        integrator = "rk4" if soft is None else "semi_implicit_euler"
+    integrator_option(robot, integrator)
+    integrator, dt = str.__str__(integrator), float(dt)
+    if control_dt is not None and not callable(tau):
+        raise OptionError("control_dt says how often tau is called, so it needs a controller; leave it out")
+    period = control_period(control_dt, dt)
+    inputs = None
+    if isinstance(tau, Program):
+        inputs = program_inputs(tau, steps, arguments, rows, state)
+    else:
+        for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
+            if value is not None:
+                raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
+    _check_resumed(resume, q, v, state)
+    q, v = _start_of(robot, q, v) if resume is None else _state_of(robot, resume)
+    forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
+    known = None if callable(tau) else torque_rows(robot, tau, steps)
+    leading = {} if inputs is None else inputs.leading(tau)
+    shape = _batch_shape(robot, q, v, known, forces, given, constraints, leading)
+    if not is_streamed:
+        check_total(math.prod(shape), steps)
+    q, v = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v))
+    places = {} if resume is None else resume.start.places
+    held, places = held_frames(robot, constraints, q, v, given, places)
+    first = 0 if resume is None else resume.step
+    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first)
+    torques: Any = tau
+    if known is not None:
+        torques = known
+    elif not isinstance(tau, Program):
+        torques = checked_controller(robot, tau, shape)
+        if period is None and shape:
+            raise OptionError(
+                f"control_dt='stages' is for one motion, and this is a batch {shape}: leave it out, or simulate the "
+                "motions one by one"
+            )
+    events = event_numbers(robot, until, shape)
+    wanted = wanted_of(robot, record, every, dt, soft, bool(held))
+    identity = identity_of(setting, period, tau if isinstance(tau, Program) else None)
+    if resume is None:
+        row = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
+        start = Start(0, row, np.full(shape, np.inf), {}, {}, places)
+    else:
+        resume.check(identity)
+        start = resume.start
+    return Task(setting, start, steps, torques, inputs, period, events, wanted, identity)
+
+
+def _start_of(robot: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
+    q = reference_configuration(robot) if q is None else checked_state(robot, "q", q, robot.q_names)
+    robot.check_configuration(q)
+    return q, np.zeros(robot.nv) if v is None else checked_state(robot, "v", v, robot.v_names)
+
+
+def _state_of(robot: Model, resume: Snapshot) -> tuple[Array, Array]:
+    resume.check({"robot": robot.name})
+    return resume.q, resume.v
+
+
+def _check_resumed(resume: Any, q: Any, v: Any, state: Any) -> None:
+    if resume is None:
+        return
+    if not isinstance(resume, Snapshot):
+        raise OptionError(
+            f"simulate: resume must be a kt.Snapshot, such as motion.snapshot() or kt.Snapshot.load(path), not "
+            f"{resume!r:.60}"
+        )
+    for name, given in (("q", q), ("v", v), ("state", state)):
+        if given is not None:
+            raise OptionError(f"simulate: {name}= and resume= exclude each other: the snapshot has the state")
+
+
+def _batch_shape(
+    robot: Model,
+    q: Array,
+    v: Array,
+    tau: Array | None,
+    forces: Mapping[ForceKey, Array],
+    parameters: Mapping[str, Array],
+    constraints: Constraints | None,
+    inputs: Mapping[str, tuple[int, ...]],
+) -> tuple[int, ...]:
+    """The leading axes of all arguments together."""
+    shapes = {"q": q.shape[:-1], "v": v.shape[:-1], "tau": () if tau is None else tau.shape[:-2]}
+    shapes |= {f"f_ext[{key!r:.80}]": rows.shape[:-2] for key, rows in forces.items()}
+    shapes |= {name: x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in parameters.items()}
+    shapes |= leading_axes(constraints)
+    shapes |= inputs
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ShapeError(f"simulate: the leading axes of the arguments do not broadcast: {listed}") from None

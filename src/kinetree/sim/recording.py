@@ -1,0 +1,127 @@
+"""From the rows of a motion to its trajectory: what is recorded is computed from the states, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.functions.contact_forces import contact_forces, contact_pairs
+from kinetree.functions.drives import limited_forces
+from kinetree.functions.energy import kinetic_energy, potential_energy
+from kinetree.functions.kinematics import frame_placement
+from kinetree.functions.sensors import sensor_places, sensors
+from kinetree.sim.accelerations import accelerations
+from kinetree.sim.endings import Endings
+from kinetree.sim.events import Occurrence
+from kinetree.sim.fastest import spring_stiffness
+from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.torques import for_all_rows
+from kinetree.sim.trajectory import Trajectory, coordinate_units
+from kinetree.sim.wanted import Wanted
+
+__all__ = ["trajectory_of"]
+
+Array = NDArray[np.float64]
+
+
+def trajectory_of(
+    setting: Setting,
+    record: Record,
+    endings: Endings,
+    occurrences: Sequence[Occurrence],
+    wanted: Wanted,
+    rows: NDArray[np.intp],
+    end: Snapshot | None,
+) -> Trajectory:
+    """The trajectory of the rows with these numbers."""
+    robot = setting.robot
+    q, v, exchanged = (
+        part.copy() for part in np.split(record.axis(record.rows, rows), (robot.nq, robot.nq + robot.nv), axis=-1)
+    )
+    tau = record.axis(record.tau, rows)
+    given = for_all_rows(robot, setting.parameters) or None
+    recorded: dict[str, NDArray[Any]] = {
+        name: _zero_after(record.axis(x, rows), endings, rows, len(setting.shape))
+        for name, x in record.recorded.items()
+    }
+    units: dict[str, str] = {}
+    nothing = np.full(q.shape[:-1], np.nan)
+    qdd = np.full_like(v, np.nan)
+    if wanted.accelerations or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd:
+        found = accelerations(setting, rows, q, v, tau)
+        qdd = found.qdd
+        if wanted.constraint_forces:
+            recorded["constraint_forces"] = np.zeros_like(v) if found.forces is None else np.array(found.forces)
+            units["constraint_forces"] = "N, N·m"
+    if wanted.contacts:
+        _add_contacts(setting, q, v, qdd, recorded, units)
+    springs = bool(spring_stiffness(robot, setting.passive).any())
+    kinetic, potential = nothing, nothing
+    if wanted.energies:
+        kinetic = kinetic_energy(robot, q, v, parameters=given)
+        potential = potential_energy(robot, q, passive=springs, parameters=given)
+    if wanted.sensors:
+        names = list(wanted.sensors)
+        numbers = sensors(robot, q, v, qdd if wanted.needs_qdd else None, names=names, parameters=given)
+        recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
+    for name in wanted.frames:
+        recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
+        units[f"frame.{name}"] = "m"
+    times = _times(record, rows)
+    return Trajectory(
+        robot=robot.name,
+        integrator=setting.integrator,
+        dt=setting.dt,
+        substeps=record.substeps,
+        time=times,
+        q=q,
+        v=v,
+        qdd=qdd if wanted.accelerations else np.full_like(v, np.nan),
+        tau=limited_forces(robot, tau, v) if setting.limits else tau,
+        kinetic=kinetic,
+        potential=potential,
+        work=exchanged[..., 0].copy(),
+        dissipated=exchanged[..., 1].copy(),
+        q_names=tuple(robot.q_names),
+        q_joints=tuple(owner.name for owner in robot.owners for _ in range(robot.nq)[owner.q_slice]),
+        q_units=coordinate_units(robot),
+        v_names=tuple(robot.v_names),
+        recorded=recorded,
+        units=units,
+        ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
+        events=tuple(one for one in occurrences if times.size and one.time <= times[-1]),
+        diverged={sample: one for sample, one in endings.diverged.items() if times.size and one.time <= times[-1]},
+        end=end,
+    )
+
+
+def _add_contacts(
+    setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
+) -> None:
+    """What shapes exert on each other: at each point, and for each pair that touches, together."""
+    given: Any = {"contact": setting.contact}
+    parameters = for_all_rows(setting.robot, setting.parameters) or None
+    found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
+    named = {"distance": (found.distances, "m"), "point": (found.points, "m"), "normal": (found.normals, "")}
+    named |= {"force": (found.forces, "N"), "torque": (found.torques, "N·m")}
+    named["wrench"] = found.wrenches(contact_pairs(setting.robot, **given)), "N, N·m"
+    for name, (x, unit) in named.items():
+        recorded[f"contact.{name}"], units[f"contact.{name}"] = np.array(x), unit
+
+
+def _times(record: Record, rows: NDArray[np.intp]) -> Array:
+    return record.times(0, record.done)[rows]
+
+
+def _zero_after(x: NDArray[Any], endings: Endings, rows: NDArray[np.intp], axes: int) -> NDArray[Any]:
+    """What a controller said, zero in rows after the end of each motion."""
+    x = x.copy()
+    if not axes or endings.going_on.all():
+        return x
+    x[rows >= endings.row[..., None]] = 0
+    return x

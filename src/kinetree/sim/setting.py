@@ -1,0 +1,65 @@
+"""What all steps of a motion have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.contact import SoftConstraints
+from kinetree.functions.steps import HELD_STEP, HeldStep
+from kinetree.model import Model
+from kinetree.model.constraints import Constraint
+from kinetree.model.external_forces import ForceKey
+from kinetree.records import record
+
+__all__ = ["Setting"]
+
+Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class Setting:
+    """What all steps of a motion, or of a piece of one, have in common."""
+
+    robot: Model
+    dt: float
+    integrator: str
+    passive: Sequence[str]
+    limits: bool
+    shape: tuple[int, ...]
+    """Leading axes of a batch; () for one motion."""
+    forces: Mapping[ForceKey, Array]
+    """External forces (…, steps, 6)."""
+    parameters: Mapping[str, Array]
+    held: tuple[Constraint, ...]
+    """Constraints, every contact with a place."""
+    contact: SoftConstraints | None = None
+    """What pushes softly: contacts, limits, dry friction; None if nothing does."""
+    first: int = 0
+    """How many steps the motion has had before these."""
+
+    @property
+    def gravity(self) -> Array:
+        """The acceleration of free fall (…, 3)."""
+        return self.parameters.get("gravity", np.array(self.robot.gravity, dtype=np.float64))
+
+    @property
+    def under_constraints(self) -> HeldStep | None:
+        """The functions of a step under constraints, if there are any."""
+        return HELD_STEP if self.held else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the functions of a step."""
+        constraints = {"constraints": self.held} if self.held else {}
+        contact = {} if self.contact is None else {"contact": self.contact}
+        return {"integrator": self.integrator, "passive": self.passive, "limits": self.limits, **constraints, **contact}
+
+    def piece(self, begin: int, count: int) -> Setting:
+        """The setting of `count` of these steps, from number `begin` on."""
+        forces = {key: rows[..., begin : begin + count, :] for key, rows in self.forces.items()}
+        return replace(self, first=self.first + begin, forces=forces)

@@ -1,0 +1,104 @@
+"""A motion under a Python function as controller that is called at every stage of the integrator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.algorithms import INTEGRATORS
+from kinetree.compiler.calls import compile_function
+from kinetree.functions.constraint_options import ALL, ERRORS
+from kinetree.functions.steps import evaluation, stage_state
+from kinetree.sim.chosen import Chosen
+from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
+from kinetree.sim.stiffness import Parts
+from kinetree.sim.torques import Torque
+
+__all__ = ["Staged"]
+
+Array = NDArray[np.float64]
+
+
+class Staged:
+    """A single motion under torques that are a function of time and state, called at every stage of the integrator."""
+
+    def __init__(self, setting: Setting, torque: Torque) -> None:
+        robot, held, options = setting.robot, setting.under_constraints, setting.options
+        self._torque = torque
+        self._forces = [*setting.forces.values()]
+        self._parameters = [*setting.parameters.values()]
+        self._numbers, self._places = ALL.arrays(setting.held), ERRORS.arrays(setting.held)
+        self._now: tuple[int, Any] = (-1, None)
+        self._dt, self._first = setting.dt, setting.first
+        self._nq, self._nv = robot.nq, robot.nv
+        self._integrator = INTEGRATORS[setting.integrator]
+        self._weights = np.array(self._integrator.weights)
+        self._evaluate = compile_function(
+            robot, evaluation if held is None else held.evaluation, f_ext=[*setting.forces],
+            parameters=[*setting.parameters], **options,
+        )  # fmt: skip
+        self._states = [
+            compile_function(robot, stage_state(k + 1), integrator=setting.integrator)
+            for k in range(self._integrator.stages)
+        ]
+        self._project = held and compile_function(
+            robot, held.projection, parameters=[*setting.parameters], constraints=options["constraints"]
+        )
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 1
+
+    def torque(self, step: int, row: Array) -> Array:
+        tau = self._torque((self._first + step) * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
+        self._now = step, tau
+        return tau
+
+    def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
+        assert count == 1
+        assert isinstance(parts, int)
+        row = record.rows[step]
+        for part in range(parts):
+            row = self._part(row, step, part, self._dt / parts)
+        record.rows[step + 1] = row
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Its torques were checked when they were given."""
+
+    def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:  # noqa: ARG002
+        assert isinstance(parts, int)
+        row: Array = record.rows[step]
+        for part in range(parts):
+            row = self._part(row, step, part, float(lengths[0]) / parts)
+        return row[None]
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {}
+
+    def _part(self, row: Array, step: int, part: int, length: float) -> Array:
+        """The row after one part, of some length, of a step."""
+        integrator, nq, nv = self._integrator, self._nq, self._nv
+        forces = [rows[step] for rows in self._forces]
+        h = np.array([length])
+        past: list[Array] = []
+        powers = np.empty((integrator.stages, 2))
+        q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
+        for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
+            tau = self._torque_at(step, part, k, (self._first + step) * self._dt + (part + time) * length, q, v)
+            found = self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters)
+            powers[k] = found[nv:]
+            past += (q, v, found[:nv])
+            after = state(h, *past)
+            q, v = after[:nq], after[nq:]
+        if self._project is not None:
+            after = self._project(q, v, *self._places, *self._parameters)
+            q, v = after[:nq], after[nq:]
+        return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
+
+    def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:
+        known, tau = self._now
+        if known == step and part == stage == 0:
+            return tau  # type: ignore[no-any-return]
+        return self._torque(t, q, v)

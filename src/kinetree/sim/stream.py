@@ -1,0 +1,214 @@
+"""A motion that is written to disk in pieces while it is computed, and goes on after a stop.
+
+Each piece is written whole, then the snapshot at its end; so whatever stops the process, the folder holds a motion up
+to a snapshot, and the same call goes on from there. Pieces after the last snapshot are computed again, to the same
+bits.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kinetree.errors import OptionError, SaveError, SimulationError
+from kinetree.files import create_locked, file_path, reason, remove_abandoned, write_file
+from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, TrajectoryFolder, piece_name, snapshot_name
+from kinetree.sim.identity import digest_of
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.task import Piece, Task
+from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
+
+__all__ = ["inputs_of", "streamed"]
+
+_LOCK = "writing.lock"
+_NUMBERS_PER_PIECE = 2**20
+"""Numbers in the rows of a piece: what a kill may lose is computed again within a second or so."""
+_NUMBERS_AT_ONCE = 2**22
+"""The same for all steps of a piece, of which only some rows may be kept."""
+
+
+def streamed(
+    task: Task,
+    path: Any,
+    given: Mapping[str, str],
+    progress: Callable[[int, int], None] | None,
+    told: Callable[[Trajectory], None],
+) -> TrajectoryFolder:
+    """Compute a motion into a folder, from where it stopped before. `told` gets each piece."""
+    folder = file_path("simulate", path)
+    settings = {**task.identity, **given}
+    _make(folder)
+    with _writing(folder):
+        _begin(folder, settings)
+        motion = TrajectoryFolder(folder)
+        try:
+            _compute(task, motion, progress, told)
+        except SaveError as error:
+            raise _what_is_kept(error, motion) from error
+        except KeyboardInterrupt as stop:
+            if isinstance(stop, SimulationInterrupted) or not motion.pieces:
+                raise
+            raise SimulationInterrupted(motion.piece(motion.pieces - 1), task.steps, _place(motion)) from stop
+    return motion
+
+
+def _compute(
+    task: Task,
+    motion: TrajectoryFolder,
+    progress: Callable[[int, int], None] | None,
+    told: Callable[[Trajectory], None],
+) -> None:
+    if motion.is_complete:
+        return
+    number, start = motion.last_snapshot() or 0, task.start
+    if number:
+        snapshot = Snapshot.load(motion.path / snapshot_name(number))
+        snapshot.check(task.identity)
+        start = snapshot.start
+    for k in range(number, motion.pieces):
+        (motion.path / piece_name(k)).unlink()
+    length, last = _steps_per_piece(task), task.start.step + task.steps
+    while start.step < last:
+        piece = task.piece(start, min(length, last - start.step))
+        try:
+            piece.run(progress)
+        except KeyboardInterrupt as stop:
+            number = _keep(motion.path, number, piece, is_last=False)
+            if not number:
+                raise
+            raise SimulationInterrupted(motion.piece(number - 1), task.steps, _place(motion)) from stop
+        except SimulationError as error:
+            if _keep(motion.path, number, piece, is_last=False):
+                error.trajectory = motion
+            raise
+        is_last = piece.has_ended or piece.end().step == last
+        number = _keep(motion.path, number, piece, is_last=is_last, told=told)
+        start = piece.end()
+        if is_last:
+            break
+    _write_json(motion.path / COMPLETE, {"pieces": number})
+
+
+def _keep(
+    folder: Path, number: int, piece: Piece, *, is_last: bool, told: Callable[[Trajectory], None] | None = None
+) -> int:
+    """Write a piece, if it has rows, and the snapshot at its end; how many pieces there are then."""
+    trajectory = piece.trajectory(is_last=is_last)
+    if not trajectory.time.size:
+        return number
+    if told is not None:
+        told(trajectory)
+    trajectory.save(folder / piece_name(number))
+    if trajectory.end is not None:
+        write_file(folder / snapshot_name(number + 1), trajectory.end.write)
+        with suppress(OSError):
+            (folder / snapshot_name(number)).unlink()
+    return number + 1
+
+
+def _steps_per_piece(task: Task) -> int:
+    """A multiple of the stride."""
+    robot, stride = task.setting.robot, task.wanted.stride
+    motions = max(1, int(np.prod(task.setting.shape)))
+    width = motions * (robot.nq + 3 * robot.nv + 6 + 16 * len(task.wanted.frames))
+    steps = min(stride * max(1, _NUMBERS_PER_PIECE // width), max(1, _NUMBERS_AT_ONCE // width))
+    return max(stride, steps - steps % stride)
+
+
+def inputs_of(task: Task, given: Mapping[str, Any]) -> dict[str, str]:
+    """What a motion is given besides its settings, as texts by name: it must be the same when it goes on."""
+    found = {"steps": str(task.steps), "start": digest_of(task.start.row), "first step": str(task.start.step)}
+    found |= {"recorded": repr(task.wanted), "until": ", ".join(event.name for event in task.events) or "none"}
+    for name, x in given.items():
+        if isinstance(x, Mapping):
+            found[name] = ", ".join(f"{key!r}: {_told(value)}" for key, value in x.items()) or "none"
+        else:
+            found[name] = _told(x)
+    return found
+
+
+def _told(x: Any) -> str:
+    """A text for a given value; functions are told by their names alone."""
+    if x is None:
+        return "none"
+    return f"the function {getattr(x, '__name__', type(x).__name__)}" if callable(x) else digest_of(np.asarray(x))
+
+
+def _make(folder: Path) -> None:
+    """Make the folder if it is not there."""
+    if folder.is_dir():
+        return
+    if os.path.lexists(folder):
+        raise SaveError(f"{folder}: a motion is streamed into a folder, and this is a file")
+    try:
+        folder.mkdir()
+    except FileNotFoundError:
+        raise SaveError(f"{folder}: cannot be made; make the folder {folder.parent} first") from None
+    except OSError as error:
+        raise SaveError(f"{folder}: cannot be made: {reason(error)}") from None
+
+
+def _begin(folder: Path, settings: Mapping[str, str]) -> None:
+    """Write what the motion is; or see that the folder is of the same one."""
+    if not (folder / ABOUT).exists():
+        others = [name for name in sorted(os.listdir(folder)) if name != _LOCK and not name.startswith(".")]
+        if others:
+            raise OptionError(
+                f"simulate: the folder {folder} holds other files ({others[0]!r}, …) and no motion: stream into a "
+                "new one"
+            )
+        _write_json(folder / ABOUT, {"format": FORMAT, "settings": dict(settings)})
+        return
+    there = TrajectoryFolder(folder).settings
+    for name in dict.fromkeys((*settings, *there)):
+        if settings.get(name) != there.get(name):
+            raise OptionError(
+                f"simulate: the folder {folder} holds another motion: {name} is {there.get(name, 'none')} there, and "
+                f"{settings.get(name, 'none')} here; stream into a new folder, or go on with the arguments of before"
+            )
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Let no other process write into the folder."""
+    path = str(folder / _LOCK)
+    remove_abandoned(path)
+    try:
+        lock = create_locked(path, 0o666)
+    except FileExistsError:
+        raise SaveError(f"{folder}: another process is writing a motion into this folder") from None
+    except OSError as error:
+        raise SaveError(f"{folder}: no file can be made in this folder: {reason(error)}") from None
+    try:
+        yield
+    finally:
+        os.close(lock)
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    write_file(path, lambda file: file.write(json.dumps(content, indent=1).encode()))
+
+
+def _what_is_kept(error: SaveError, motion: TrajectoryFolder) -> SaveError:
+    """The error, with what there is in spite of it."""
+    if not motion.pieces:
+        kept = "nothing of the motion is kept yet"
+    else:
+        kept = f"the motion until t = {motion.piece(motion.pieces - 1).time[-1]:g} s is whole in {motion.path}"
+    advice = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "mend that"
+    told = SaveError(f"{error}; {kept}: {advice}, and the same call goes on from there")
+    told.errno = error.errno
+    return told
+
+
+def _place(motion: TrajectoryFolder) -> str:
+    return f"in the folder {motion.path}, from which the same call goes on"

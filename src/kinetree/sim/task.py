@@ -1,0 +1,132 @@
+"""A motion to be computed, and the pieces that it is computed in: one piece, or many if it is streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.programs import Program
+from kinetree.records import record
+from kinetree.sim.blocks import take_steps
+from kinetree.sim.controlled import ProgramMotion
+from kinetree.sim.crossings import Watch
+from kinetree.sim.endings import Endings
+from kinetree.sim.events import EventNumber
+from kinetree.sim.inputs import Inputs
+from kinetree.sim.motion import Held, Motion, Sampled
+from kinetree.sim.record import Record
+from kinetree.sim.recording import trajectory_of
+from kinetree.sim.setting import Setting
+from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.staged import Staged
+from kinetree.sim.start import Start
+from kinetree.sim.stiffness import Stiffness
+from kinetree.sim.torques import Torque
+from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.wanted import Wanted
+
+__all__ = ["Piece", "Task"]
+
+Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Task:
+    """A motion to be computed."""
+
+    setting: Setting
+    start: Start
+    steps: int
+    """How many from the start on."""
+    torques: Array | Program | Torque
+    """Known torques (…, steps, nv), or a controller."""
+    inputs: Inputs | None
+    """What a controller that is a program is given."""
+    period: int | None
+    """How many steps from one run of a controller to the next; None if it runs at every stage."""
+    events: Sequence[EventNumber]
+    wanted: Wanted
+    identity: Mapping[str, str]
+    """What a continuation must have in common with it, by name."""
+
+    def piece(self, start: Start, count: int) -> Piece:
+        """`count` of its steps, from a start on."""
+        return Piece(self, start, count)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether a Python function is called."""
+        return callable(self.torques) and not isinstance(self.torques, Program)
+
+
+class Piece:
+    """Some steps of a motion."""
+
+    def __init__(self, task: Task, start: Start, count: int) -> None:
+        begin = start.step - task.start.step
+        self.setting = setting = task.setting.piece(begin, count)
+        robot = setting.robot
+        self._task, self._start, self._begin, self._count = task, start, begin, count
+        self._motion = _motion(task, setting, start, begin, count)
+        self.record = Record(setting, count)
+        self.record.rows[..., 0, :] = start.row
+        if isinstance(self._motion, ProgramMotion):
+            self.record.recorded = self._motion.recorded
+        self._stiffness = Stiffness(robot, setting.passive, setting.integrator, setting.dt, setting.parameters)
+        self._stiffness.go_on(start.stiffness)
+        self.endings = Endings(robot, setting.shape, start.ended)
+        self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
+
+    def run(self, progress: Callable[[int, int], None] | None) -> None:
+        """Take the steps."""
+
+        def told(done: int) -> None:
+            if progress is not None:
+                progress(self._begin + done, self._task.steps)
+
+        with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
+            take_steps(self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch, told)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no step is to follow, as all motions have ended."""
+        return self.record.end_time is not None or self.endings.are_all
+
+    def end(self) -> Start:
+        """The last moment from which the motion can be continued."""
+        k = self.record.mark
+        row = self.record.axis(self.record.rows, k).copy()
+        ended = np.where(self.endings.row <= k, self.endings.time, np.inf)
+        step, carried = self._start.step + k, self._motion.carried(k)
+        return Start(step, row, ended, carried, self.record.stiffness, self._start.places)
+
+    def trajectory(self, *, is_last: bool = True) -> Trajectory:
+        """The rows that are complete and wanted; the end is among them if it is that of the motion."""
+        record, first, stride = self.record, self.setting.first, self._task.wanted.stride
+        count = record.done if is_last else record.mark
+        rows = np.arange(-first % stride, count, stride)
+        if is_last and (not rows.size or rows[-1] != count - 1):
+            rows = np.append(rows, count - 1)
+        end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
+        with np.errstate(all="ignore"):
+            return trajectory_of(
+                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows, end
+            )
+
+
+def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int) -> Motion:
+    torques = task.torques
+    if isinstance(torques, Program):
+        assert task.inputs is not None
+        inputs = task.inputs.piece(begin, count, torques)
+        return ProgramMotion(setting, torques, inputs, task.period, count, start.carried)
+    if isinstance(torques, np.ndarray):
+        known: Array = torques[..., begin : begin + count, :]
+        return Held(setting, known)
+    function: Any = torques
+    if task.period is None:
+        return Staged(setting, function)
+    return Sampled(setting, function, task.period, count, start.carried)

@@ -1,0 +1,116 @@
+"""What a motion records besides its states, and at which steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from kinetree.contact import SoftConstraints
+from kinetree.errors import NameNotFoundError, OptionError, nearest_names
+from kinetree.functions.sensor_choice import names_option, needing
+from kinetree.functions.sensors import sensor_places
+from kinetree.model import Model
+from kinetree.records import record
+
+__all__ = ["Every", "RecordOption", "Wanted", "stride_of", "wanted_of"]
+
+RecordOption = Sequence[str] | Mapping[str, bool | Sequence[str]]
+Every = int | float
+
+NAMES = ("accelerations", "energies", "contacts", "constraint_forces", "sensors", "frames")
+_WITH_NAMES = ("sensors", "frames")
+_MOST = 2**53
+"""Beyond this whole numbers are not told apart."""
+
+
+@record(frozen=True, slots=True)
+class Wanted:
+    """What is recorded, every so many steps."""
+
+    stride: int = 1
+    accelerations: bool = True
+    energies: bool = True
+    contacts: bool = False
+    constraint_forces: bool = False
+    sensors: tuple[str, ...] = ()
+    needs_qdd: bool = False
+    """Whether one of the sensors measures accelerations."""
+    frames: tuple[str, ...] = ()
+
+
+def wanted_of(robot: Model, what: Any, every: Any, dt: float, contact: SoftConstraints | None, is_held: bool) -> Wanted:
+    """The options `record` and `every`, checked. Raises OptionError, NameNotFoundError."""
+    stride = stride_of(every, dt)
+    if what is None:
+        return Wanted(stride)
+    chosen = _chosen(what)
+    for name in chosen:
+        if name not in NAMES:
+            raise NameNotFoundError(
+                f"simulate: there is nothing called {name!r:.60} to record: {nearest_names(str(name), NAMES)}"
+            )
+    if "constraint_forces" in chosen and contact is None and not is_held:
+        raise OptionError("simulate: there are no constraint forces to record: give constraints=, or contact=True")
+    if "contacts" in chosen and contact is None:
+        raise OptionError("simulate: there are no contacts to record without contact=True")
+    sensors: tuple[str, ...] = ()
+    needs_qdd = False
+    if "sensors" in chosen:
+        own = chosen["sensors"]
+        choice = names_option(robot, own)
+        if (who := needing(robot, choice, "ctrl")) is not None:
+            raise OptionError(f"simulate: {who} needs controls, which a motion under torques does not have")
+        sensors = tuple(sensor_places(robot, own))
+        needs_qdd = needing(robot, choice, "qdd") is not None
+    frames = tuple(robot.frames) if chosen.get("frames", ()) is None else tuple(chosen.get("frames") or ())
+    for name in frames:
+        if name not in robot.frames:
+            raise NameNotFoundError(
+                f"simulate: {robot.name!r} has no frame {name!r:.60} to record: {nearest_names(name, robot.frames)}"
+            )
+    return Wanted(
+        stride, "accelerations" in chosen, "energies" in chosen, "contacts" in chosen, "constraint_forces" in chosen,
+        sensors, needs_qdd, frames,
+    )  # fmt: skip
+
+
+def stride_of(every: Any, dt: float) -> int:
+    """How many steps lie between rows that are kept: a whole number of steps, or seconds. Raises OptionError."""
+    if isinstance(every, Integral) and not isinstance(every, bool):
+        if every < 1:
+            raise OptionError(f"every must be a whole number of steps from 1 on, or seconds, not {every!r:.60}")
+        return int(every)
+    if isinstance(every, bool) or not isinstance(every, Real) or not 0.0 < float(every) < math.inf:
+        raise OptionError(
+            f"every must be a whole number of steps, such as every=10, or a positive number of seconds, not "
+            f"{every!r:.60}"
+        )
+    exact = float(every) / dt
+    stride = round(exact) if exact < _MOST else 0
+    if stride < 1 or abs(stride - exact) > 1e-9 * exact:
+        raise OptionError(
+            f"every={float(every):g} is a time in s, as it is no whole number, and must be a multiple of dt ({dt:g} s)"
+        )
+    return stride
+
+
+def _chosen(what: Any) -> dict[str, Sequence[str] | None]:
+    """What is to be recorded, with the names that are chosen, or None for all."""
+    if isinstance(what, Mapping):
+        found: dict[str, Sequence[str] | None] = {}
+        for name, some in what.items():
+            if isinstance(some, bool):
+                if some:
+                    found[name] = None
+            elif name not in _WITH_NAMES or isinstance(some, str) or not isinstance(some, Sequence):
+                wanted = "True, False or a list of names" if name in _WITH_NAMES else "True or False"
+                raise OptionError(f"simulate: record[{name!r:.60}] must be {wanted}, not {some!r:.60}")
+            else:
+                found[name] = list(some)
+        return found
+    if isinstance(what, str) or not isinstance(what, Sequence):
+        hint = f", such as [{what!r}]" if isinstance(what, str) else ""
+        raise OptionError(f"simulate: record must be a list of names, or a dict{hint}, not {what!r:.60}")
+    return dict.fromkeys(what)

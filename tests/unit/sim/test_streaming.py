@@ -1,0 +1,278 @@
+"""Motions on disk: in pieces, whole after every interruption, and to the bits of motions in memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.files import create_locked
+from kinetree.sim import stream as stream_module
+from kinetree.sim.trajectory_file import PER_MOTION
+
+pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+
+ROBOT = kt.zoo.load("double_pendulum")
+START: dict[str, Any] = {"q": [1.0, 0.5], "duration": 0.95}
+stream = sys.modules[stream_module.__name__]
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece has a hundred rows or so."""
+    monkeypatch.setattr(stream, "_NUMBERS_PER_PIECE", 1500)
+
+
+def same(read: kt.Trajectory, whole: kt.Trajectory) -> None:
+    for name in ("time", *PER_MOTION, "ended"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(whole, name), err_msg=name)
+    assert [*read.recorded] == [*whole.recorded]
+    for name, x in whole.recorded.items():
+        np.testing.assert_array_equal(read.recorded[name], x, err_msg=name)
+    told = [[(one.name, one.time, one.sample) for one in motion.events] for motion in (read, whole)]
+    assert told[0] == told[1]
+    assert (read.diverged, read.substeps) == (whole.diverged, whole.substeps)
+
+
+@kt.program(t=(), q=2, v=2, integral=2)
+def pulls(t, q, v, integral):  # type: ignore[no-untyped-def]
+    return {"tau": 0.1 * np.sin(t) - 0.2 * q - 0.1 * v - integral, "integral": integral + 1e-3 * q, "speed": v[0]}
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "one motion": START,
+    "some of its rows": START | {"every": 7, "record": ["energies", "frames"]},
+    "torques of each step": START | {"tau": np.linspace(0.0, 0.2, 1900).reshape(950, 2)},
+    "a program": START | {"tau": pulls},
+    "a batch": START | {"q": [[1.0, 0.5], [0.2, 0.1]], "tau": pulls},
+    "an event": START | {"duration": 3.0, "until": kt.program(lambda q: q[0], q=2), "every": 3},
+    "a held command": START | {"tau": lambda t, _q, v: 0.1 * np.cos(t) - 0.1 * v, "control_dt": 0.013},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    motion = kt.simulate(ROBOT, stream=tmp_path / "run", progress=lambda *at: told.append(at), **CASES[case])
+    whole = kt.simulate(ROBOT, **CASES[case])
+    assert motion.pieces > 1
+    assert motion.is_complete
+    assert told == sorted(told)
+    same(motion.read(), whole)
+    assert np.concatenate([piece.time for piece in motion]).tolist() == whole.time.tolist()
+    if whole.end is not None:
+        np.testing.assert_array_equal(motion.snapshot().q, whole.snapshot().q)
+    else:
+        with pytest.raises(kt.OptionError, match="has no snapshot: an event ended the motion"):
+            motion.snapshot()
+    assert not [name for name in os.listdir(motion.path) if "lock" in name or name.startswith(".")]
+    again = kt.simulate(ROBOT, stream=tmp_path / "run", progress=pytest.fail, **CASES[case])  # it is there
+    assert again.pieces == motion.pieces
+
+
+def test_parts_of_it_are_read_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    motion, whole = kt.load_trajectory(tmp_path / "run"), kt.simulate(ROBOT, **START)
+    np.testing.assert_array_equal(motion.time, whole.time)
+    assert repr(motion).endswith("of 'double_pendulum': 9 pieces, complete>")
+    assert (motion.robot, motion.dt, motion.steps) == ("double_pendulum", 0.001, 950)
+    read: list[int] = []
+    load = kt.TrajectoryFolder.piece
+
+    def counted(folder: kt.TrajectoryFolder, number: int) -> kt.Trajectory:
+        read.append(number)
+        return load(folder, number)
+
+    monkeypatch.setattr(kt.TrajectoryFolder, "piece", counted)
+    some = motion.read(0.25, 0.45, every=10)
+    np.testing.assert_array_equal(some.q, whole.q[250:451:10])
+    assert len(read) <= 4
+    with pytest.raises(kt.OptionError, match="has no rows from t = 2 s to 3 s"):
+        motion.read(2.0, 3.0)
+    with pytest.raises(kt.OptionError, match="every must be a whole number of rows from 1 on, not 0"):
+        motion.read(every=0)
+
+
+@pytest.mark.parametrize("case", ["one motion", "some of its rows", "a program", "a batch", "a held command"])
+def test_ctrl_c_keeps_what_was_done_and_the_same_call_goes_on(case: str, tmp_path: Path) -> None:
+    settings, stops = CASES[case], [1, 130, 131, 480, 900]
+
+    def interrupt(done: int, _: int) -> None:
+        if stops and done >= stops[0]:
+            stops.pop(0)
+            raise KeyboardInterrupt
+
+    while stops:
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            kt.simulate(ROBOT, stream=tmp_path / "run", progress=interrupt, **settings)
+    assert isinstance(stopped.value, kt.SimulationInterrupted)
+    assert str(stopped.value).endswith(f"is in the folder {tmp_path / 'run'}, from which the same call goes on")
+    whole = kt.simulate(ROBOT, **settings)
+    part = kt.load_trajectory(tmp_path / "run")
+    assert not part.is_complete
+    assert part.time.tolist() == whole.time[: len(part.time)].tolist()
+    assert part.time[-1] > 0.85
+    same(kt.simulate(ROBOT, stream=tmp_path / "run", **settings).read(), whole)
+
+
+SCRIPT = """
+import os, signal, sys
+import kinetree as kt
+from kinetree.sim import stream
+sys.modules["kinetree.sim.stream"]._NUMBERS_PER_PIECE = 1500
+def progress(done, steps):
+    if done > 500 and sys.argv[2] == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.95, stream=sys.argv[1], progress=progress)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process of Windows cannot be killed in this way")
+def test_a_process_that_is_killed_loses_no_whole_piece(tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", SCRIPT, str(tmp_path / "run"), "die"], check=False)
+    assert run.returncode == -signal.SIGKILL
+    motion = kt.load_trajectory(tmp_path / "run")
+    assert motion.pieces >= 4
+    kept = [(tmp_path / "run" / f"piece-{k:06d}.npz").stat().st_mtime_ns for k in range(4)]
+    whole = kt.simulate(ROBOT, **START)
+    same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
+    assert kept == [(tmp_path / "run" / f"piece-{k:06d}.npz").stat().st_mtime_ns for k in range(4)]
+
+
+@pytest.mark.parametrize("number", [2, 3, 8, 9])
+def test_a_full_disk_says_what_is_kept(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the second piece, at its snapshot, and later."""
+    real, calls = os.fsync, 0
+
+    def full(file: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kinetree.files.os.fsync", full)
+        with pytest.raises(kt.SaveError, match=r"\d\.npz: cannot be written: No space left on device; ") as error:
+            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    assert error.value.errno == errno.ENOSPC
+    assert str(error.value).endswith("free some space, and the same call goes on from there")
+    motion, whole = kt.load_trajectory(tmp_path / "run"), kt.simulate(ROBOT, **START)
+    assert f"the motion until t = {motion.time[-1]:g} s is whole in" in str(error.value)
+    assert motion.time.tolist() == whole.time[: len(motion.time)].tolist()
+    assert [name for name in os.listdir(motion.path) if name.startswith(".")] == []
+    same(kt.simulate(ROBOT, stream=tmp_path / "run", **START).read(), whole)
+
+
+def test_a_disk_that_is_full_from_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("kinetree.files.os.fsync", full)
+    with pytest.raises(kt.SaveError, match=r"motion\.json: cannot be written: No space left on device"):
+        kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+
+
+def test_a_motion_that_diverges_keeps_what_there_was(tmp_path: Path) -> None:
+    tau = np.zeros((95, 2))
+    tau[60] = 1e308
+    options: dict[str, Any] = {"q": [1.0, 0.5], "tau": tau, "duration": 0.95, "dt": 0.01}
+    with pytest.raises(kt.SimulationError, match="no longer finite") as error:
+        kt.simulate(ROBOT, stream=tmp_path / "run", **options)
+    kept = error.value.trajectory.read()
+    assert 0.5 < kept.time[-1] < 0.62
+    batch = options | {"tau": np.stack([0.0 * tau, tau])}
+    motions = kt.simulate(ROBOT, stream=tmp_path / "batch", **batch)
+    same(motions.read(), kt.simulate(ROBOT, **batch))
+    assert list(motions.read().diverged) == [(1,)]
+
+
+def test_longer_motions_than_the_memory_holds_may_be_streamed(tmp_path: Path) -> None:
+    with pytest.raises(kt.OptionError, match='stream="folder" keeps longer ones on disk'):
+        kt.simulate(ROBOT, duration=1e6)
+
+    def stop(done: int, steps: int) -> None:
+        assert steps == 10**9
+        if done > 300:
+            raise KeyboardInterrupt
+
+    with pytest.raises(kt.SimulationInterrupted, match=r"of 1e\+06 s"):
+        kt.simulate(ROBOT, q=[1.0, 0.5], duration=1e6, stream=tmp_path / "run", progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"dt": 0.002}, "another motion: dt is 0.001 there, and 0.002 here; stream into a new folder"),
+        ({"q": [1.0, 0.6]}, "another motion: start is [0-9a-f]+ there"),
+        ({"duration": 2.0}, "another motion: steps is 950 there, and 2000 here"),
+        ({"tau": [0.1, 0.0]}, "another motion: tau is none there"),
+        ({"tau": lambda t, q, v: -v}, "another motion: tau is none there, and the function <lambda> here"),  # noqa: ARG005
+        ({"every": 5}, "another motion: recorded is"),
+        ({"f_ext": {"tip": [0.0] * 6}}, "another motion: f_ext is none there, and 'tip': "),
+        ({"integrator": "semi_implicit_euler"}, "another motion: integrator is rk4 there"),
+        ({"until": kt.program(lambda q: q[0], q=2)}, "another motion: until is none there"),
+    ],
+)
+def test_the_folder_of_another_motion_is_refused(changed: Any, text: str, tmp_path: Path) -> None:
+    kt.simulate(ROBOT, stream=tmp_path / "run", **START | {"duration": 0.95})
+    before = sorted(os.listdir(tmp_path / "run"))
+    with pytest.raises(kt.OptionError, match=text):
+        kt.simulate(ROBOT, stream=tmp_path / "run", **START | changed)
+    assert sorted(os.listdir(tmp_path / "run")) == before
+
+
+def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(kt.SaveError, match="a motion is streamed into a folder, and this is a file"):
+        kt.simulate(ROBOT, stream=tmp_path / "file", **START)
+    with pytest.raises(kt.SaveError, match=r"none/run: cannot be made; make the folder .*none first"):
+        kt.simulate(ROBOT, stream=tmp_path / "none" / "run", **START)
+    with pytest.raises(kt.OptionError, match=r"holds other files \('file', …\) and no motion"):
+        kt.simulate(ROBOT, stream=tmp_path, **START)
+    with pytest.raises(kt.DTypeError, match="simulate takes the path of a file, not int"):
+        kt.simulate(ROBOT, stream=3, **START)  # type: ignore[call-overload]
+    if os.geteuid():
+        closed = tmp_path / "closed"
+        closed.mkdir(0o500)
+        with pytest.raises(kt.SaveError, match="no file can be made in this folder"):
+            kt.simulate(ROBOT, stream=closed, **START)
+    (tmp_path / "run").mkdir()
+    lock = create_locked(str(tmp_path / "run" / "writing.lock"), 0o600)
+    try:
+        with pytest.raises(kt.SaveError, match="another process is writing a motion into this folder"):
+            kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    finally:
+        os.close(lock)
+    kt.simulate(ROBOT, stream=tmp_path / "run", **START)  # the lock of a dead process is removed
+
+
+def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
+    with pytest.raises(kt.TrajectoryFileError, match=r"none holds no motion: there is no motion\.json in it"):
+        kt.load_trajectory(tmp_path / "none")
+    motion = kt.simulate(ROBOT, **START)
+    with pytest.raises(kt.TrajectoryFileError, match=r"is a file; kt\.Trajectory\.load reads the file of one"):
+        kt.load_trajectory(motion.save(tmp_path / "one"))
+    for content, text in (
+        ("[]", "holds something else"),
+        ("{", "cannot be read"),
+        ('{"settings": {}}', "its format is"),
+    ):
+        (tmp_path / "motion.json").write_text(content)
+        with pytest.raises(kt.TrajectoryFileError, match=text):
+            kt.load_trajectory(tmp_path)
+    run = kt.simulate(ROBOT, stream=tmp_path / "run", **START)
+    (run.path / "piece-000001.npz").write_bytes(b"torn")
+    with pytest.raises(kt.TrajectoryFileError, match=r"piece-000001\.npz is no trajectory"):
+        run.read()
+    assert len(run.piece(0).time) > 10
+    with pytest.raises(kt.TrajectoryFileError, match="cannot be read: No such file"):
+        run.piece(99)
