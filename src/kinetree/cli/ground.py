@@ -11,8 +11,11 @@ import numpy as np
 from kinetree.records import record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from kinetree.contact import TouchingShape
     from kinetree.model import Joint, Model
 
     Array = NDArray[np.float64]
@@ -75,39 +78,42 @@ def free_bases(scene: Model) -> list[Joint]:
 
 def above_ground(scene: Model, q: Array, place: Place) -> Array:
     """The configurations q (…, nq) with free bases raised until all of their shapes have `CLEARANCE`."""
-    q, free = q.copy(), free_bases(scene)
+    q = q.copy()
     if place.ground is Ground.nothing:
         return q
+    from kinetree.functions.kinematics import forward_kinematics
+
     slope = place.angle if place.ground is Ground.slope else 0.0
+    shapes = {joint.name: _shapes(scene, joint) for joint in free_bases(scene)}
     for sample in np.ndindex(q.shape[:-1]):
-        one = q[sample]
-        for joint in free:
-            x = one[joint.q_slice]
+        places = dict(zip(scene.bodies, forward_kinematics(scene, q[sample]), strict=True))
+        for joint in free_bases(scene):
+            x = q[sample][joint.q_slice]
             height = _highest_below(x[:2], place.seed) if place.ground is Ground.terrain else 0.0
-            x[2] += max(0.0, (CLEARANCE - _lowest(scene, one, joint, height, slope)) / math.cos(slope))
+            x[2] += max(0.0, (CLEARANCE - _lowest(shapes[joint.name], places, height, slope)) / math.cos(slope))
     return q
 
 
-def _lowest(scene: Model, q: Array, base: Joint, height: float, slope: float) -> float:
-    """The smallest distance from a plane of the shapes for collisions that a base carries, m."""
+def _shapes(scene: Model, base: Joint) -> list[TouchingShape]:
+    """What touches of the bodies that a joint carries."""
+    from kinetree.functions.contact_options import soft_of
+
+    carried = _carried(scene, base)
+    sides = [side for touch in soft_of(scene).touches for side in (touch.first, touch.second)]
+    return list({(side.body, side.name): side for side in sides if side.body in carried}.values())
+
+
+def _lowest(shapes: list[TouchingShape], places: Mapping[str, Array], height: float, slope: float) -> float:
+    """The smallest distance of shapes from a plane, m; that of nothing is what needs no raising."""
     from kinetree.collision import Plane, contacts
-    from kinetree.contact import soft_constraints
-    from kinetree.functions.kinematics import forward_kinematics
     from kinetree.spatial import Transform
     from kinetree.spatial.placement import placement
 
-    places = dict(zip(scene.bodies, forward_kinematics(scene, q), strict=True))
-    plane, carried = placement((0.0, 0.0, height), rpy=(0.0, slope, 0.0)), _carried(scene, base)
-    found = math.inf
-    for touch in soft_constraints(scene).touches:
-        for side in (touch.first, touch.second):
-            if side.body in carried:
-                X = side.placement @ Transform.of_matrix(places[side.body])
-                points = contacts(Plane(), plane, side.shape, X, math.inf)
-                found = min(found, *(float(point.distance) for point in points))
-    if math.isfinite(found):
-        return found
-    return float(np.array(plane.E.z.components()) @ (places[base.child][:3, 3] - [0.0, 0.0, height]))
+    plane, found = placement((0.0, 0.0, height), rpy=(0.0, slope, 0.0)), math.inf
+    for one in shapes:
+        X = one.placement @ Transform.of_matrix(places[str(one.body)])
+        found = min(found, *(float(point.distance) for point in contacts(Plane(), plane, one.shape, X, math.inf)))
+    return found
 
 
 def _carried(scene: Model, base: Joint) -> set[str]:

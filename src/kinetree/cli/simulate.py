@@ -216,9 +216,7 @@ def simulate(
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
     robot = load_robot(model, loading)
-    ground = (
-        on_what or (NATURAL.get(model) if robot_file(model, loading.source)[1] == "zoo" else None) or Ground.nothing
-    )
+    ground = on_what or _natural(robot, model, loading)
     place = Place(ground, angle, seed or 0)
     robot = on(robot, place)
     if contact is None and ground is not Ground.nothing:
@@ -263,6 +261,12 @@ def simulate(
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
+
+
+def _natural(robot: Model, model: str, loading: Loading) -> Ground:
+    """What a robot is on if nothing is said."""
+    is_loose = robot.floating_base and robot_file(model, loading.source)[1] == "zoo"
+    return NATURAL.get(model, Ground.nothing) if is_loose else Ground.nothing
 
 
 def _values(

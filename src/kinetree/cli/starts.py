@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,27 +59,18 @@ class Start:
             q = q if self.q is None else parse_values("--q", self.q, robot.q_names, q, robot.name)
             rows.append(scattered(robot, q, self.spread, rng) if is_near else q)
         starts = np.array(rows) if self.samples is not None else rows[0]
-        if self.keyframe is None:
-            raised, most = self._raised(robot, starts, place)
-            if most > 0.0:
+        if self.keyframe is None and not self._says_where(robot):
+            raised = above_ground(robot, starts, place)
+            if (most := float((raised - starts).max(initial=0.0))) > 0.0:
                 told.append(
                     f"raised by up to {most:.3g} m, so that nothing begins nearer to the ground than {CLEARANCE:g} m"
                 )
             starts = raised
         return starts, v, told
 
-    def _raised(self, robot: Model, q: Array, place: Place) -> tuple[Array, float]:
-        """The configurations above the ground, and by how much they were raised; not where --q says a base's place."""
-        given: dict[str, Any] = {}
-        for joint in free_bases(robot):
-            names = robot.q_names[joint.q_slice]
-            given |= dict.fromkeys(names) if self.q is not None and _names_any(self.q, names) else {}
-        if given:
-            return q, 0.0
-        raised = above_ground(robot, q, place)
-        return raised, float((raised - q).max(initial=0.0))
-
-
-def _names_any(text: str, names: list[str]) -> bool:
-    """Whether `--q` gives one of these coordinates, or all that there are."""
-    return "=" not in text or any(item.partition("=")[0].strip() in names for item in text.split(","))
+    def _says_where(self, robot: Model) -> bool:
+        """Whether --q gives any coordinate of a free base."""
+        if self.q is None or "=" not in self.q:
+            return self.q is not None
+        named = {item.partition("=")[0].strip() for item in self.q.split(",")}
+        return any(not named.isdisjoint(robot.q_names[joint.q_slice]) for joint in free_bases(robot))

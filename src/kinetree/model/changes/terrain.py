@@ -83,7 +83,8 @@ def hills(x: float, y: float, spacing: float, steepness: float, seed: int) -> Ar
     ]
     # Each wave has the mean squared slope 1/2, and their phases are independent.
     heights: Array = steepness * math.sqrt(2.0 / _WAVES) * np.sum(waves, axis=0)
-    return heights - heights[rows // 2, columns // 2]
+    centred: Array = heights - heights[rows // 2, columns // 2]
+    return centred
 
 
 def _asset(name: str, grid: Array, size: Sequence[float]) -> Unused:
