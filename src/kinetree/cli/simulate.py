@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.cli.compare_steps import check_peer, compare_with
 from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
@@ -51,6 +52,12 @@ class Contacts(StrEnum):
     mujoco = "mujoco"
     compliant = "compliant"
     rigid = "rigid"
+
+
+class Peer(StrEnum):
+    """Values of `--compare`."""
+
+    mujoco = "mujoco"
 
 
 CONTACTS = {"--contact": [*Contacts]}
@@ -179,6 +186,15 @@ def simulate(
     spread: Annotated[
         float, typer.Option("--spread", min=0.0, help="rad; sliding joints move a tenth of it in metres.")
     ] = SPREAD,
+    compare: Annotated[
+        Peer | None,
+        typer.Option(
+            "--compare",
+            help="Compare the motion with another library, step after step and term by term (of several motions the "
+            "first): the first step and the first term where they part are told, and the exit code is 1 then.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -208,6 +224,8 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
+    if compare is not None:
+        check_peer()
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
     if keyframe is not None and (random or (seed is not None and samples is None)):
@@ -222,6 +240,7 @@ def simulate(
     if contact is None and ground is not Ground.nothing:
         contact = Contacts.all
 
+    touch = contact is not None and (contact is Contacts.all or contact.value)
     is_random = random or (seed is not None and samples is None and ground is not Ground.terrain)
     is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file))
     q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
@@ -244,7 +263,7 @@ def simulate(
         trajectory = _run(
             robot, integrator, quiet, interruption,
             q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits,
-            contact=contact is not None and (contact is Contacts.all or contact.value),
+            contact=touch,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -261,6 +280,8 @@ def simulate(
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
+    if compare is not None:
+        compare_with(robot, trajectory, quiet, contact=touch, passive=chosen)
 
 
 def _natural(robot: Model, model: str, loading: Loading) -> Ground:

@@ -360,7 +360,7 @@ class Model(Robot):
             height, friction, name: as for `on_ground`.
 
         Raises:
-            ModelError, DTypeError: as `on_ground` does, and for an angle that is none of a slope.
+            ModelError, DTypeError: as `on_ground` does, and for an angle that is not between -pi/2 and pi/2.
 
         >>> import kinetree as kt
         >>> doll = kt.zoo.load("ragdoll").on_slope(0.35)
@@ -397,9 +397,9 @@ class Model(Robot):
             friction, name: as for `on_ground`.
 
         Raises:
-            ModelError: for heights that are no grid of finite numbers, a size that is not two lengths, or a name that
-                is taken.
-            OptionError: for a spacing, steepness or seed that is none.
+            ModelError: for heights that are not a grid of finite numbers, a size that is not two lengths, or a name
+                that is taken.
+            OptionError: for a spacing or steepness that is not positive, or a seed that is not a whole number.
 
         >>> import kinetree as kt
         >>> arm = kt.zoo.load("arm6").on_terrain(seed=3)

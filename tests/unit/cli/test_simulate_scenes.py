@@ -17,6 +17,8 @@ from tests.robots import every_joint
 
 from .conftest import Command
 
+QUICK = ("--duration", "0.02", "--quiet")
+
 BALL = """<mujoco model="ball"><worldbody><body pos="0 0 0.05"><freejoint/>
 <geom size="0.1" mass="1"/></body></worldbody></mujoco>"""
 
@@ -172,3 +174,23 @@ def test_many_balls_on_a_slope(kinetree: Command) -> None:
     assert motions.q.shape == (25, 151, 7)
     assert (motions.v[:, -1, :3] != 0.0).any(axis=-1).all()
     assert Path("ball.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_motion_beside_mujoco(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK[:2])
+    assert "double_pendulum beside mujoco" in result.out
+    assert "all terms are the same to 1e-08 in parts of the largest number of each" in result.out
+    assert result.code == 0
+
+    def other(*given: Any) -> Any:
+        return kt.bias_forces(*given) + 1.0
+
+    monkeypatch.setattr("kinetree.comparison.steps.bias_forces", other)
+    result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK)
+    assert (result.code, result.out) == (1, "")
+    result = kinetree("simulate", "double_pendulum", "--compare", "mujoco", "--passive", "none", *QUICK[:2])
+    assert "they part at step 0, t = 0 s, in the bias forces of '" in result.out
+    monkeypatch.setattr("kinetree.cli.compare_steps.find_spec", lambda _: None)
+    result = kinetree("simulate", "double_pendulum", "--compare", "mujoco")
+    assert result.code == 2
+    assert "mujoco is not installed (pip install mujoco)" in " ".join(result.err.replace("│", " ").split())
