@@ -6,6 +6,8 @@ import importlib
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,9 +17,11 @@ from kinetree.comparison.engine import UnreadableError, first_line
 from kinetree.comparison.rows import KINDS, Rows
 from kinetree.comparison.seen import Array
 from kinetree.errors import ModelWarning
+from kinetree.functions.contact_options import soft_of
 from kinetree.io import load, save
 from kinetree.layouts import Layout
-from kinetree.model import Model
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.extras import ContactExclusion
 
 __all__ = ["MujocoSteps", "Terms"]
 
@@ -85,8 +89,8 @@ class MujocoSteps:
             path = Path(folder) / "robot.xml"
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", ModelWarning)
-                save(robot, path, lossy=True)
-            self.notes.append("mujoco reads the robot as kinetree writes it in MJCF")
+                save(_with_exclusions(robot), path, lossy=True)
+            self.notes.append("mujoco reads the robot as kinetree writes it in MJCF, with the same pairs of bodies")
             self.notes += [str(one.message) for one in caught if issubclass(one.category, ModelWarning)]
             try:
                 return read(str(path)), robot
@@ -128,6 +132,21 @@ class MujocoSteps:
     def _pair(self, k: int) -> str:
         names = [self.model.geom(int(g)).name or f"shape {int(g)}" for g in self._data.contact[k].geom]
         return f"{names[0]!r} and {names[1]!r}"
+
+
+def _with_exclusions(robot: Model) -> Model:
+    """The robot, whose file need not say which bodies are neighbours, with all pairs excluded that touch nothing."""
+    touching = {frozenset((touch.first.body, touch.second.body)) for touch in soft_of(robot).touches}
+    shaped = [body.name for body in robot.bodies.values() if body.geometry]
+    known = {frozenset((one.body1, one.body2)) for one in robot.extras.contact_exclusions}
+    more = [
+        ContactExclusion(a, b)
+        for a, b in combinations(shaped, 2)
+        if frozenset((a, b)) not in touching | known and robot.bodies[a].slot != robot.bodies[b].slot
+    ]
+    builder = ModelBuilder.of(robot)
+    builder.extras = replace(builder.extras, contact_exclusions=(*builder.extras.contact_exclusions, *more))
+    return builder.build()
 
 
 def _is_its_file(robot: Model) -> bool:

@@ -37,13 +37,20 @@ _MOST = 256
 class Motion(Protocol):
     """What is needed of a trajectory."""
 
-    q: Array
-    v: Array
-    qdd: Array
-    tau: Array
-    time: Array
-    dt: float
-    integrator: str
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def qdd(self) -> Array: ...
+    @property
+    def tau(self) -> Array: ...
+    @property
+    def time(self) -> Array: ...
+    @property
+    def dt(self) -> float: ...
+    @property
+    def integrator(self) -> str: ...
 
 
 @record(frozen=True, slots=True)
@@ -117,7 +124,7 @@ def compare_steps(
         raise MissingPackageError("comparing steps needs mujoco: pip install mujoco")
     if np.ndim(motion.q) != 2:
         raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
-    acting = passive_option(robot, passive)
+    acting: Any = passive_option(robot, passive)
     off = [flag for name, flag in (("damping", "DAMPER"), ("spring", "SPRING")) if name not in acting]
     off += [] if contact else ["CONSTRAINT"]
     off += [] if "friction" in acting else ["FRICTIONLOSS"]

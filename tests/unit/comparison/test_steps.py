@@ -44,7 +44,7 @@ def test_a_changed_robot_is_written_for_mujoco(scene: tuple[kt.Model, kt.Traject
     robot, motion = scene
     moved = robot.with_gravity((0.0, 0.0, -5.0))
     result = compare_steps(moved, motion)
-    assert result.notes[0] == "mujoco reads the robot as kinetree writes it in MJCF"
+    assert result.notes[0].startswith("mujoco reads the robot as kinetree writes it in MJCF")
     assert result.errors["bias forces"] < 1e-12
     assert result.parting is not None
     assert (result.parting.step, result.parting.term) == (0, "accelerations")  # the motion is that of another gravity
