@@ -38,18 +38,12 @@ class Rows:
         return {kind: found[kind] for kind in KINDS}
 
 
-def own_rows(blocks: Sequence[Block], count: int, nv: int) -> Iterator[Rows]:
-    """The rows of each of several states, from blocks whose numbers are arrays (count,); pyramids by their edges."""
-    lines = [line for block in blocks for line in _lines(block)]
-    kinds = np.array([kind for kind, *_ in lines])
-    J = np.array([[np.broadcast_to(x, count) for x in row] for _, row, _, _ in lines]).reshape(-1, nv, count)
-    reference, D = (
-        np.array([np.broadcast_to(line[k], count) for line in lines], dtype=np.float64).reshape(-1, count)
-        for k in (2, 3)
-    )
-    for k in range(count):
-        there = D[:, k] > 0.0
-        yield Rows(kinds[there].tolist(), J[there, :, k], reference[there, k], 1.0 / D[there, k])
+def own_rows(blocks: Sequence[Block], nv: int) -> Rows:
+    """The rows that act, from blocks whose numbers are floats; pyramids by their edges."""
+    lines = [line for block in blocks for line in _lines(block) if line[3] > 0.0]
+    kinds, J, reference, D = zip(*lines, strict=True) if lines else ((), (), (), ())
+    R = 1.0 / np.array(D, dtype=np.float64)
+    return Rows(kinds, np.array(J, dtype=np.float64).reshape(-1, nv), np.array(reference, dtype=np.float64), R)
 
 
 def _lines(block: Block) -> Iterator[tuple[str, Sequence[Any], Any, Any]]:

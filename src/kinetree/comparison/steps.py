@@ -165,13 +165,10 @@ def _states(
 
 
 def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:
-    rows = soft(robot, constraints, passive)
-    if rows is None:
-        return (Rows([], np.empty((0, robot.nv)), np.empty(0), np.empty(0)) for _ in q)
-    tree = robot.tree
-    with np.errstate(all="ignore"):  # what is not chosen may be anything
-        blocks = rows(tree, tree.split([*q.T], "nq"), tree.split([*v.T], "nv"), dt)
-    return own_rows(blocks, len(q), robot.nv)
+    rows, tree = soft(robot, constraints, passive), robot.tree
+    for one_q, one_v in zip(q.tolist(), v.tolist(), strict=True):
+        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt)
+        yield own_rows(blocks, robot.nv)
 
 
 def _compared(
