@@ -63,7 +63,7 @@ class Start:
             raised = above_ground(robot, starts, place)
             if (most := float((raised - starts).max(initial=0.0))) > 0.0:
                 told.append(
-                    f"raised by up to {most:.3g} m, so that nothing begins nearer to the ground than {CLEARANCE:g} m"
+                    f"raised by {'' if self.samples is None else 'up to '}{most:.3g} m, so that nothing begins nearer to the ground than {CLEARANCE:g} m"
                 )
             starts = raised
         return starts, v, told
