@@ -114,11 +114,7 @@ def test_a_sample_whose_shape_is_not_a_number_harms_no_other(name: str) -> None:
 
 # -- what cannot all be satisfied
 
-AT_REST = pytest.mark.filterwarnings("ignore:rollout. the contacts of:kinetree.SimulationWarning")
-"""At rest, where large forces cancel and nothing accelerates, rounding is large in parts of the accelerations."""
 
-
-@AT_REST
 def test_equalities_that_contradict_each_other_meet_in_the_middle() -> None:
     held = [
         Equality(f"at{place}", "joint", "joint", "joint0", coefficients=(place, 0.0, 0.0, 0.0, 0.0))
@@ -131,7 +127,6 @@ def test_equalities_that_contradict_each_other_meet_in_the_middle() -> None:
     assert abs(v[-1, 0]) < 1e-3
 
 
-@AT_REST
 def test_a_stop_beyond_the_other_one_holds_between_them() -> None:
     limits = kt.Limits((-1.0,), (1.0,), (np.inf,), (np.inf,))
     robot = world(Thing("sphere", (0.1,), contact(), kt.Prismatic([1, 0, 0]), limits=limits))
