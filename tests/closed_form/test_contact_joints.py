@@ -102,7 +102,6 @@ def test_a_stack_of_two_rests_as_deep_as_its_parameters_say(shape: str) -> None:
 CUBE = world(Thing("box", (0.2, 0.2, 0.2), contact(), inertia=1.0 / 150.0), ground=contact())
 
 
-@pytest.mark.filterwarnings("ignore:rollout. the contacts of 1 of 48,000:kinetree.SimulationWarning")
 def test_a_cube_that_tumbles_comes_to_rest_and_never_has_more_energy_than_it_began_with() -> None:
     rng = np.random.default_rng(3)
     q0 = np.tile(CUBE.neutral(), (16, 1))

@@ -118,7 +118,7 @@ def contact_dynamics(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after ten iterations.
+        (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after sixteen iterations.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
