@@ -83,6 +83,7 @@ from kinetree.functions.dynamics import (
 from kinetree.functions.dynamics_derivatives import AbaDerivatives, RneaDerivatives, aba_derivatives, rnea_derivatives
 from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.functions.euler_lagrange import EulerLagrangeMatrices, euler_lagrange, euler_lagrange_matrices
+from kinetree.functions.fluid import fluid_forces
 from kinetree.functions.hybrid import HybridDynamics, base_wrench, floating_inverse_dynamics, hybrid_dynamics
 from kinetree.functions.jacobians import frame_bias_acceleration, frame_jacobian, frame_jacobian_rate, kinematic_hessian
 from kinetree.functions.joint_wrenches import joint_wrenches
@@ -316,6 +317,7 @@ __all__ = [
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
+    "fluid_forces",
     "fori",
     "forward_dynamics",
     "forward_kinematics",

@@ -141,6 +141,7 @@ NAMES = [
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
+    "fluid_forces",
     "fori",
     "forward_dynamics",
     "forward_kinematics",

@@ -68,6 +68,7 @@ from kinetree.algorithms.drives import (
 from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
+from kinetree.algorithms.fluid import ImmersedBox, Medium, fluid_forces
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
@@ -96,6 +97,7 @@ from kinetree.algorithms.kinematics import accelerations, motions, placements, v
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.mass_matrix_inverse import mass_matrix_inverse
 from kinetree.algorithms.momentum import carried_forces, mechanical_power, momentum
+from kinetree.algorithms.muscles import Muscle, muscle_force, muscle_rate
 from kinetree.algorithms.regressors import (
     drive_columns,
     joint_torque_regressor,
@@ -108,7 +110,7 @@ from kinetree.algorithms.relative import relative_jacobian, relative_motion, rel
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
 from kinetree.algorithms.stiffness import stiffest_round
-from kinetree.algorithms.tendons import TendonLaw, tendon_force
+from kinetree.algorithms.tendons import TendonLaw, tendon_energy, tendon_force
 
 __all__ = [
     "BRAKES",
@@ -120,6 +122,9 @@ __all__ = [
     "ConstraintRule",
     "DividedForces",
     "ForceDivision",
+    "ImmersedBox",
+    "Medium",
+    "Muscle",
     "Stage",
     "StepEnd",
     "TendonLaw",
@@ -168,6 +173,7 @@ __all__ = [
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
+    "fluid_forces",
     "forward_dynamics",
     "gravity_compensation",
     "hybrid_dynamics",
@@ -191,6 +197,8 @@ __all__ = [
     "momentum_regressor",
     "motions",
     "moved_column",
+    "muscle_force",
+    "muscle_rate",
     "nearest_velocity",
     "net_force_columns",
     "next_activation",
@@ -216,6 +224,7 @@ __all__ = [
     "stage_powers",
     "step",
     "stiffest_round",
+    "tendon_energy",
     "tendon_force",
     "undriven",
     "velocities",

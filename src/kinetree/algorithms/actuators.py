@@ -20,7 +20,8 @@ __all__ = ["ActuatorLaw", "activation_rate", "actuator_force", "next_activation"
 
 Range = tuple[float, float] | None
 """Smallest and largest value; None: there is no range."""
-Dynamics = Literal["none", "integrator", "filter", "filterexact"]
+Dynamics = Literal["none", "integrator", "filter", "filterexact", "muscle"]
+"""How activations change; muscles.py has those of muscles."""
 
 _SHORTEST = 1e-15
 

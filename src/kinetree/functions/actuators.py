@@ -107,6 +107,10 @@ def acting(
         w = act[places[k]] if k in places else 0.0
         is_off = one.is_disabled or not actuation.is_on
         speed = reach_velocity(reach, v)
+        if one.muscle is not None and not is_off:
+            forces.append(algorithms.muscle_force(one.muscle, w, reach.length, speed))
+            rates.append(algorithms.muscle_rate(one.muscle, algorithms.within_range(ctrl[k], one.law.control_range), w))
+            continue
         forces.append(0.0 if is_off else algorithms.actuator_force(one.law, ctrl[k], w, reach.length, speed, dt))
         if k in places:
             rates.append(0.0 if is_off else algorithms.activation_rate(one.law, ctrl[k], w))
@@ -210,9 +214,9 @@ def actuator_forces(
     """The forces of a robot's actuators, with the meaning that MuJoCo gives them.
 
     Actuators are those of the robot's file, in its order: `[one.name for one in robot.extras.actuators]`. Their
-    transmissions are joints, fixed tendons and sites; gain and bias are fixed or affine, activations those of
-    integrators and filters. Ranges of controls, activations, forces, and of the sums of forces on tendons and joints
-    are kept, and actuators of disabled groups exert no force. See docs/actuators.md.
+    transmissions are joints, fixed tendons and sites; gain and bias are fixed or affine, or those of muscles,
+    activations those of integrators, filters and muscles. Ranges of controls, activations, forces, and of the sums of
+    forces on tendons and joints are kept, and actuators of disabled groups exert no force. See docs/actuators.md.
 
     Args:
         robot: the robot.
