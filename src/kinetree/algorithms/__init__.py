@@ -71,15 +71,7 @@ from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynam
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import (
-    INTEGRATORS,
-    Stage,
-    StepEnd,
-    pushed_stage,
-    stage_acceleration,
-    stage_powers,
-    step,
-)
+from kinetree.algorithms.integrators import INTEGRATORS, Integrator, StepEnd, step
 from kinetree.algorithms.jacobian import (
     aligned_columns,
     bodies_seen,
@@ -107,19 +99,26 @@ from kinetree.algorithms.regressors import (
 from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+from kinetree.algorithms.stages import Applied, Evaluation, Loads, Pull, Stage, evaluated, stage_powers
 from kinetree.algorithms.stiffness import stiffest_round
 from kinetree.algorithms.tendons import TendonLaw, tendon_force
+from kinetree.algorithms.variational import midpoint_step
 
 __all__ = [
     "BRAKES",
     "INTEGRATORS",
     "PASSIVE",
     "ActuatorLaw",
+    "Applied",
     "CarriedMass",
     "Constrained",
     "ConstraintRule",
     "DividedForces",
+    "Evaluation",
     "ForceDivision",
+    "Integrator",
+    "Loads",
+    "Pull",
     "Stage",
     "StepEnd",
     "TendonLaw",
@@ -167,6 +166,7 @@ __all__ = [
     "driven",
     "euler_lagrange",
     "euler_lagrange_matrices",
+    "evaluated",
     "floating_inverse_dynamics",
     "forward_dynamics",
     "gravity_compensation",
@@ -187,6 +187,7 @@ __all__ = [
     "ltdl_solve",
     "mass_matrix_inverse",
     "mechanical_power",
+    "midpoint_step",
     "momentum",
     "momentum_regressor",
     "motions",
@@ -201,7 +202,6 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "projected_state",
-    "pushed_stage",
     "relative_jacobian",
     "relative_motion",
     "relative_velocity",
@@ -212,7 +212,6 @@ __all__ = [
     "seen_from",
     "shared_out",
     "spring_energy",
-    "stage_acceleration",
     "stage_powers",
     "step",
     "stiffest_round",
