@@ -17,8 +17,8 @@ from typing import Any
 
 from kinetree.algorithms.implicit_forces import Coupling
 from kinetree.expr import Scalar
-from kinetree.joints import Free
-from kinetree.spatial import Inertia, Vec3
+from kinetree.joints import FloatingBase, Free
+from kinetree.spatial import Inertia, Mat3, Vec3
 from kinetree.tree import Tree
 
 __all__ = ["with_gyroscopic_forces"]
@@ -28,7 +28,7 @@ _AXES = (Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0))
 
 
 def with_gyroscopic_forces(
-    tree: Tree, v: Slots, a: Slots, dt: Scalar, own_armature: Slots, couplings: Sequence[Coupling]
+    tree: Tree, q: Slots, v: Slots, a: Slots, dt: Scalar, own_armature: Slots, couplings: Sequence[Coupling]
 ) -> Any:
     """Accelerations a of a step of dt, in which single free bodies have these forces at the end of the step.
 
@@ -38,21 +38,29 @@ def with_gyroscopic_forces(
     carriers = {p for _, p in tree.outward}
     for i, p in tree.outward:
         found[i] = a[i]
-        if p != 0 or i in carriers or not isinstance(tree.joint[i], Free):
+        joint = tree.joint[i]
+        if p != 0 or i in carriers or not isinstance(joint, Free | FloatingBase):
             continue
+        E = Mat3.identity() if isinstance(joint, Free) else joint.calc(q[i], [0.0] * 6).X_J.E
         h_D = [[x - y if r == k else 0.0 for k in range(6)] for r, (x, y) in enumerate(_pairs(tree, own_armature, i))]
         for coupling in couplings:
-            m = coupling.moment.get(i, [0.0] * 6)
+            m = _turned(E, coupling.moment.get(i, [0.0] * 6))
             h_D = [[x + coupling.inertia * m[r] * m[k] for k, x in enumerate(row)] for r, row in enumerate(h_D)]
-        turning = tree.joint[i].turning_rate(v[i])
-        A = [x + y for x, y in zip(a[i], turning, strict=True)]
+        turning = joint.turning_rate(v[i])
+        A = _turned(E, [x + y for x, y in zip(a[i], turning, strict=True)])
         M = _inertia(tree.I[i], own_armature[i])
         f = [_dot(m, A) + _dot(d, A) for m, d in zip(M, h_D, strict=True)]
         B = _bias_derivative(tree.I[i], Vec3(*v[i][3:]))
         rows = zip(M, h_D, B, strict=True)
         matrix = [[x + y + dt * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
-        found[i] = [x - y for x, y in zip(_solved(matrix, f), turning, strict=True)]
+        after = _turned(E.T, _solved(matrix, f))
+        found[i] = [x - y for x, y in zip(after, turning, strict=True)]
     return found
+
+
+def _turned(E: Mat3, x: Sequence[Scalar]) -> list[Scalar]:
+    """Numbers of a free joint, with the linear ones in the axes that E leads to."""
+    return [*(E @ Vec3(*x[:3])).components(), *x[3:]]
 
 
 def _pairs(tree: Tree, own_armature: Slots, i: int) -> list[tuple[Scalar, Scalar]]:

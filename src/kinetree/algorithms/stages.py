@@ -126,7 +126,7 @@ def evaluated(
     else:
         a = end.acceleration(q, v, acting, f_ext)
     if at_the_end in ("velocity forces", "everything"):
-        a = with_gyroscopic_forces(end.tree, v, a, dt, tree.armature, end.couplings)
+        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings)
     return Evaluation(a, push, rates, error, given)
 
 
