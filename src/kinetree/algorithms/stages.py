@@ -110,7 +110,8 @@ def evaluated(
         nothing = [0.0] * sum(hold.size for hold in loads.holds)
         found = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
         return Evaluation(tree.split(found.motion, "nv"), None, rates, 0.0, given)
-    push, error = None, 0.0
+    push: Any = None
+    error: Scalar = 0.0
     if loads.soft is not None:
         blocks = loads.soft(tree, q, v, dt, at_the_end == "everything")
         if at_the_end == "everything":
