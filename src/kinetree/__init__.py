@@ -124,7 +124,7 @@ from kinetree.functions.regressors import (
     potential_energy_regressor,
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
-from kinetree.functions.rollouts import rollout
+from kinetree.functions.rollouts import actuated_rollout, rollout
 from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
@@ -272,6 +272,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",
     "articulated_inertias",

@@ -96,6 +96,7 @@ NAMES = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",
     "articulated_inertias",

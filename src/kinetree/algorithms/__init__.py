@@ -72,15 +72,7 @@ from kinetree.algorithms.fluid import ImmersedBox, Medium, fluid_forces
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import (
-    INTEGRATORS,
-    Stage,
-    StepEnd,
-    pushed_stage,
-    stage_acceleration,
-    stage_powers,
-    step,
-)
+from kinetree.algorithms.integrators import INTEGRATORS, Integrator, StepEnd, step
 from kinetree.algorithms.jacobian import (
     aligned_columns,
     bodies_seen,
@@ -109,22 +101,29 @@ from kinetree.algorithms.regressors import (
 from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+from kinetree.algorithms.stages import Applied, Evaluation, Loads, Pull, Stage, evaluated, stage_powers
 from kinetree.algorithms.stiffness import stiffest_round
 from kinetree.algorithms.tendons import TendonLaw, tendon_energy, tendon_force
+from kinetree.algorithms.variational import midpoint_step
 
 __all__ = [
     "BRAKES",
     "INTEGRATORS",
     "PASSIVE",
     "ActuatorLaw",
+    "Applied",
     "CarriedMass",
     "Constrained",
     "ConstraintRule",
     "DividedForces",
+    "Evaluation",
     "ForceDivision",
     "ImmersedBox",
+    "Integrator",
+    "Loads",
     "Medium",
     "Muscle",
+    "Pull",
     "Stage",
     "StepEnd",
     "TendonLaw",
@@ -172,6 +171,7 @@ __all__ = [
     "driven",
     "euler_lagrange",
     "euler_lagrange_matrices",
+    "evaluated",
     "floating_inverse_dynamics",
     "fluid_forces",
     "forward_dynamics",
@@ -193,6 +193,7 @@ __all__ = [
     "ltdl_solve",
     "mass_matrix_inverse",
     "mechanical_power",
+    "midpoint_step",
     "momentum",
     "momentum_regressor",
     "motions",
@@ -209,7 +210,6 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "projected_state",
-    "pushed_stage",
     "relative_jacobian",
     "relative_motion",
     "relative_velocity",
@@ -220,7 +220,6 @@ __all__ = [
     "seen_from",
     "shared_out",
     "spring_energy",
-    "stage_acceleration",
     "stage_powers",
     "step",
     "stiffest_round",

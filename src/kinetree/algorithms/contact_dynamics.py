@@ -30,12 +30,16 @@ def contact_dynamics(
     f_ext: Mapping[int, Force] | None = None,
     guess: Sequence[Scalar] | None = None,
     effort: Effort | None = None,
+    more: Sequence[tuple[Sequence[Scalar], Scalar]] = (),
 ) -> Minimum:
     """Accelerations due to joint forces tau and to what the blocks push; `guess` is where the search may start.
 
-    Where blocks have softer ones beside them, derivatives are those of the problem with these.
+    `more` are terms of the matrix beside M: x m mᵀ for each row m, in the order of v, and number x. Where blocks have
+    softer ones beside them, derivatives are those of the problem with these.
     """
-    M = crba(tree, q).sparse(coupled=[_moved(block) for block in blocks])
+    M = crba(tree, q).sparse(coupled=[*(_moved(block.J) for block in blocks), *(_moved([m]) for m, _ in more)])
+    for m, x in more:
+        M.add_square(m, x)
     left = tree.numbers(unbalanced(tree, q, qd, tau, f_ext)[1:], "forces")
     for block in blocks:
         if not is_zero(block.pull):
@@ -50,6 +54,6 @@ def contact_dynamics(
     return found._replace(acceleration=a, softer=smooth)
 
 
-def _moved(block: Block) -> list[int]:
-    """The degrees of freedom, by their places in v, that a block has to do with."""
-    return [k for k in range(len(block.J[0])) if any(not is_zero(row[k]) for row in block.J)]
+def _moved(J: Sequence[Sequence[Scalar]]) -> list[int]:
+    """The degrees of freedom, by their places in v, that rows have to do with."""
+    return [k for k in range(len(J[0])) if any(not is_zero(row[k]) for row in J)]

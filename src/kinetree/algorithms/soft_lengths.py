@@ -53,8 +53,8 @@ def dry_friction(sight: Sight, reach: Reach, loss: float, softness: Softness) ->
     row = _row(sight, reach)
     d = softness.at(0.0)
     rate = along(row, sight.v)
-    a_ref = -(softness.damping * rate) - along(row, sight.drift)
-    return Block([row], [a_ref], DryFriction(1.0 / softness.regularisation(d), loss))
+    a_ref = softness.slowing(rate) - along(row, sight.drift)
+    return Block([row], [a_ref], DryFriction(1.0 / softness.regularisation(d, has_spring=False), loss))
 
 
 def follower(

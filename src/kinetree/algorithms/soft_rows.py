@@ -175,7 +175,10 @@ def _pressed(
             R = [edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)]
             pull = R[0] * (adhesion / (2 * len(mu)))  # all edges have the same part of it
     reference = [softness.acceleration(rates[0], d, r) + pull]
-    reference += [-(tangential.damping * rate) for rate in rates[1:]]
+    if friction is not None and not friction.is_elliptic:  # edges have the spring of the normal
+        reference += [softness.acceleration(rate, d, 0.0) for rate in rates[1:]]
+    else:
+        reference += [tangential.slowing(rate) for rate in rates[1:]]
     return [a - along(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
 
 

@@ -9,10 +9,10 @@ Source: MuJoCo documentation, "XML Reference", section on tendons; version 4.
 
 from __future__ import annotations
 
-from kinetree.expr import Scalar, absolute, maximum, minimum
+from kinetree.expr import Scalar, absolute, less, maximum, minimum
 from kinetree.records import record
 
-__all__ = ["TendonLaw", "tendon_energy", "tendon_force"]
+__all__ = ["TendonLaw", "tendon_energy", "tendon_force", "tendon_slopes"]
 
 Cubic = tuple[float, float, float]
 
@@ -51,6 +51,21 @@ def _stretch(law: TendonLaw, length: Scalar) -> Scalar:
     """How far the length is outside the lengths at which the spring is slack."""
     stretch: Scalar = maximum(length - law.slack[1], 0.0) + minimum(length - law.slack[0], 0.0)
     return stretch
+
+
+def tendon_slopes(law: TendonLaw, length: Scalar, velocity: Scalar) -> tuple[Scalar, Scalar]:
+    """-∂f/∂ℓ̇ and -∂f/∂ℓ."""
+    damping: Scalar = 0.0
+    stiffness: Scalar = 0.0
+    if any(law.damping):
+        d1, d2, d3 = law.damping
+        damping = _cubic((d1, 2.0 * d2, 3.0 * d3), absolute(velocity))
+    if any(law.stiffness):
+        low, high = law.slack
+        k1, k2, k3 = law.stiffness
+        is_out = maximum(less(length, low), less(high, length))
+        stiffness = is_out * _cubic((k1, 2.0 * k2, 3.0 * k3), _stretch(law, length))
+    return damping, stiffness
 
 
 def _cubic(c: Cubic, x: Scalar) -> Scalar:

@@ -111,8 +111,11 @@ def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | 
 
 def soft(
     model: Form, constraints: SoftConstraints | None, passive: Sequence[str], gradient_softness: float = 0.0
-) -> Callable[[Tree, Slots, Slots, Scalar], Sequence[Block]] | None:
-    """The rows at a state, for a step of some length; dry friction is among them if it is among the passive forces."""
+) -> Callable[[Tree, Slots, Slots, Scalar, bool], Sequence[Block]] | None:
+    """The rows at a state, for a step of some length, or as at the end of that step.
+
+    Dry friction is among them if it is among the passive forces.
+    """
     if constraints is None:
         return None
     if "friction" not in passive:
@@ -124,11 +127,15 @@ def soft(
     return with_softer(rows, partial(_blocks, model, softened(constraints, gradient_softness)))
 
 
-def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:
+def _blocks(
+    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False
+) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
 
-    def timed(own: Softness) -> Softness:
+    def timed(own: Softness, gives_way: bool = False) -> Softness:
         """Its shortest time constant is twice the step, if it has one; without a step that of the robot's options."""
+        if at_the_end:
+            return own.at_the_end_of(dt, gives_way)
         return own if is_zero(dt) or is_zero(own.period) else replace(own, period=2.0 * dt)
 
     blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
@@ -146,13 +153,15 @@ def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[Conta
 
 def touching_blocks(
     robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, points: Sequence[ContactPoint],
-    timed: Callable[[Softness], Softness] = lambda own: own,
+    timed: Callable[..., Softness] = lambda own, *_: own,
 ) -> list[Block]:  # fmt: skip
     """The rows of two shapes that touch at these points; `timed` says how soft they are in a step."""
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    own, friction = timed(touch.softness), None
+    own, friction = timed(touch.softness, True), None
     if touch.dimension > 1:
-        across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None
+        across = None
+        if any(touch.friction_reference):
+            across = timed(replace(touch.softness, reference=touch.friction_reference))
         coefficients = touch.friction[: touch.dimension - 1]
         friction = Friction(coefficients, all_of_it.is_elliptic, all_of_it.friction_ratio, across)
     moving = [(X, *motion) for X, motion in zip((X_1, X_2), _surface_motions(touch), strict=True)]
