@@ -71,7 +71,7 @@ def _end_of_step(
     gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> algorithms.StepEnd:
-    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive, gradient_softness)
+    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive, gradient_softness, integrator)
     forces = without_dry_friction(passive, contact)
     return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, forces, limits, rows)
 
@@ -247,11 +247,14 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push; compliant
+            and rigid ones go with "semi_implicit_euler".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
-            the problem of `contact_dynamics`. A `SimulationWarning` says in any case where one is above 1e-8.
+            the problem of `contact_dynamics`. A `SimulationWarning` says in any case where one is above 1e-8; of rigid
+            contacts where accurate ones have a residual above 1e-6 m/s.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -343,7 +346,7 @@ def _reported(
     some = tau if count else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)
     whole = run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q)), some, dt), **options)
     states, error = whole[..., :count, :-1], whole[..., :count, -1]
-    warn_of_unsolved("rollout", error, stacklevel=3)
+    warn_of_unsolved("rollout", error, 3, options["contact"].setting)
     if out is not None:
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states

@@ -62,7 +62,7 @@ def _steps(
     held: Sequence[Hold] = (),
 ) -> tuple[Slots, Slots, list[Scalar]]:
     tree, method, rule = model.tree, algorithms.INTEGRATORS[integrator], _RULE if held else None
-    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
+    rows, passive = soft(model, contact, passive, integrator=integrator), without_dry_friction(passive, contact)
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
         if rows is not None:
@@ -107,7 +107,7 @@ def _evaluation(
 ) -> list[Scalar]:
     tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
     rule, push = _RULE if held else None, None
-    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
+    rows, passive = soft(model, contact, passive, integrator=integrator), without_dry_friction(passive, contact)
     if rows is None:
         a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
     else:
