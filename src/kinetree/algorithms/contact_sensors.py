@@ -142,4 +142,5 @@ def wrench_in(frame: FrameMotion, wrench: Force) -> Force:
 def _length(v: Vec3) -> Scalar:
     squared = v.dot(v)
     none = less(squared, _TINY * _TINY)
-    return select(none, 0.0, sqrt(select(none, 1.0, squared)))
+    length: Scalar = select(none, 0.0, sqrt(select(none, 1.0, squared)))
+    return length

@@ -69,7 +69,8 @@ def muscle_rate(muscle: Muscle, control: Scalar, activation: Scalar) -> Scalar:
         tau = select(less(0.0, excess), rising, falling)
     else:
         tau = falling + (rising - falling) * _sigmoid(excess * (1.0 / muscle.smoothing) + 0.5)
-    return excess / maximum(tau, _TINY)
+    rate: Scalar = excess / maximum(tau, _TINY)
+    return rate
 
 
 def _bump(muscle: Muscle, L: Scalar) -> Scalar:
@@ -110,5 +111,5 @@ def _half(x: Scalar, width: float) -> Scalar:
 
 def _sigmoid(x: Scalar) -> Scalar:
     """From 0 at x = 0 to 1 at x = 1, with two continuous derivatives."""
-    t = minimum(maximum(x, 0.0), 1.0)
+    t: Scalar = minimum(maximum(x, 0.0), 1.0)
     return t * t * t * (3.0 * t * (2.0 * t - 5.0) + 10.0)

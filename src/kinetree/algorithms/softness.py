@@ -67,6 +67,11 @@ class Softness:
         d_0, d_w = (d / (d + times * (1.0 - d)) for d in (d_0, d_w))
         return replace(self, reference=reference, impedance=(d_0, d_w, width * times, midpoint, power))
 
+    def acts(self, r: Scalar) -> Scalar:
+        """Whether a violation r counts."""
+        there: Scalar = less(r, 0.0)
+        return there
+
     def at(self, r: Scalar) -> Scalar:
         """The impedance d(r)."""
         d_0, d_w, width, midpoint, power = self.impedance

@@ -56,22 +56,25 @@ def ray_distance(shape: Shape, X: Transform, origin: Vec3, direction: Vec3) -> S
 def holds(shape: Shape, X: Transform, point: Vec3) -> Scalar:
     """1 where a point is inside a shape that is placed at X, 0 elsewhere."""
     p = X.E @ (point - X.r)
+    inside: Scalar
     match shape:
         case Plane():
-            return less(p.z, 0.0)
+            inside = less(p.z, 0.0)
         case Sphere():
-            return less(p.dot(p), shape.radius * shape.radius)
+            inside = less(p.dot(p), shape.radius * shape.radius)
         case Ellipsoid():
             s = _scaled(p, Vec3(1.0 / shape.x, 1.0 / shape.y, 1.0 / shape.z))
-            return less(s.dot(s), 1.0)
+            inside = less(s.dot(s), 1.0)
         case Capsule():
             beyond = absolute(p.z) - minimum(absolute(p.z), shape.half_length)
-            return less(p.x * p.x + p.y * p.y + beyond * beyond, shape.radius * shape.radius)
+            inside = less(p.x * p.x + p.y * p.y + beyond * beyond, shape.radius * shape.radius)
         case Cylinder():
-            return less(absolute(p.z), shape.half_length) * less(p.x * p.x + p.y * p.y, shape.radius * shape.radius)
+            inside = less(absolute(p.z), shape.half_length) * less(p.x * p.x + p.y * p.y, shape.radius * shape.radius)
         case Box():
-            return less(absolute(p.x), shape.x) * less(absolute(p.y), shape.y) * less(absolute(p.z), shape.z)
-    raise OptionError(f"nothing is inside shapes of the kind {shape.kind!r}")
+            inside = less(absolute(p.x), shape.x) * less(absolute(p.y), shape.y) * less(absolute(p.z), shape.z)
+        case _:
+            raise OptionError(f"nothing is inside shapes of the kind {shape.kind!r}")
+    return inside
 
 
 Hits = list[tuple[Scalar, Scalar]]

@@ -98,7 +98,8 @@ def _end_of_step(
     gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> algorithms.StepEnd:
-    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, gradient_softness)
+    forces = without_dry_friction(passive, contact)
+    rows = soft(model, contact, passive, gradient_softness, integrator)
     loads = algorithms.Loads(tau, f_ext, forces, limits, rows, commands)
     if integrator == "midpoint":
         if rows is not None:
@@ -315,12 +316,15 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push; compliant
+            and rigid ones go with "semi_implicit_euler".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
             the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
-            `SimulationWarning` says in any case where contacts have one above 1e-8. Not with ctrl.
+            `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate
+            ones have a residual above 1e-6 m/s. Not with ctrl.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -543,8 +547,9 @@ def _reported(
     """A rollout with the errors of its steps; a warning says if contacts were not solved."""
     whole = _run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q))), (tau,), dt, f_ext, out=None, **more)
     states, error = whole[..., :-1], whole[..., -1]
-    if is_contact:
-        warn_of_unsolved("rollout", error, stacklevel=3)
+    constraints = contact_option(model, more["contact"]) if is_contact else None
+    if constraints is not None:
+        warn_of_unsolved("rollout", error, 3, constraints.setting)
     if out is not None:
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states

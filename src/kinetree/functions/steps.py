@@ -62,7 +62,7 @@ def _steps(
     held: Sequence[Hold] = (),
 ) -> tuple[Slots, Slots, list[Scalar]]:
     tree, method = model.tree, algorithms.INTEGRATORS[integrator]
-    loads = _loads(model, tau, passive, limits, f_ext, contact, held)
+    loads = _loads(model, tau, passive, limits, f_ext, contact, held, integrator)
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
         found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads)
@@ -89,9 +89,10 @@ def _loads(
     f_ext: Callable[[Slots], Mapping[int, Force]],
     contact: SoftConstraints | None,
     held: Sequence[Hold],
+    integrator: str,
 ) -> algorithms.Loads:
     """What acts during a step."""
-    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive)
+    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, integrator=integrator)
     return algorithms.Loads(tau, f_ext, forces, limits, rows, holds=held, rule=_RULE if held else None)
 
 
@@ -117,7 +118,7 @@ def _evaluation(
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
     tree, at_the_end, (h,) = model.tree, algorithms.INTEGRATORS[integrator].at_the_end, dt
-    loads = _loads(model, tau, passive, limits, lambda _: f_ext, contact, held)
+    loads = _loads(model, tau, passive, limits, lambda _: f_ext, contact, held, integrator)
     found = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
     powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, found)
     return [*tree.numbers(found.a[1:], "nv"), *powers]
