@@ -15,7 +15,7 @@ from kinetree.attitudes.exponential_maps import (
     rotation_log_jacobian,
 )
 from kinetree.checking import Report, check
-from kinetree.comparison import Comparison, compare
+from kinetree.comparison import Comparison, StepComparison, compare, compare_steps
 from kinetree.compiler.calls import compile
 from kinetree.contact import SoftConstraints, soft_constraints, with_fitted_shapes
 from kinetree.errors import (
@@ -262,6 +262,7 @@ __all__ = [
     "Snapshot",
     "SoftConstraints",
     "Spherical",
+    "StepComparison",
     "StiffFrictionError",
     "Trajectory",
     "TrajectoryFileError",
@@ -298,6 +299,7 @@ __all__ = [
     "check",
     "closest_points",
     "compare",
+    "compare_steps",
     "compile",
     "constrained_dynamics",
     "constrained_inverse_dynamics",

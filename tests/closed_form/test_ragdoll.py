@@ -33,7 +33,7 @@ def momentum(robot: kt.Model, state: Array) -> Array:
 
 
 def test_momentum_is_kept_to_1e_8_over_ten_seconds_of_a_millisecond_each() -> None:
-    robot, (gentle, wild) = flights([0.7, 2.0], 1e-3)
+    robot, (gentle, wild) = flights([0.7, 1.5], 1e-3)
     for states, is_wild in ((gentle, False), (wild, True)):
         begin = momentum(robot, states[0])
         # Limbs that whip about make errors of the fifth power of their speed: there it is 1e-8 of what there is.

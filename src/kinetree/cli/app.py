@@ -22,8 +22,9 @@ from kinetree.cli.compare import compare
 from kinetree.cli.convert import convert
 from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.optional_value import with_optional_values
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
-from kinetree.cli.simulate import simulate
+from kinetree.cli.simulate import CONTACTS, simulate
 from kinetree.cli.zoo import zoo
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
@@ -43,7 +44,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-app.command()(simulate)
+app.command(cls=with_optional_values(CONTACTS))(simulate)
 app.command()(info)
 app.command()(check)
 app.command()(convert)
@@ -115,6 +116,8 @@ def _report(error: Exception, debug: bool) -> int:
     """Print a readable error and return the exit code."""
     show = getattr(error, "show", None)
     if show is not None:  # a usage error of the command-line library
+        if isinstance(message := getattr(error, "message", None), str):
+            error.message = message.removeprefix("Value error, ")  # type: ignore[attr-defined]
         with suppress(OSError):
             show()
         return int(getattr(error, "exit_code", 2))

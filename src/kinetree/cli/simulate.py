@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 import warnings
 from enum import StrEnum
@@ -12,28 +11,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kinetree.cli.compare_steps import check_peer, compare_with
+from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.interruption import Interruption
+from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
+from kinetree.cli.motion_table import summary
 from kinetree.cli.output import error_console, output_console
 from kinetree.cli.progress import progress_bar
-from kinetree.cli.robots import Loading, load_robot, takes_loading_options
+from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
+from kinetree.cli.start import SPREAD
+from kinetree.cli.starts import Start
 from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
-from kinetree.errors import SaveError
-from kinetree.files import check_target, reason
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from rich.table import Table
 
     from kinetree.model import Model
     from kinetree.sim import Trajectory
 
-__all__ = ["simulate"]
+__all__ = ["CONTACTS", "simulate"]
 
-DEFAULT_ROBOT = "arm7"
-_ROUNDING = 1e-12
-"""The part of the largest energy of a motion below which another is a rounding error."""
+DEFAULT_ROBOT = "ragdoll"
 
 
 class IntegratorChoice(StrEnum):
@@ -42,6 +42,26 @@ class IntegratorChoice(StrEnum):
     auto = "auto"
     rk4 = "rk4"
     semi_implicit_euler = "semi_implicit_euler"
+
+
+class Contacts(StrEnum):
+    """Values of `--contact`."""
+
+    all = "all"
+    partial = "partial"
+    mujoco = "mujoco"
+    compliant = "compliant"
+    rigid = "rigid"
+
+
+class Peer(StrEnum):
+    """Values of `--compare`."""
+
+    mujoco = "mujoco"
+
+
+CONTACTS = {"--contact": [*Contacts]}
+"""The option whose value may be left out."""
 
 
 @takes_loading_options()
@@ -108,7 +128,13 @@ def simulate(
         bool, typer.Option("--random", help="Begin at a random configuration within the limits; --q pairs go on top.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of --random, and implies it.", show_default=False)
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            help="Seed of the starts and hills; unless there are --samples or hills it implies --random.",
+            show_default=False,
+        ),
     ] = None,
     passive: Annotated[
         str,
@@ -126,12 +152,49 @@ def simulate(
         ),
     ] = False,
     contact: Annotated[
-        bool,
+        Contacts | None,
         typer.Option(
             "--contact",
-            help="Shapes touch each other and the world, joints end at their limits, and dry friction sticks.",
+            help="Shapes touch each other and the world, joints end at their limits, and dry friction sticks. Alone, "
+            "or all: everything that the robot has; partial: what can be computed of it; mujoco, compliant, rigid: how "
+            "hard things are.",
+            show_default=False,
         ),
-    ] = False,
+    ] = None,
+    on_what: Annotated[
+        Ground | None,
+        typer.Option(
+            "--on",
+            help="Put the robot on a level ground, a slope or hills, with --contact. By default nothing, except the "
+            "ragdoll, which is on a slope.",
+            show_default=False,
+        ),
+    ] = None,
+    angle: Annotated[float, typer.Option("--angle", help="How steep a slope is, rad; it falls along x.")] = ANGLE,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            "--samples",
+            "-n",
+            min=1,
+            max=100_000,
+            help="Simulate so many motions that begin near the start: every joint, and how a free base is turned, "
+            "moved by uniformly distributed angles up to --spread. With --random, each begins anywhere.",
+            show_default=False,
+        ),
+    ] = None,
+    spread: Annotated[
+        float, typer.Option("--spread", min=0.0, help="rad; sliding joints move a tenth of it in metres.")
+    ] = SPREAD,
+    compare: Annotated[
+        Peer | None,
+        typer.Option(
+            "--compare",
+            help="Compare the motion with another library, step after step and term by term (of several motions the "
+            "first): the first step and the first term where they part are told, and the exit code is 1 then.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -153,35 +216,34 @@ def simulate(
     """Simulate a robot under gravity, torques, joint friction and springs.
 
     Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
-    enforced with --contact only.
+    enforced with --contact only. A free base begins above its ground.
 
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
     is a PREFIX.npz or .png already.
     """
-    from kinetree.cli.start import falling_pose, keyframe_state
-    from kinetree.model.reference import reference_configuration
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
+    if compare is not None:
+        check_peer()
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
-    if keyframe is not None and (random or seed is not None):
+    if keyframe is not None and (random or (seed is not None and samples is None)):
         raise typer.BadParameter("give either --keyframe or --random", param_hint="--keyframe")
     taken = model is None
     model = model or DEFAULT_ROBOT
     steps = step_count(duration, dt)
     robot = load_robot(model, loading)
+    ground = on_what or _natural(robot, model, loading)
+    place = Place(ground, angle, seed or 0)
+    robot = on(robot, place)
+    if contact is None and ground is not Ground.nothing:
+        contact = Contacts.all
 
-    is_random = random or seed is not None
+    touch = contact is not None and (contact is Contacts.all or contact.value)
+    is_random = random or (seed is not None and samples is None and ground is not Ground.terrain)
     is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file))
-    start_v = None
-    if keyframe is not None:
-        start, start_v = keyframe_state(robot, keyframe)
-    elif is_random:
-        start = robot.random(seed if seed is not None else 0)
-    else:
-        start = falling_pose(robot) if is_chosen else reference_configuration(robot)
-    q0 = start if q is None else parse_values("--q", q, robot.q_names, start, robot.name)
+    q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
     v0 = _values("--v", v, robot, start_v)
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
@@ -191,32 +253,41 @@ def simulate(
     console = output_console()
     if taken and not quiet:
         console.print(f"no robot was named: took [bold]{model}[/] of the zoo (kinetree simulate --help tells more)")
-    prefix = _prefix(out, output_dir, robot.name)
-    _make_folder(prefix.parent, quiet)
-    _check_writable(prefix)
+    prefix = prefix_of(out, output_dir, robot.name)
+    make_folder(prefix.parent, quiet)
+    check_writable(prefix)
 
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
     begin = time.perf_counter()
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits, contact=contact,
+            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits,
+            contact=touch,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
-        if any(map(os.path.lexists, _files(prefix))):
+        if any(map(os.path.lexists, files_of(prefix))):
             prefix = prefix.with_name(f"{prefix.name}.interrupted")
     seconds = time.perf_counter() - begin
     interruption.outcome = _progress(trajectory, steps)
-    written, failure = _write(trajectory, prefix, interruption)
+    written, failure = write(trajectory, prefix, interruption)
     if not quiet:
-        if is_chosen and (q0 != reference_configuration(robot)).any():
-            console.print("no start was given: took a pose that gravity moves the joints from (--q gives another)")
-        console.print(_table(trajectory, seconds))
+        for sentence in told:
+            console.print(sentence, soft_wrap=True)
+        console.print(summary(trajectory, seconds, touches=contact is not None))
         for path in written:
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
+    if compare is not None:
+        compare_with(robot, trajectory, quiet, contact=touch, passive=chosen)
+
+
+def _natural(robot: Model, model: str, loading: Loading) -> Ground:
+    """What a robot is on if nothing is said."""
+    is_loose = robot.floating_base and robot_file(model, loading.source)[1] == "zoo"
+    return NATURAL.get(model, Ground.nothing) if is_loose else Ground.nothing
 
 
 def _values(
@@ -236,7 +307,7 @@ def _run(
     quiet: bool,
     interruption: Interruption,
     *,
-    contact: bool,
+    contact: bool | str,
     **settings: object,
 ) -> Trajectory:
     from kinetree.errors import StiffFrictionError
@@ -279,97 +350,8 @@ def _warned(robot: Model, **settings: Any) -> Trajectory:
     return trajectory
 
 
-def _prefix(out: Path | None, output_dir: Path | None, name: str) -> Path:
-    """Output path without its suffix; the folder exists when this returns."""
-    prefix = (output_dir or Path()) / (out or Path(re.sub(r"[^\w.-]+", "_", name).strip(".") or "robot"))
-    if prefix.suffix in (".npz", ".png"):
-        prefix = prefix.with_suffix("")
-    if not prefix.name:
-        raise typer.BadParameter(f"{out} names no file", param_hint="--out")
-    return prefix
-
-
-def _files(prefix: Path) -> tuple[Path, Path]:
-    return prefix.with_name(prefix.name + ".npz"), prefix.with_name(prefix.name + ".png")
-
-
-def _make_folder(folder: Path, quiet: bool) -> None:
-    if folder.is_dir():
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SaveError(f"the folder {folder} cannot be made: {reason(error)}") from None
-    if not quiet:
-        error_console().print(f"note: made the folder {folder}", markup=False, soft_wrap=True)
-
-
-def _check_writable(prefix: Path) -> None:
-    """Check the targets before a long motion is computed, not after it."""
-    for path in _files(prefix):
-        check_target(path)
-
-
 def _progress(trajectory: Trajectory, steps: int) -> str:
     done = len(trajectory.time) - 1
     if done == steps:
         return " when the motion was complete"
     return f" after {trajectory.time[-1]:g} s of {steps * trajectory.dt:g} s ({done:,} of {steps:,} steps)"
-
-
-def _write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
-    """Write the numbers and the picture; return the files written, and the error if there is no picture."""
-    from kinetree.errors import MissingPackageError
-    from kinetree.sim import plot
-
-    numbers, picture = _files(prefix)
-    written = [trajectory.save(numbers)]
-    interruption.outcome += f"; what was computed is in {numbers}"
-    try:
-        interruption.release()  # a picture can be drawn again
-        written.append(plot(trajectory, picture))
-    except MissingPackageError as error:
-        error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
-    except KeyboardInterrupt:
-        interruption.outcome += "; no picture was drawn"
-    except SaveError as error:
-        return written, error
-    return written, None
-
-
-def _table(trajectory: Trajectory, seconds: float) -> Table:
-    """A table with the run in one line, and the energy balance."""
-    import numpy as np
-    from rich.table import Table
-    from rich.text import Text
-
-    steps = len(trajectory.time) - 1
-    parts = f" in up to {trajectory.substeps} parts (stiff friction or springs)" if trajectory.substeps > 1 else ""
-    title = (
-        f"{trajectory.robot}: {trajectory.time[-1]:g} s, {trajectory.integrator}, "
-        f"{steps} steps of {trajectory.dt:g} s{parts}, computed in {seconds:.2g} s"
-    )
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    for heading in ("energy, J", "start", "end", "change"):
-        table.add_column(heading, justify="left" if heading == "energy, J" else "right")
-    largest = max(float(np.abs(x).max()) for x in (trajectory.kinetic, trajectory.potential, trajectory.work))
-    for name, series in (
-        ("kinetic", trajectory.kinetic),
-        ("potential", trajectory.potential),
-        ("total", trajectory.total),
-    ):
-        told = (_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0]))
-        table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(told, ("", "", "+"), strict=True)))
-    table.add_section()
-    table.add_row("work of the torques", "", "", f"{_told(trajectory.work[-1], largest):+.6g}")
-    table.add_row("lost to friction", "", "", f"{_told(-trajectory.dissipated[-1], largest):+.6g}")
-    table.add_section()
-    worst = float(np.abs(trajectory.balance_error).max())
-    table.add_row("balance error, end", "", "", f"{trajectory.balance_error[-1]:+.2g}")
-    table.add_row("balance error, largest", "", "", f"{worst:.2g}")
-    return table
-
-
-def _told(energy: float, largest: float) -> float:
-    """An energy as it is printed: zero if it is a rounding error beside the largest of the motion."""
-    return float(energy) if abs(energy) > _ROUNDING * largest else 0.0

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
     from kinetree.model import Model
 
-__all__ = ["falling_pose", "keyframe_state"]
+__all__ = ["SPREAD", "falling_pose", "keyframe_state", "scattered"]
 
+SPREAD = 0.3
+"""rad: how far starts are from each other."""
+_LENGTHS = 0.1
+"""m of sliding joints beside a radian of the others."""
 _AWAY = 0.3
 """rad, m: how far each coordinate is from that of `reference_configuration`."""
 _PART = 0.1
@@ -43,6 +47,27 @@ def falling_pose(robot: Model) -> NDArray[np.float64]:
     for part in (*robot.quaternions.values(), *_floating(robot)):
         pose[part] = q[part]
     return np.asarray(pose)
+
+
+def scattered(robot: Model, q: NDArray[np.float64], spread: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A configuration near q (nq,): every degree of freedom goes a way of its own, uniform between -spread and spread.
+
+    In rad; sliding joints go a tenth of that in metres, and free ones turn where they are. Limits are kept.
+    """
+    away = rng.uniform(-spread, spread, robot.nv)
+    for joint in robot.joints.values():
+        if joint.has_coordinates:
+            motions = joint.kind.calc(list(joint.kind.neutral()), [0.0] * joint.kind.nv).S.columns
+            slides = np.array([not any(map(float, motion.angular.components())) for motion in motions])
+            away[joint.v_slice] *= np.where(slides, 0.0 if joint.kind.nv == 6 else _LENGTHS, 1.0)
+    moved = np.array(robot.integrate(q, away))
+    for joint in robot.joints.values():
+        if joint.has_coordinates and not joint.kind.quaternions:
+            part = joint.q_slice
+            moved[part] = np.clip(
+                moved[part], np.minimum(robot.lower[part], q[part]), np.maximum(robot.upper[part], q[part])
+            )
+    return moved
 
 
 def _floating(robot: Model) -> Iterator[slice]:

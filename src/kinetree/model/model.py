@@ -343,6 +343,197 @@ class Model(Robot):
         """
         return Model.of(changes.without_self_contact(self))
 
+    def on_slope(
+        self,
+        angle: float,
+        *,
+        toward: float = 0.0,
+        height: float = 0.0,
+        friction: float | Sequence[float] | None = None,
+        name: str = "ground",
+    ) -> Model:
+        """The robot in a world whose ground is a slope: `on_ground` with the normal that the angles give.
+
+        Args:
+            angle: by which it is steep, rad, between -pi/2 and pi/2; a negative one rises.
+            toward: the direction in which it falls, rad: 0 along x, pi/2 along y.
+            height, friction, name: as for `on_ground`.
+
+        Raises:
+            ModelError, DTypeError: as `on_ground` does, and for an angle that is not between -pi/2 and pi/2.
+
+        >>> import kinetree as kt
+        >>> doll = kt.zoo.load("ragdoll").on_slope(0.35)
+        >>> [round(x, 3) for x in doll.bodies["world"].geometry[0].placement.E.z.components()]
+        [0.343, 0.0, 0.939]
+        """
+        return Model.of(
+            changes.on_slope(self, angle, toward=toward, height=height, friction=friction, name=name)
+        )  # fmt: skip
+
+    def on_terrain(
+        self,
+        heights: ArrayLike | None = None,
+        *,
+        size: Sequence[float] = (8.0, 8.0),
+        spacing: float = 0.5,
+        steepness: float = 0.2,
+        seed: int = 0,
+        friction: float | Sequence[float] | None = None,
+        name: str = "terrain",
+    ) -> Model:
+        """The robot in a world with an uneven ground: heights on a grid, between which it is made of triangles.
+
+        As a plane of `on_ground`, it is a shape of what does not move. Beyond its edges there is no ground.
+
+        Args:
+            heights: (rows, columns), m, the rows from the smallest y on, and in each the smallest x first. By default
+                smooth hills, of height zero in the middle.
+            size: the lengths along x and y (2,), m, with the world's origin in the middle.
+            spacing: of the heights of hills, m; a quarter of the shortest wave. A contact looks at all heights, so
+                narrow ones over a long way cost time.
+            steepness: the root of the mean square of the slope of hills: 0.2 is rough, 1 is 45 degrees.
+            seed: which hills: a whole number.
+            friction, name: as for `on_ground`.
+
+        Raises:
+            ModelError: for heights that are not a grid of finite numbers, a size that is not two lengths, or a name
+                that is taken.
+            OptionError: for a spacing or steepness that is not positive, or a seed that is not a whole number.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6").on_terrain(seed=3)
+        >>> arm.notes[0]
+        "put on the terrain 'terrain', 17 x 17 heights over 8 m x 8 m, on 'base'"
+        """
+        return Model.of(
+            changes.on_terrain(
+                self, heights, size=size, spacing=spacing, steepness=steepness, seed=seed, friction=friction, name=name
+            )
+        )
+
+    def beside(self, other: Model, placement: Pose | None = None, *, prefix: str = "") -> Model:
+        """The robot with another one in its world, which keeps its base: one that floats goes on floating.
+
+        Shapes of the two may touch each other. To put it on the robot instead, use `attach`; `kt.merge` puts several
+        robots on a new root.
+
+        Args:
+            other: a robot, or a scene.
+            placement: of the other's world in this one, a `Transform` or an array (4, 4); by default the same. The
+                other's base floats from there: its coordinates are those that it has alone.
+            prefix: put before every name of `other`: names must be different from those here.
+
+        Returns:
+            A scene whose q is this one's, then that of `other`. Gravity is this one's.
+
+        Raises:
+            ModelError: for names that both have, or something that is not a Model or a placement.
+
+        >>> import kinetree as kt
+        >>> pair = kt.zoo.load("arm6").beside(kt.zoo.load("quadruped"), kt.placement((1.0, 0.0, 0.0)))
+        >>> pair.nq, pair.root
+        (25, 'base')
+        """
+        return Model.of(changes.beside(self, other, placement, prefix=prefix))
+
+    def with_free_body(
+        self,
+        shape: str,
+        size: float | Sequence[float],
+        placement: Pose | None = None,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+        friction: float | Sequence[float] | None = None,
+        name: str = "object",
+    ) -> Model:
+        """The robot with a loose thing in its world: a uniform solid on a free joint, which touches what it meets.
+
+        Args:
+            shape: "box", "sphere", "capsule", "cylinder" or "ellipsoid".
+            size: its lengths, m, as `kt.solids` takes them: a box's edges, a radius, a radius and a length, half axes.
+            placement: where its coordinates are zero, a `Transform` or an array (4, 4); by default at the origin.
+            mass, density: kg, or kg/m³; one of the two.
+            friction: as for `on_ground`; by default the usual one, 1.
+            name: of the body and its shape; its joint is called "NAME_joint".
+
+        Returns:
+            A scene whose q is this one's, then the seven coordinates of the thing.
+
+        Raises:
+            ModelError: for another shape, a size that is not its own, or a name that is taken.
+            OptionError: unless one of mass and density is given, and positive.
+
+        >>> import kinetree as kt
+        >>> scene = kt.zoo.load("arm6").with_free_body("sphere", 0.05, kt.placement((0.5, 0.0, 0.05)), mass=0.2)
+        >>> scene.nq, scene.q_names[-7]
+        (13, 'object_joint.x')
+        """
+        return Model.of(
+            changes.with_free_body(
+                self, shape, size, placement, mass=mass, density=density, friction=friction, name=name
+            )
+        )
+
+    def with_obstacle(
+        self,
+        shape: str,
+        size: float | Sequence[float],
+        placement: Pose | None = None,
+        *,
+        friction: float | Sequence[float] | None = None,
+        name: str = "obstacle",
+    ) -> Model:
+        """The robot with a shape in its world that does not move, such as a step, a wall or a table.
+
+        All shapes for collisions may touch it. It is a shape of the root, as a ground is.
+
+        Args:
+            shape, size: as for `with_free_body`.
+            placement: of its centre and axes in the world, a `Transform` or an array (4, 4); by default at the origin.
+            friction: as for `on_ground`.
+            name: of the shape.
+
+        Raises:
+            ModelError: for another shape, a size that is not its own, or a name that is taken.
+
+        >>> import kinetree as kt
+        >>> step = kt.placement((0.6, 0.0, 0.05))
+        >>> scene = kt.zoo.load("quadruped").on_ground().with_obstacle("box", (0.3, 1.0, 0.1), step, name="step")
+        >>> [shape.name for shape in scene.bodies["world"].geometry]
+        ['ground', 'step']
+        """
+        return Model.of(
+            changes.with_obstacle(self, shape, size, placement, friction=friction, name=name)
+        )  # fmt: skip
+
+    def with_mocap(self, poses: Mapping[str, Pose] | str) -> Model:
+        """The robot with its mocap bodies somewhere else: those of an MJCF file that are moved from outside.
+
+        They have no joints: their pose belongs to the robot, and everything on them goes with them. A motion in which
+        they move is one of several robots, one after the other; for what moves at every step, a joint on which a servo
+        acts is quicker, because each pose is compiled anew.
+
+        Args:
+            poses: by body, its placement where the file has it, in the world: a `Transform` or an array (4, 4). Or the
+                name of a keyframe, which places all of them.
+
+        Raises:
+            NameNotFoundError: for a name of no mocap body, or of no keyframe.
+            ModelError: if there are no mocap bodies, or for what is not a pose.
+
+        >>> import kinetree as kt, tempfile, pathlib
+        >>> text = '<mujoco><worldbody><body name="hand" mocap="true"><geom size="0.1"/></body></worldbody></mujoco>'
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "hand.xml"
+        ...     _ = path.write_text(text)
+        ...     robot = kt.load(path).with_mocap({"hand": kt.placement((0.0, 0.0, 0.5))})
+        >>> kt.frame_placement(robot, robot.neutral(), "hand")[2, 3].item()
+        0.5
+        """
+        return Model.of(changes.with_mocap(self, poses))
+
     def attach(
         self,
         other: Model,

@@ -38,7 +38,7 @@ MOMENTS = {
     "while the numbers go to the disk": ("kinetree.files.os.fsync", 1),
     "while the picture is drawn": ("kinetree.sim.plot._dress", 1),
     "while the picture goes to the disk": ("kinetree.files.os.fsync", 2),
-    "while the table is printed": ("kinetree.cli.simulate._table", 1),
+    "while the table is printed": ("kinetree.cli.simulate.summary", 1),
 }
 
 

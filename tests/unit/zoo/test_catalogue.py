@@ -22,7 +22,7 @@ ROBOTS = {
     "double_pendulum": (2, 4.0, False),
     "humanoid": (6 + 26, 70.0, True),
     "quadruped": (6 + 12, 14.0, True),
-    "ragdoll": (6 + 10 * 3 + 4, 70.0, True),
+    "ragdoll": (6 + 6 * 3 + 6, 70.0, True),
 }
 
 

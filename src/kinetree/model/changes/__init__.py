@@ -5,18 +5,22 @@ from kinetree.model.changes.attach import attach, attach_body
 from kinetree.model.changes.common import Changed
 from kinetree.model.changes.contacts import with_contacts, without_self_contact
 from kinetree.model.changes.gravity import with_gravity
-from kinetree.model.changes.ground import on_ground
+from kinetree.model.changes.ground import on_ground, on_slope
 from kinetree.model.changes.lock import lock
 from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
+from kinetree.model.changes.mocap import with_mocap
 from kinetree.model.changes.principal_axes import in_principal_axes
 from kinetree.model.changes.remove import detach, remove
 from kinetree.model.changes.root import rerooted
 from kinetree.model.changes.scale import scaled
+from kinetree.model.changes.scene import beside, with_free_body, with_obstacle
+from kinetree.model.changes.terrain import on_terrain
 
 __all__ = [
     "Changed",
     "attach",
     "attach_body",
+    "beside",
     "detach",
     "in_principal_axes",
     "lock",
@@ -24,11 +28,16 @@ __all__ = [
     "mirrored_configuration",
     "mirrored_velocity",
     "on_ground",
+    "on_slope",
+    "on_terrain",
     "remove",
     "rerooted",
     "scaled",
     "with_actuation",
     "with_contacts",
+    "with_free_body",
     "with_gravity",
+    "with_mocap",
+    "with_obstacle",
     "without_self_contact",
 ]

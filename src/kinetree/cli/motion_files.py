@@ -1,0 +1,75 @@
+"""The files of a motion: the names that are asked for, and how they are written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from kinetree.cli.output import error_console
+from kinetree.errors import SaveError
+from kinetree.files import check_target, reason
+
+if TYPE_CHECKING:
+    from kinetree.cli.interruption import Interruption
+    from kinetree.sim import Trajectory
+
+__all__ = ["check_writable", "files_of", "make_folder", "prefix_of", "write"]
+
+
+def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
+    """Output path without its suffix; the folder exists when this returns."""
+    prefix = (output_dir or Path()) / (out or Path(re.sub(r"[^\w.-]+", "_", name).strip(".") or "robot"))
+    if prefix.suffix in (".npz", ".png"):
+        prefix = prefix.with_suffix("")
+    if not prefix.name:
+        raise typer.BadParameter(f"{out} names no file", param_hint="--out")
+    return prefix
+
+
+def files_of(prefix: Path) -> tuple[Path, Path]:
+    return prefix.with_name(prefix.name + ".npz"), prefix.with_name(prefix.name + ".png")
+
+
+def make_folder(folder: Path, quiet: bool) -> None:
+    if folder.is_dir():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SaveError(f"the folder {folder} cannot be made: {reason(error)}") from None
+    if not quiet:
+        error_console().print(f"note: made the folder {folder}", markup=False, soft_wrap=True)
+
+
+def check_writable(prefix: Path) -> None:
+    """Check the targets before a long motion is computed, not after it."""
+    for path in files_of(prefix):
+        check_target(path)
+
+
+def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
+    """Write the numbers and the picture, of several motions that of the first one.
+
+    Returns the files written, and the error if there is no picture.
+    """
+    from kinetree.errors import MissingPackageError
+    from kinetree.sim import plot
+
+    shown = trajectory[0] if trajectory.shape else trajectory
+
+    numbers, picture = files_of(prefix)
+    written = [trajectory.save(numbers)]
+    interruption.outcome += f"; what was computed is in {numbers}"
+    try:
+        interruption.release()  # a picture can be drawn again
+        written.append(plot(shown, picture))
+    except MissingPackageError as error:
+        error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
+    except KeyboardInterrupt:
+        interruption.outcome += "; no picture was drawn"
+    except SaveError as error:
+        return written, error
+    return written, None

@@ -1,0 +1,97 @@
+"""The printed summary of a motion: where its energy went; of several motions, one line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from kinetree.sim import Trajectory
+
+__all__ = ["summary"]
+
+_ROUNDING = 1e-12
+"""The part of the largest energy of a motion below which another is a rounding error."""
+_SHOWN = 20
+"""Motions that have a line of their own."""
+
+
+def summary(trajectory: Trajectory, seconds: float, *, touches: bool) -> Table:
+    """The table of one motion, or of a batch (N,) of them.
+
+    `seconds` is how long they took to compute, and `touches` says whether contacts take energy, too.
+    """
+    lost = "lost to friction and contacts" if touches else "lost to friction"
+    return (_each if trajectory.shape else _energies)(trajectory, seconds, lost)
+
+
+def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
+    """A table with the run in one line, and the energy balance."""
+    import numpy as np
+    from rich.table import Table
+
+    table = Table(title=_title(trajectory, seconds), title_justify="left", title_style="bold")
+    for heading in ("energy, J", "start", "end", "change"):
+        table.add_column(heading, justify="left" if heading == "energy, J" else "right")
+    largest = max(float(np.abs(x).max()) for x in (trajectory.kinetic, trajectory.potential, trajectory.work))
+    for name, series in (
+        ("kinetic", trajectory.kinetic),
+        ("potential", trajectory.potential),
+        ("total", trajectory.total),
+    ):
+        told = (_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0]))
+        table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(told, ("", "", "+"), strict=True)))
+    table.add_section()
+    table.add_row("work of the torques", "", "", f"{_told(trajectory.work[-1], largest):+.6g}")
+    table.add_row(lost, "", "", f"{_told(-trajectory.dissipated[-1], largest):+.6g}")
+    table.add_section()
+    worst = float(np.abs(trajectory.balance_error).max())
+    table.add_row("balance error, end", "", "", f"{trajectory.balance_error[-1]:+.2g}")
+    table.add_row("balance error, largest", "", "", f"{worst:.2g}")
+    return table
+
+
+def _told(energy: float, largest: float) -> float:
+    """An energy as it is printed: zero if it is a rounding error beside the largest of the motion."""
+    return float(energy) if abs(energy) > _ROUNDING * largest else 0.0
+
+
+def _each(trajectory: Trajectory, seconds: float, lost: str) -> Table:
+    """A line per motion, then the least, the median and the most of all."""
+    import numpy as np
+    from rich.table import Table
+
+    columns = {
+        "kinetic, end": trajectory.kinetic[:, -1],
+        "kinetic, most": trajectory.kinetic.max(axis=1),
+        "potential, change": trajectory.potential[:, -1] - trajectory.potential[:, 0],
+        "work of the torques": trajectory.work[:, -1],
+        lost: -trajectory.dissipated[:, -1],
+        "balance error, largest": np.abs(trajectory.balance_error).max(axis=1),
+    }
+    table = Table(title=_title(trajectory, seconds), title_justify="left", title_style="bold")
+    for heading in ("energy, J", *columns):
+        table.add_column(heading, justify="right")
+    count = trajectory.shape[0]
+    for k in range(min(count, _SHOWN)):
+        table.add_row(f"motion {k}", *(f"{x[k]:.4g}" for x in columns.values()))
+    if count > _SHOWN:
+        table.add_row(f"… {count - _SHOWN} more", *("" for _ in columns))
+    table.add_section()
+    for name, of_all in (("least", np.min), ("median", np.median), ("most", np.max)):
+        table.add_row(name, *(f"{of_all(x):.4g}" for x in columns.values()))
+    return table
+
+
+def _title(trajectory: Trajectory, seconds: float) -> Text:
+    from rich.text import Text
+
+    steps = len(trajectory.time) - 1
+    parts = f" in up to {trajectory.substeps} parts (stiff friction or springs)" if trajectory.substeps > 1 else ""
+    samples = f"{trajectory.shape[0]} motions of " if trajectory.shape else ""
+    return Text(
+        f"{trajectory.robot}: {samples}{trajectory.time[-1]:g} s, {trajectory.integrator}, "
+        f"{steps} steps of {trajectory.dt:g} s{parts}, computed in {seconds:.2g} s"
+    )

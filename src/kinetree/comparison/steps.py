@@ -1,0 +1,231 @@
+"""A simulated motion beside MuJoCo, step after step and term by term: the first step and the first term that differ.
+
+At each state of the motion the other library computes everything anew, so that a difference belongs to the step at
+which it is told, and not to those before. Terms are compared in the order in which they depend on each other.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from kinetree.comparison.engine import UnreadableError
+from kinetree.comparison.mujoco_steps import MujocoSteps, Terms
+from kinetree.comparison.rows import KINDS, Rows, matched, own_rows
+from kinetree.comparison.seen import Array
+from kinetree.errors import MissingPackageError, OptionError, listed
+from kinetree.functions.contact_options import contact_option, soft
+from kinetree.functions.drives import passive_forces, passive_option
+from kinetree.functions.dynamics import bias_forces, mass_matrix
+from kinetree.model import Model, check_robot
+from kinetree.records import record
+
+__all__ = ["TERMS", "Parting", "StepComparison", "compare_steps"]
+
+TERMS = (
+    "mass matrix", "bias forces", "passive forces", "number of rows", "rows J", "reference accelerations",
+    "regularisations R", "accelerations", "state after the step",
+)  # fmt: skip
+"""What is compared, in this order."""
+_MOST = 256
+"""States that are computed at once."""
+
+
+class Motion(Protocol):
+    """What is needed of a trajectory."""
+
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def qdd(self) -> Array: ...
+    @property
+    def tau(self) -> Array: ...
+    @property
+    def time(self) -> Array: ...
+    @property
+    def dt(self) -> float: ...
+    @property
+    def integrator(self) -> str: ...
+
+
+@record(frozen=True, slots=True)
+class Parting:
+    """Where the two part."""
+
+    step: int
+    time: float
+    """s"""
+    term: str
+    error: float
+    """In parts of the largest number of the term."""
+    where: str
+    ours: float
+    theirs: float
+
+    def __str__(self) -> str:
+        numbers = f"{self.ours:.10g} here, {self.theirs:.10g} there"
+        place = f" {self.where}" if self.where else ""
+        return f"they part at step {self.step}, t = {self.time:g} s, in the {self.term}{place}: {numbers}"
+
+
+@record(frozen=True, slots=True)
+class StepComparison:
+    """A motion beside another library."""
+
+    robot: str
+    library: str
+    steps: int
+    """How many were compared; the last of them is the one where the two part."""
+    tolerance: float
+    errors: dict[str, float]
+    """The largest difference of each term, in parts of its largest number in that state."""
+    parting: Parting | None
+    """The first difference beyond the tolerance; None if there is none."""
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.robot} beside {self.library}: {self.steps} steps, each from the state of the motion"]
+        lines += [f"  {term:<26s} {error:.2g}" for term, error in self.errors.items()]
+        lines += [f"  note: {note}" for note in self.notes]
+        same = f"all terms are the same to {self.tolerance:g} in parts of the largest number of each"
+        return "\n".join([*lines, same if self.parting is None else str(self.parting)])
+
+
+def compare_steps(
+    robot: Model,
+    motion: Motion,
+    *,
+    contact: Any = True,
+    passive: Any = True,
+    tolerance: float = 1e-8,
+    progress: Callable[[int, int], None] | None = None,
+) -> StepComparison:
+    """A motion of `kt.simulate` beside MuJoCo, until the first term that differs.
+
+    Args:
+        robot: the robot that was simulated. If it is as its MJCF file says, MuJoCo reads that file, otherwise what
+            kinetree writes of it.
+        motion: one motion, not a batch. Its torques act on both sides; actuators of a file do not.
+        contact, passive: as they were given to `kt.simulate`.
+        tolerance: what counts as equal, in parts of the largest number of the term in that state.
+        progress: called with the steps done and all steps.
+
+    Raises:
+        MissingPackageError: if MuJoCo is not installed.
+        OptionError: for a batch, or a robot that MuJoCo cannot read.
+    """
+    check_robot(robot)
+    if importlib.util.find_spec("mujoco") is None:
+        raise MissingPackageError("comparing steps needs mujoco: pip install mujoco")
+    if np.ndim(motion.q) != 2:
+        raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
+    acting: Any = passive_option(robot, passive)
+    off = [flag for name, flag in (("damping", "DAMPER"), ("spring", "SPRING")) if name not in acting]
+    off += [] if contact else ["CONSTRAINT"]
+    off += [] if "friction" in acting else ["FRICTIONLOSS"]
+    try:
+        theirs = MujocoSteps(robot, motion.dt, motion.integrator, off)
+    except UnreadableError as error:
+        raise OptionError(str(error)) from None
+    soft_constraints = contact_option(robot, contact)
+    errors, count, parting = dict.fromkeys(TERMS, 0.0), len(motion.q) - 1, None
+    done, names = 0, _Names(robot)
+    for k, own, other in _states(robot, motion, soft_constraints, acting, theirs):
+        done = k + 1
+        found = _compared(names, own, other, errors, tolerance)
+        if progress is not None:
+            progress(done, count)
+        if found is not None:
+            parting = Parting(k, float(motion.time[k]), *found)
+            break
+    return StepComparison(robot.name, theirs.title, done, tolerance, errors, parting, tuple(theirs.notes))
+
+
+def _states(
+    robot: Model, motion: Motion, constraints: Any, acting: Sequence[str], theirs: MujocoSteps
+) -> Iterator[tuple[int, Terms, Terms]]:
+    """The number of each step, and both sides' terms at its beginning."""
+    steps = len(motion.q) - 1
+    forces = [name for name in acting if constraints is None or name != "friction"]
+    for begin in range(0, steps, _MOST):
+        part = slice(begin, min(begin + _MOST, steps))
+        q, v, tau = motion.q[part], motion.v[part], motion.tau[part]
+        M, h = mass_matrix(robot, q), bias_forces(robot, q, v)
+        given = passive_forces(robot, q, v, passive=forces) if forces else np.zeros_like(v)
+        rows = _own_rows(robot, constraints, acting, q, v, motion.dt)
+        for i, (own, other) in enumerate(zip(rows, theirs.along(q, v, tau), strict=True)):
+            k = begin + i
+            after = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
+            yield k, Terms(M[i], h[i], given[i], own, motion.qdd[k], after, []), other
+
+
+def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:
+    rows, tree = soft(robot, constraints, passive), robot.tree
+    for one_q, one_v in zip(q.tolist(), v.tolist(), strict=True):
+        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt)
+        yield own_rows(blocks, robot.nv)
+
+
+def _compared(
+    names: _Names, own: Terms, other: Terms, errors: dict[str, float], tolerance: float
+) -> tuple[str, float, str, float, float] | None:
+    """The first term that differs, by how much and where, and both numbers; `errors` are made larger."""
+    first = None
+    for term, ours, theirs, place in _pairs(names, own, other):
+        scale = max(float(np.abs(ours).max(initial=0.0)), float(np.abs(theirs).max(initial=0.0))) or 1.0
+        apart = np.abs(ours - theirs) / scale
+        apart = np.where(np.isfinite(apart), apart, np.inf)
+        worst = float(apart.max(initial=0.0))
+        errors[term] = max(errors[term], worst)
+        if worst > tolerance and first is None:
+            at = tuple(int(x) for x in np.unravel_index(int(np.argmax(apart)), apart.shape))
+            first = term, worst, place(at), float(ours[at]), float(theirs[at])
+    return first
+
+
+class _Names:
+    """What numbers are called."""
+
+    def __init__(self, robot: Model) -> None:
+        self._robot = robot
+        self.state = [*robot.q_names, *(f"the rate of {name}" for name in robot.v_names)]
+        self.quaternions = [*robot.quaternions.values()]
+
+    def of_v(self, at: tuple[int, ...]) -> str:
+        return "of " + " and ".join(repr(self._robot.v_names[k]) for k in at)
+
+    def of_state(self, at: tuple[int, ...]) -> str:
+        return f"of {self.state[at[0]]!r}"
+
+
+def _pairs(
+    names: _Names, own: Terms, other: Terms
+) -> Iterator[tuple[str, Array, Array, Callable[[tuple[int, ...]], str]]]:
+    """Each term of both sides as arrays of the same shape, and a function from indices to a place in words."""
+    yield TERMS[0], own.mass_matrix, other.mass_matrix, names.of_v
+    yield TERMS[1], own.bias, other.bias, names.of_v
+    yield TERMS[2], own.passive, other.passive, names.of_v
+    counts = [np.array([*rows.counts.values()], dtype=np.float64) for rows in (own.rows, other.rows)]
+    touching = f"; there {listed(other.touching)} touch" if other.touching else ""
+    yield TERMS[3], counts[0], counts[1], lambda at: f"of {KINDS[at[0]]}{touching}"
+    if (counts[0] == counts[1]).all():
+        order = matched(own.rows, other.rows)
+
+        def of_row(at: tuple[int, ...]) -> str:
+            return f"of row {order[at[0]]} there, of {own.rows.kind[at[0]]}"
+
+        yield TERMS[4], own.rows.J, other.rows.J[order], of_row
+        yield TERMS[5], own.rows.reference, other.rows.reference[order], of_row
+        # Each is compared with itself: they are of very different sizes.
+        yield TERMS[6], np.ones_like(own.rows.R), other.rows.R[order] / own.rows.R, of_row
+    yield TERMS[7], own.qdd, other.qdd, names.of_v
+    if other.after.size:
+        theirs = other.after.copy()
+        for part in names.quaternions:
+            theirs[part] *= 1.0 if own.after[part] @ theirs[part] >= 0.0 else -1.0
+        yield TERMS[8], own.after, theirs, names.of_state

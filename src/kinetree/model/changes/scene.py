@@ -1,0 +1,131 @@
+"""More than one thing in a world: another robot beside a robot, free bodies, and fixed obstacles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kinetree import solids
+from kinetree.errors import ModelError, nearest_names, quoted
+from kinetree.inputs import real_array
+from kinetree.joints import Fixed, Free
+from kinetree.model.changes.common import (
+    Changed,
+    base_joint,
+    check_clashes,
+    check_robot,
+    closed,
+    joint_names,
+    placement_of,
+    prefixed,
+    unused,
+)
+from kinetree.model.changes.world import (
+    in_the_world,
+    shape_name,
+    surface_contact,
+    with_shapes_in_the_world,
+    world_of,
+)
+from kinetree.model.elements import Geometry
+from kinetree.model.robot import Robot
+from kinetree.spatial import Inertia, Transform
+from kinetree.spatial.poses import Pose
+
+__all__ = ["beside", "with_free_body", "with_obstacle"]
+
+_SOLIDS: Mapping[str, tuple[int, Callable[..., Inertia]]] = {
+    "box": (3, solids.box),
+    "sphere": (1, solids.sphere),
+    "capsule": (2, solids.capsule),
+    "cylinder": (2, solids.cylinder),
+    "ellipsoid": (3, solids.ellipsoid),
+}
+"""How many lengths each shape has, and the solid of these lengths."""
+
+
+def beside(model: Robot, other: Robot, placement: Pose | None, *, prefix: str) -> Changed:
+    """See `Model.beside`."""
+    check_robot(other, "what is put beside a robot")
+    place = placement_of(placement)
+    bases = [prefix + name for name in base_joint(other)]
+    parts = prefixed(other.parts, prefix, base=base_joint(other))
+    check_clashes(
+        [(model.name, model.parts, base_joint(model)), (other.name, parts, bases)],
+        "give a prefix, which is put before all names of the second",
+    )
+    world, root = world_of(model), f"{prefix}{other.root}"
+    taken = joint_names(model) | {spec.name for spec in parts.joints}
+    joint = bases[0] if bases else unused(f"{world}_to_{root}", taken)
+    sentence = f"put robot {other.name!r} beside it: joint {joint!r} joins {root!r} to {world!r}"
+    if other.gravity != model.gravity:
+        sentence += f"; its gravity {other.gravity} gave way to {model.gravity}"
+    collector = in_the_world(model, sentence)
+    collector.add_joint(joint, Free() if other.floating_base else Fixed(), world, root, place)
+    collector.add_parts(parts)
+    return closed(collector, floating_base=False)
+
+
+def with_free_body(
+    model: Robot,
+    shape: str,
+    size: float | Sequence[float],
+    placement: Pose | None,
+    *,
+    mass: float | None,
+    density: float | None,
+    friction: float | Sequence[float] | None,
+    name: str,
+) -> Changed:
+    """See `Model.with_free_body`."""
+    geometry = _geometry(model, shape, size, Transform.identity(), friction, name, "the body")
+    if friction is None:
+        geometry = replace(geometry, contact=None)  # as the shapes of files that say nothing of contacts
+    if name in model.frames:
+        raise ModelError(f"{model.name!r} has a body or frame {name!r} already; give the new body another name=")
+    inertia = _SOLIDS[shape][1](*geometry.size, mass=mass, density=density)
+    joint, world = unused(f"{name}_joint", joint_names(model)), world_of(model)
+    sentence = f"put a free body {name!r} into its world ({shape}, {inertia.mass:.6g} kg), on joint {joint!r}"
+    collector = in_the_world(model, sentence)
+    collector.add_body(name, inertia, geometry=[geometry])
+    collector.add_joint(joint, Free(), world, name, placement_of(placement))
+    return closed(collector, floating_base=False)
+
+
+def with_obstacle(
+    model: Robot,
+    shape: str,
+    size: float | Sequence[float],
+    placement: Pose | None,
+    *,
+    friction: float | Sequence[float] | None,
+    name: str,
+) -> Changed:
+    """See `Model.with_obstacle`."""
+    geometry = _geometry(model, shape, size, placement_of(placement), friction, name, "the obstacle")
+    sentence = f"put an obstacle {name!r} into its world, a {shape} on {world_of(model)!r}"
+    return with_shapes_in_the_world(model, [geometry], sentence)
+
+
+def _geometry(
+    model: Robot, shape: Any, size: Any, place: Transform, friction: Any, name: str, what: str
+) -> Geometry:  # fmt: skip
+    """A shape for collisions."""
+    if not isinstance(shape, str) or shape not in _SOLIDS:
+        raise ModelError(f"{what} can be no {quoted(shape)}: {nearest_names(str(shape), _SOLIDS)}")
+    lengths = real_array("size", size, "() or (n,)").ravel().tolist()
+    count = _SOLIDS[shape][0]
+    if len(lengths) != count or not all(0.0 < x < float("inf") for x in lengths):
+        raise ModelError(f"the size of a {shape} is {_LENGTHS[shape]}, positive numbers of metres, not {size!r:.60}")
+    contact = surface_contact(model, friction)
+    return Geometry("collision", shape, tuple(lengths), place, shape_name(model, name, what), contact=contact)
+
+
+_LENGTHS = {
+    "box": "its edges along x, y and z",
+    "sphere": "its radius",
+    "capsule": "its radius, and the length between the centres of its ends",
+    "cylinder": "its radius and its length",
+    "ellipsoid": "its half axes along x, y and z",
+}
