@@ -62,9 +62,8 @@ class Start:
         if self.keyframe is None and not self._says_where(robot):
             raised = above_ground(robot, starts, place)
             if (most := float((raised - starts).max(initial=0.0))) > 0.0:
-                told.append(
-                    f"raised by {'' if self.samples is None else 'up to '}{most:.3g} m, so that nothing begins nearer to the ground than {CLEARANCE:g} m"
-                )
+                by = f"{'' if self.samples is None else 'up to '}{most:.3g} m"
+                told.append(f"raised by {by}, so that nothing begins nearer to the ground than {CLEARANCE:g} m")
             starts = raised
         return starts, v, told
 
