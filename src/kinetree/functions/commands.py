@@ -1,4 +1,4 @@
-"""What acts when a robot is given commands: its actuators, the springs and dampers of its tendons, carried weights."""
+"""What acts when a robot is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinetree.actuation import Actuation, CoordinateSpec, TendonSpec
+from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
 from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation
 from kinetree.algorithms.implicit_forces import Slope
@@ -16,6 +17,7 @@ from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
 from kinetree.expr import Scalar
 from kinetree.functions.actuators import Acting, acting, actuation_of_robot, carried_weights
+from kinetree.functions.fluid import forces_of_medium
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.tree import Tree
@@ -31,15 +33,15 @@ class Commanded:
     springs: tuple[PulledTendon, ...]
     """Tendons, with their springs alone."""
     dampers: tuple[PulledTendon, ...]
+    medium: Immersion
 
 
 def commanded_option(model: Model, value: Any) -> Commanded:
     """The robot's own actuators and tendons."""
     if isinstance(value, Commanded):
         return value
-    return Commanded(
-        actuation_of_robot(model), pulled_tendons(model, dampers=False), pulled_tendons(model, springs=False)
-    )
+    springs, dampers = pulled_tendons(model, dampers=False), pulled_tendons(model, springs=False)
+    return Commanded(actuation_of_robot(model), springs, dampers, immersion(model))
 
 
 def command_count(options: Mapping[str, Any]) -> int:
@@ -79,6 +81,10 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
             slopes.append(Slope(reach.moment, *tendon_slopes(tendon.law, reach.length, rate)))
             for i, m in reach.moment.items():
                 pieces[i] = [x + m_k * force for x, m_k in zip(pieces[i], m, strict=True)]
+        if commanded.medium.boxes:
+            drag = forces_of_medium(tree, q, v, commanded.medium)
+            for i, _ in tree.outward:
+                pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]
         return Pull(pieces, found.rates, slopes)
 
     def after(act: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:

@@ -16,8 +16,9 @@ from kinetree.compiler.usual_calls import defined_plainly_by
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.model import Model
+from kinetree.tree import Tree
 
-__all__ = ["fluid_forces"]
+__all__ = ["fluid_forces", "forces_of_medium"]
 
 
 def _medium_option(model: Model, value: Any) -> Hashable:
@@ -27,11 +28,16 @@ def _medium_option(model: Model, value: Any) -> Hashable:
     return immersion(model) if value is None else value
 
 
-def _fluid_forces(model: Form, q: Slots, v: Slots, *, medium: Immersion) -> list[Scalar]:
+def forces_of_medium(tree: Tree, q: Slots, v: Slots, medium: Immersion) -> Any:
+    """The forces of a medium along the joints, from slot 1 on."""
     boxes: dict[int, list[algorithms.ImmersedBox]] = {}
     for slot, box in medium.boxes:
         boxes.setdefault(slot, []).append(box)
-    return model.tree.joined(algorithms.fluid_forces(model.tree, q, v, boxes, medium.medium), "nv")
+    return algorithms.fluid_forces(tree, q, v, boxes, medium.medium)
+
+
+def _fluid_forces(model: Form, q: Slots, v: Slots, *, medium: Immersion) -> list[Scalar]:
+    return model.tree.joined(forces_of_medium(model.tree, q, v, medium), "nv")
 
 
 FLUID_FORCES = Definition(
