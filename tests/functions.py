@@ -33,8 +33,8 @@ OF_SHAPES = {"distance", "closest_points"}
 """Those of robots with collision shapes, which have tests of their own."""
 OF_CONTACTS = {"contact_dynamics", "contact_forces"}
 """Those that push, which take long to compile and have tests of their own."""
-OF_RECORDS = {"actuator_forces", "sensors"}
-"""Those of robots with records of actuators or sensors, which have tests of their own, too."""
+OF_RECORDS = {"actuator_forces", "fluid_forces", "sensors"}
+"""Those of robots with records of actuators, sensors or a medium, which have tests of their own, too."""
 EVERY: dict[str, Function] = {
     function.__name__: function
     for function in (getattr(kt, name) for name in kt.__all__ if name not in OF_SHAPES | OF_CONTACTS | OF_RECORDS)

@@ -83,6 +83,7 @@ from kinetree.functions.dynamics import (
 from kinetree.functions.dynamics_derivatives import AbaDerivatives, RneaDerivatives, aba_derivatives, rnea_derivatives
 from kinetree.functions.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.functions.euler_lagrange import EulerLagrangeMatrices, euler_lagrange, euler_lagrange_matrices
+from kinetree.functions.fluid import fluid_forces
 from kinetree.functions.hybrid import HybridDynamics, base_wrench, floating_inverse_dynamics, hybrid_dynamics
 from kinetree.functions.jacobians import frame_bias_acceleration, frame_jacobian, frame_jacobian_rate, kinematic_hessian
 from kinetree.functions.joint_wrenches import joint_wrenches
@@ -123,7 +124,7 @@ from kinetree.functions.regressors import (
     potential_energy_regressor,
 )
 from kinetree.functions.relative import relative_acceleration, relative_jacobian, relative_placement, relative_velocity
-from kinetree.functions.rollouts import rollout
+from kinetree.functions.rollouts import actuated_rollout, rollout
 from kinetree.functions.sensors import sensor_places, sensors
 from kinetree.functions.servo import servo
 from kinetree.functions.shape_distances import closest_points, distance
@@ -272,6 +273,7 @@ __all__ = [
     "WrenchOn",
     "aba",
     "aba_derivatives",
+    "actuated_rollout",
     "actuator_forces",
     "articulated_bias_forces",
     "articulated_inertias",
@@ -318,6 +320,7 @@ __all__ = [
     "euler_lagrange",
     "euler_lagrange_matrices",
     "floating_inverse_dynamics",
+    "fluid_forces",
     "fori",
     "forward_dynamics",
     "forward_kinematics",

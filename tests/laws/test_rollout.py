@@ -20,30 +20,55 @@ Array = np.ndarray[Any, Any]
 INTEGRATORS = ["semi_implicit_euler", "rk4"]
 
 
+Joints = list[tuple[Any, Any, Any, Any]]
+
+
+def joints(robot: kt.Model, q: Array, v: Array, a: Array) -> Joints:
+    """(kind, q, v, a) of each joint, with v and a in axes that do not turn."""
+    pieces = (robot.tree.split(x.tolist(), size)[1:] for x, size in ((q, "nq"), (v, "nv"), (a, "nv")))
+    found = []
+    for kind, q_i, v_i, a_i in zip(robot.tree.joint[1:], *pieces, strict=True):
+        rate = np.add(a_i, kind.turning_rate(v_i))
+        found.append((kind, q_i, *(np.array(kind.seen_from_fixed(q_i, x)) for x in (v_i, rate))))
+    return found
+
+
+def state_of(robot: kt.Model, moved: list[tuple[Any, Any, Any]]) -> tuple[Array, Array]:
+    """The state at (kind, q, v) of each joint, with v in axes that do not turn."""
+    pieces = [kind.seen_from_moving(q, v.tolist()) for kind, q, v in moved]
+    q, v = robot.tree.joined([q for _, q, _ in moved], "nq"), robot.tree.joined(pieces, "nv")
+    return np.array(q, dtype=float), np.array(v, dtype=float)
+
+
 def euler_step(robot: kt.Model, q: Array, v: Array, tau: Array, dt: float) -> Array:
-    v = v + dt * kt.aba(robot, q, v, tau)
-    return np.concatenate([kt.integrate(robot, q, dt * v), v])
+    moved = []
+    for kind, q_i, V, A in joints(robot, q, v, kt.aba(robot, q, v, tau)):
+        moved.append((kind, kind.displaced(q_i, dt * (V + dt * A)), V + dt * A))
+    return np.concatenate(state_of(robot, moved))
 
 
 def rk4_step(robot: kt.Model, q: Array, v: Array, tau: Array, dt: float) -> Array:
-    """The formulas of the paper."""
-
-    def a(q: Array, v: Array) -> Array:
-        return kt.aba(robot, q, v, tau)
-
-    def move(q: Array, displacement: Array) -> Array:
-        return kt.integrate(robot, q, displacement)
-
-    q1, v1, a1 = q, v, a(q, v)
-    q2, v2 = move(q1, dt / 2 * v1), v1 + dt / 2 * a1
-    a2 = a(q2, v2)
-    q3, v3 = move(q1, dt / 2 * v2), v1 + dt / 2 * a2
-    a3 = a(q3, v3)
-    q4, v4 = move(q2, dt * v3 - dt / 2 * v1), v1 + dt * a3
-    a4 = a(q4, v4)
-    half_way = move(q1, dt / 12 * (3 * v1 + 2 * v2 + 2 * v3 - v4))
-    q5 = move(half_way, dt / 12 * (-v1 + 2 * v2 + 2 * v3 + 3 * v4))
-    return np.concatenate([q5, v1 + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)])
+    """The classical formula for displacements of the start, and their rates."""
+    rates: list[list[Array]] = []
+    at, tableau = (q, v), [[dt / 2], [0.0, dt / 2], [0.0, 0.0, dt], [dt / 6, dt / 3, dt / 3, dt / 6]]
+    stages: list[Joints] = []
+    for k, row in enumerate(tableau):
+        stages.append(joints(robot, *at, kt.aba(robot, *at, tau)))
+        rates.append([])
+        moved = []
+        for i, (kind, _, V, _) in enumerate(stages[k]):
+            q_0, v_0 = stages[0][i][1:3]
+            d = (
+                sum((c * r[i] for c, r in zip(tableau[k - 1], rates, strict=False)), np.zeros(kind.nv))
+                if k
+                else 0.0 * V
+            )
+            rates[k].append(np.array(kind.displacement_rate(q_0, d, V)))
+            d = sum((c * r[i] for c, r in zip(row, rates, strict=True)), np.zeros(kind.nv))
+            changed = sum((c * stage[i][3] for c, stage in zip(row, stages, strict=True)), v_0)
+            moved.append((kind, kind.displaced(q_0, d), changed))
+        at = state_of(robot, moved)
+    return np.concatenate(at)
 
 
 STEPS = dict(zip(INTEGRATORS, (euler_step, rk4_step), strict=True))
@@ -73,7 +98,7 @@ def test_each_step_is_the_formula_in_public_functions(
 def test_a_motion_is_the_formula_in_a_loop(name: str, integrator: str, tolerance: float) -> None:
     robot, rng = kt.zoo.load(name), np.random.default_rng(1)
     q, v, tau, dt = robot.random(rng), 0.5 * rng.normal(size=robot.nv), rng.normal(size=(10, robot.nv)), 1e-3
-    states = kt.rollout(robot, q, v, tau, dt, integrator=integrator)  # type: ignore[arg-type]
+    states = kt.rollout(robot, q, v, tau, dt, integrator=integrator)  # type: ignore[call-overload]
     for row, after in zip(tau, states, strict=True):
         expected = STEPS[integrator](robot, q, v, row, dt)
         scale = max(1.0, np.abs(expected).max())

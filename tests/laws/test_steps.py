@@ -39,6 +39,7 @@ def stage_by_stage(robot: kt.Model, state: State, integrator: str, unroll: bool,
     return np.concatenate([q, v, DT * np.array(INTEGRATORS[integrator].weights) @ np.array(powers)])
 
 
+IN_LOOPS = ("semi_implicit_euler", "rk4")
 FORMS = [(form, unroll) for form in (in_one_kernel, stage_by_stage) for unroll in (True, False)]
 
 
@@ -49,14 +50,14 @@ def test_every_form_of_a_step_is_that_of_a_rollout(
     integrator: Any, moving: tuple[kt.Model, State], form: tuple[Any, bool]
 ) -> None:
     robot, state = moving
-    step, unroll = form
+    step, unroll = form[0], form[1] or integrator not in IN_LOOPS
     expected = kt.rollout(robot, state.q, state.v, state.tau[None], DT, integrator=integrator, passive=True)[0]
     found = step(robot, state, integrator, unroll, passive=True)
     scale = max(1.0, DT * np.abs(kt.aba(robot, state.q, state.v, state.tau)).max(), np.abs(expected).max())
     np.testing.assert_allclose(found[:-2], expected, rtol=0, atol=1e-11 * scale)
 
 
-@pytest.mark.parametrize(("integrator", "name"), [*zip(INTEGRATORS, ["quadruped", "arm7"], strict=True)])
+@pytest.mark.parametrize(("integrator", "name"), [*zip(IN_LOOPS, ["quadruped", "arm7"], strict=True)])
 def test_every_form_exchanges_the_same_energy(integrator: Any, name: str) -> None:
     robot = kt.zoo.load(name)
     rng = np.random.default_rng(2)
@@ -103,7 +104,7 @@ def test_every_form_of_a_step_under_constraints_is_the_same(name: str, integrato
     state, constraints = held_state(name)
     settings: dict[str, Any] = {"integrator": integrator, "passive": True, "constraints": constraints}
     found = []
-    for unroll in (True, False):
+    for unroll in (True, False) if integrator in IN_LOOPS else (True,):
         f = compile_function(ARM, HELD_STEP.steps, unroll=unroll, **settings)
         found.append(f(state.q, state.v, np.zeros(2), state.tau[None], np.array(DT))[0])
         evaluate = compile_function(ARM, HELD_STEP.evaluation, unroll=unroll, **settings)

@@ -98,6 +98,11 @@ KINDS = {
         <position site="toe" refsite="hull" gear="0 0 0 0.5 1 0" kp="4" kv="0.3"/>
         <position site="tip" refsite="toe" gear="0 1 0 0 0 0" kp="8"/><motor site="ground" gear="1 1 1 1 1 1"/>
         <general site="hull" refsite="ground" gear="1 0 0 0 0 0" gaintype="affine" gainprm="1 2 3"/>""",
+    "muscles": """
+        <muscle joint="hip" lengthrange="-0.8 0.9" gear="0.5"/><muscle joint="knee" lengthrange="-2 2" force="30"/>
+        <muscle tendon="cable" lengthrange="-1 1.5" timeconst="0.02 0.05" tausmooth="0.3" range="0.6 1.3" vmax="3"/>
+        <muscle joint="slide" lengthrange="-1 1" force="5" lmin="0.3" lmax="1.9" fpmax="2" fvmax="1.5" scale="100"
+          forcerange="-9 0"/><motor joint="post"/>""",
     "damped": """
         <position joint="hip" kp="7" dampratio="0.7" gear="3"/><motor joint="post" damping="2" gear="2"/>
         <position site="toe" refsite="hull" gear="1 0 0 0 0 0" kp="3" dampratio="1"/>""",

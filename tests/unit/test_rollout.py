@@ -427,9 +427,7 @@ def test_steps_may_be_a_number_of_numpys() -> None:
 def test_only_a_rollout_has_steps() -> None:
     with pytest.raises(kt.OptionError, match="aba has no option 'steps'"):
         kt.compile(ROBOT, kt.aba, steps=3)
-    with pytest.raises(
-        kt.OptionError, match="there is no integrator 'leapfrog': known are: 'semi_implicit_euler', 'rk4'"
-    ):
+    with pytest.raises(kt.OptionError, match="there is no integrator 'leapfrog': known are: 'semi_implicit_euler', "):
         kt.compile(ROBOT, kt.rollout, steps=3, integrator="leapfrog")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.actuation.damping_ratio import servo_damping
+from kinetree.actuation.damping_ratio import servo_damping, unit_acceleration
 from kinetree.actuation.refusals import refuse_unknown
 from kinetree.actuation.spec import (
     Actuation,
@@ -18,6 +18,7 @@ from kinetree.actuation.spec import (
     TransmissionSpec,
 )
 from kinetree.algorithms.actuators import ActuatorLaw, Dynamics
+from kinetree.algorithms.muscles import Muscle
 from kinetree.joints import JointKind, Spherical
 from kinetree.joints.wrapping import Wrapping
 from kinetree.model import Model
@@ -27,8 +28,10 @@ __all__ = ["actuation", "gravity_compensation"]
 
 _DYNAMICS: dict[str, Dynamics] = {
     "none": "none", "integrator": "integrator", "filter": "filter", "filterexact": "filterexact",
+    "muscle": "muscle",
 }  # fmt: skip
 _LAST_GROUP = 30
+_TINY = 1e-15
 
 
 def actuation(robot: Model) -> Actuation:
@@ -48,9 +51,10 @@ def actuation(robot: Model) -> Actuation:
         tendon = tendons[one.target] if one.transmission == "tendon" else None
         refuse_unknown(robot.name, k, one, tendon)
         transmission = _transmission(robot, one, tendon)
+        muscle = _muscle(robot, one, transmission) if one.dynamics == "muscle" else None
         law = _law(one, transmission, servo_damping(robot, one, transmission), options)
         disabled = 0 <= one.group <= _LAST_GROUP and one.group in options.disabled_actuator_groups
-        found.append(ActuatorSpec(one.name, transmission, law, disabled))
+        found.append(ActuatorSpec(one.name, transmission, law, disabled, muscle))
     return Actuation(
         tuple(found),
         options.flags.actuation,
@@ -120,6 +124,16 @@ def _law(
         force_range=one.force_range if one.force_limited else None,
         acts_early=one.acts_early,
         period=_period(one, transmission),
+    )
+
+
+def _muscle(robot: Model, one: Actuator, transmission: TransmissionSpec) -> Muscle:
+    low, high, force, scale, least, most, fastest, passive, eccentric = one.gain_parameters[:9]
+    if force < 0.0:
+        force = scale / max(unit_acceleration(robot, transmission), _TINY)
+    rising, falling, smoothing = one.dynamics_parameters[:3]
+    return Muscle(
+        force, one.length_range, (low, high), least, most, fastest, passive, eccentric, (rising, falling), smoothing
     )
 
 

@@ -23,20 +23,15 @@ from kinetree.model import Model
 from kinetree.model.extras import Actuator
 from kinetree.model.reference import reference_configuration, with_tendon_armature
 
-__all__ = ["servo_damping"]
+__all__ = ["servo_damping", "unit_acceleration"]
 
 
 def servo_damping(robot: Model, one: Actuator, transmission: TransmissionSpec) -> float | None:
     """The damping of a servo by its ratio; None if it does not have a ratio."""
     if one.damping_ratio is None:
         return None
-    q = robot.tree.split(reference_configuration(robot).tolist(), "nq")
-    row = _row(robot, reach_of(viewed(robot.tree, q), robot, transmission))
-    M = np.array(algorithms.crba(robot.tree, q).flat(), dtype=np.float64).reshape(robot.nv, robot.nv)
-    try:
-        ease = float(row @ np.linalg.solve(with_tendon_armature(robot, M), row))
-    except np.linalg.LinAlgError:
-        ease = math.inf
+    row, moved = _row_and_acceleration(robot, transmission)
+    ease = float(row @ moved) if np.isfinite(moved).all() else math.inf
     if not ease > 0.0:
         return 0.0
     if not math.isfinite(ease):
@@ -45,6 +40,24 @@ def servo_damping(robot: Model, one: Actuator, transmission: TransmissionSpec) -
             "kv, or give the bodies inertia"
         )
     return 2.0 * one.damping_ratio * math.sqrt(one.gain_parameters[0] / ease)
+
+
+def unit_acceleration(robot: Model, transmission: TransmissionSpec) -> float:
+    """|M⁻¹ Jᵀ|: the acceleration that a force of 1 along the length gives in the reference configuration."""
+    return float(np.linalg.norm(_row_and_acceleration(robot, transmission)[1]))
+
+
+def _row_and_acceleration(
+    robot: Model, transmission: TransmissionSpec
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """J, and M⁻¹ Jᵀ; infinite where M is singular."""
+    q = robot.tree.split(reference_configuration(robot).tolist(), "nq")
+    row = _row(robot, reach_of(viewed(robot.tree, q), robot, transmission))
+    M = np.array(algorithms.crba(robot.tree, q).flat(), dtype=np.float64).reshape(robot.nv, robot.nv)
+    try:
+        return row, np.asarray(np.linalg.solve(with_tendon_armature(robot, M), row), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return row, np.full_like(row, math.inf)
 
 
 def _row(robot: Model, reach: Reach) -> NDArray[np.float64]:

@@ -34,6 +34,9 @@ def _unknown(one: Actuator, tendon: Tendon | None) -> Iterator[str]:
         yield _TRANSMISSIONS[one.transmission]
     if tendon is not None and tendon.kind != "fixed":
         yield f"a spatial tendon, {tendon.name!r},"
+    if one.dynamics == one.gain == one.bias == "muscle":
+        yield from _of_muscles(one)
+        return
     for word, known, what in (
         (one.dynamics, _DYNAMICS, "dynamics"), (one.gain, _GAINS, "a gain"), (one.bias, _BIASES, "a bias")
     ):  # fmt: skip
@@ -41,5 +44,16 @@ def _unknown(one: Actuator, tendon: Tendon | None) -> Iterator[str]:
             yield f"{what} of the kind {word!r}"
     if one.activation_size != int(one.dynamics != "none"):
         yield f"an activation of {one.activation_size} numbers"
+    if one.delay:
+        yield "a delay of its control"
+
+
+def _of_muscles(one: Actuator) -> Iterator[str]:
+    if one.length_range == (0.0, 0.0):
+        yield "no lengthrange, which MuJoCo finds by simulation,"
+    if one.gain_parameters[:9] != one.bias_parameters[:9]:
+        yield "other parameters of its gain than of its bias"
+    if one.acts_early:
+        yield "a muscle that acts early"
     if one.delay:
         yield "a delay of its control"

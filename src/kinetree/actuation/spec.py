@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.actuators import ActuatorLaw
+from kinetree.algorithms.muscles import Muscle
 from kinetree.records import record
 
 __all__ = [
@@ -81,6 +82,8 @@ class ActuatorSpec:
     transmission: TransmissionSpec
     law: ActuatorLaw
     is_disabled: bool = False
+    muscle: Muscle | None = None
+    """Its force and activation, where it is a muscle; the law then has the ranges."""
 
 
 @record(frozen=True, slots=True)

@@ -68,18 +68,11 @@ from kinetree.algorithms.drives import (
 from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
+from kinetree.algorithms.fluid import ImmersedBox, Medium, fluid_forces
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
-from kinetree.algorithms.integrators import (
-    INTEGRATORS,
-    Stage,
-    StepEnd,
-    pushed_stage,
-    stage_acceleration,
-    stage_powers,
-    step,
-)
+from kinetree.algorithms.integrators import INTEGRATORS, Integrator, StepEnd, step
 from kinetree.algorithms.jacobian import (
     aligned_columns,
     bodies_seen,
@@ -96,6 +89,7 @@ from kinetree.algorithms.kinematics import accelerations, motions, placements, v
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.mass_matrix_inverse import mass_matrix_inverse
 from kinetree.algorithms.momentum import carried_forces, mechanical_power, momentum
+from kinetree.algorithms.muscles import Muscle, muscle_force, muscle_rate
 from kinetree.algorithms.regressors import (
     drive_columns,
     joint_torque_regressor,
@@ -107,19 +101,29 @@ from kinetree.algorithms.regressors import (
 from kinetree.algorithms.relative import relative_jacobian, relative_motion, relative_velocity, seen_across
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.rnea_derivatives import rnea_derivatives
+from kinetree.algorithms.stages import Applied, Evaluation, Loads, Pull, Stage, evaluated, stage_powers
 from kinetree.algorithms.stiffness import stiffest_round
-from kinetree.algorithms.tendons import TendonLaw, tendon_force
+from kinetree.algorithms.tendons import TendonLaw, tendon_energy, tendon_force
+from kinetree.algorithms.variational import midpoint_step
 
 __all__ = [
     "BRAKES",
     "INTEGRATORS",
     "PASSIVE",
     "ActuatorLaw",
+    "Applied",
     "CarriedMass",
     "Constrained",
     "ConstraintRule",
     "DividedForces",
+    "Evaluation",
     "ForceDivision",
+    "ImmersedBox",
+    "Integrator",
+    "Loads",
+    "Medium",
+    "Muscle",
+    "Pull",
     "Stage",
     "StepEnd",
     "TendonLaw",
@@ -167,7 +171,9 @@ __all__ = [
     "driven",
     "euler_lagrange",
     "euler_lagrange_matrices",
+    "evaluated",
     "floating_inverse_dynamics",
+    "fluid_forces",
     "forward_dynamics",
     "gravity_compensation",
     "hybrid_dynamics",
@@ -187,10 +193,13 @@ __all__ = [
     "ltdl_solve",
     "mass_matrix_inverse",
     "mechanical_power",
+    "midpoint_step",
     "momentum",
     "momentum_regressor",
     "motions",
     "moved_column",
+    "muscle_force",
+    "muscle_rate",
     "nearest_velocity",
     "net_force_columns",
     "next_activation",
@@ -201,7 +210,6 @@ __all__ = [
     "potential_energy",
     "potential_energy_regressor",
     "projected_state",
-    "pushed_stage",
     "relative_jacobian",
     "relative_motion",
     "relative_velocity",
@@ -212,10 +220,10 @@ __all__ = [
     "seen_from",
     "shared_out",
     "spring_energy",
-    "stage_acceleration",
     "stage_powers",
     "step",
     "stiffest_round",
+    "tendon_energy",
     "tendon_force",
     "undriven",
     "velocities",

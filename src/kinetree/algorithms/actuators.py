@@ -16,11 +16,21 @@ from typing import Literal
 from kinetree.expr import Scalar, exp, floor, less, maximum, minimum, select
 from kinetree.records import record
 
-__all__ = ["ActuatorLaw", "activation_rate", "actuator_force", "next_activation", "shared_out", "within_range"]
+__all__ = [
+    "ActuatorLaw",
+    "activation_rate",
+    "actuator_force",
+    "actuator_slopes",
+    "is_within",
+    "next_activation",
+    "shared_out",
+    "within_range",
+]
 
 Range = tuple[float, float] | None
 """Smallest and largest value; None: there is no range."""
-Dynamics = Literal["none", "integrator", "filter", "filterexact"]
+Dynamics = Literal["none", "integrator", "filter", "filterexact", "muscle"]
+"""How activations change; muscles.py has those of muscles."""
 
 _SHORTEST = 1e-15
 
@@ -71,14 +81,31 @@ def actuator_force(
     law: ActuatorLaw, control: Scalar, activation: Scalar, length: Scalar, velocity: Scalar, dt: Scalar
 ) -> Scalar:
     """The force along the length, before it is limited; dt is the time step of actuators that act early."""
-    u = within_range(control, law.control_range)
-    if law.dynamics != "none":
-        u = activation
-        if law.acts_early:
-            u = next_activation(law, activation, activation_rate(law, control, activation), dt)
+    u = _input(law, control, activation, dt)
     if law.period:
         u = u - law.period * floor((u - length) * (1.0 / law.period) + 0.5)
     return _affine(law.gain, length, velocity) * u + _affine(law.bias, length, velocity)
+
+
+def actuator_slopes(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: Scalar) -> tuple[Scalar, Scalar]:
+    """-∂f/∂ℓ̇ and -∂f/∂ℓ of the force along the length, before it is limited."""
+    u = _input(law, control, activation, dt)
+    damping, stiffness = (-law.gain[k] * u - law.bias[k] if law.gain[k] else -law.bias[k] for k in (2, 1))
+    return damping, stiffness
+
+
+def is_within(x: Scalar, limits: Range) -> Scalar:
+    """1 for a number between the ends of a range, 0 at the ends and beyond."""
+    return 1.0 if limits is None else less(limits[0], x) * less(x, limits[1])
+
+
+def _input(law: ActuatorLaw, control: Scalar, activation: Scalar, dt: Scalar) -> Scalar:
+    """u: the control, or the activation, at the end of the time step if the actuator acts early."""
+    if law.dynamics == "none":
+        return within_range(control, law.control_range)
+    if law.acts_early:
+        return next_activation(law, activation, activation_rate(law, control, activation), dt)
+    return activation
 
 
 def shared_out(forces: Sequence[Scalar], limits: Range) -> list[Scalar]:

@@ -53,7 +53,7 @@ class Block(NamedTuple):
 class Effort:
     """When to stop: the most iterations, the most evaluations of a line search, and the relative error wanted."""
 
-    iterations: int = 10
+    iterations: int = 16
     line_search: int = 8
     tolerance: float = 1e-10
 

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kinetree.expr import Scalar, less, select, sqrt
-from kinetree.spatial import Inertia, Mat3, Motion, Transform, Vec3
+from kinetree.spatial import Force, Inertia, Mat3, Motion, Transform, Vec3
 from kinetree.spatial.rotation_log import quaternion_from_matrix
 
 __all__ = [
     "FrameMotion",
     "acceleration_in_world",
+    "angular_momentum_of",
     "axes_seen",
     "center_of",
     "center_velocity_of",
@@ -96,3 +97,11 @@ def center_velocity_of(parts: Sequence[tuple[Inertia, FrameMotion]]) -> Vec3:
         own = frame.v.linear * inertia.mass + frame.v.angular.cross(inertia.h)
         momentum = momentum + frame.X.E.T @ own
     return momentum * (1.0 / mass)
+
+
+def angular_momentum_of(parts: Sequence[tuple[Inertia, FrameMotion]]) -> Vec3:
+    """The angular momentum about that centre, in the world's axes."""
+    total = Force.zero()
+    for inertia, frame in parts:
+        total = total + frame.X.back(inertia @ frame.v)
+    return total.angular - center_of(parts).cross(total.linear)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from kinetree.algorithms.constraints import Side, constraint_columns, constraint_error, held_motion, side_of
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.row_costs import Equality
-from kinetree.algorithms.softness import Softness
+from kinetree.algorithms.soft_rows import Law
 from kinetree.expr import Scalar, is_zero, maximum, sqrt
 from kinetree.records import record
 from kinetree.spatial import Mat3, Motion, Vec3
@@ -52,7 +52,7 @@ class Turning:
 
 
 def held_together(
-    tree: Tree, q: Pieces, qd: Pieces, first: Anchor, second: Anchor, softness: Softness, turning: Turning | None
+    tree: Tree, q: Pieces, qd: Pieces, first: Anchor, second: Anchor, softness: Law, turning: Turning | None
 ) -> list[Block]:
     """The block of two origins that are held together, and of two attitudes if `turning` says how."""
     at_rest = tree.at_rest()
@@ -77,7 +77,7 @@ def held_together(
     )
 
 
-def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Softness, rotation: float) -> list[Block]:
+def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Law, rotation: float) -> list[Block]:
     """The block of a motion constraint, of one impedance; `rotation` is A of the rows that hold attitudes."""
     motion = held_motion(tree, hold, q, qd, tree.at_rest())
     J = tree.columns(motion.size, apart=True)
@@ -91,7 +91,7 @@ def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Softness, rota
 def _block(
     J: Sequence[Sequence[Scalar]],
     state: Iterable[tuple[Scalar, Scalar, Scalar]],
-    softness: Softness,
+    softness: Law,
     d: Scalar,
     inertias: Sequence[Scalar],
 ) -> list[Block]:

@@ -12,10 +12,9 @@ from math import inf
 
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.row_costs import DryFriction, Equality, OneSided
-from kinetree.algorithms.soft_rows import Sight, along, jacobian
-from kinetree.algorithms.softness import Softness
+from kinetree.algorithms.soft_rows import Law, Sight, along, jacobian
 from kinetree.algorithms.transmissions import Reach
-from kinetree.expr import Scalar, less, maximum, select, sqrt
+from kinetree.expr import Scalar, maximum, select, sqrt
 from kinetree.spatial import Vec3
 
 __all__ = ["degree_of_freedom", "dry_friction", "follower", "inertia", "largest_angle", "limits"]
@@ -29,7 +28,7 @@ def degree_of_freedom(sight: Sight, slot: int, dof: int) -> Reach:
     return Reach(0.0, {slot: [float(k == dof) for k in range(sight.tree.joint[slot].nv)]})
 
 
-def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: float, softness: Softness) -> list[Block]:
+def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: float, softness: Law) -> list[Block]:
     """The smallest and the largest length; an infinite one has no row."""
     return [
         _one_sided(sight, _scaled(reach, sign), sign * (reach.length - bound), margin, softness)
@@ -38,7 +37,7 @@ def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: flo
     ]
 
 
-def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: float, softness: Softness) -> Block:
+def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: float, softness: Law) -> Block:
     """The limit of a ball joint."""
     joint = sight.tree.joint[slot]
     turn = Vec3(*joint.difference(joint.neutral(), sight.q[slot]))
@@ -48,13 +47,13 @@ def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: float, softnes
     return _one_sided(sight, toward, upper - angle, margin, softness)
 
 
-def dry_friction(sight: Sight, reach: Reach, loss: float, softness: Softness) -> Block:
+def dry_friction(sight: Sight, reach: Reach, loss: float, softness: Law) -> Block:
     """Dry friction of a length, or of a degree of freedom."""
     row = _row(sight, reach)
     d = softness.at(0.0)
     rate = along(row, sight.v)
-    a_ref = -(softness.damping * rate) - along(row, sight.drift)
-    return Block([row], [a_ref], DryFriction(1.0 / softness.regularisation(d), loss))
+    a_ref = softness.slowing(rate) - along(row, sight.drift)
+    return Block([row], [a_ref], DryFriction(1.0 / softness.regularisation(d, has_spring=False), loss))
 
 
 def follower(
@@ -63,7 +62,7 @@ def follower(
     leader: Reach | None,
     coefficients: Sequence[float],
     reference: tuple[float, float],
-    softness: Softness,
+    softness: Law,
 ) -> Block:
     """A length that follows a polynomial of another one; or that is held, if there is none.
 
@@ -90,11 +89,11 @@ def inertia(sight: Sight, reach: Reach, armature: float) -> Block:
     return Block([_row(sight, reach)], [0.0], Equality([armature]))
 
 
-def _one_sided(sight: Sight, reach: Reach, distance: Scalar, margin: float, softness: Softness) -> Block:
+def _one_sided(sight: Sight, reach: Reach, distance: Scalar, margin: float, softness: Law) -> Block:
     row = _row(sight, reach)
     r = distance - margin
     d = softness.at(r)
-    D = select(less(r, 0.0), 1.0 / softness.regularisation(d), 0.0)
+    D = select(softness.acts(r), 1.0 / softness.regularisation(d), 0.0)
     a_ref = softness.acceleration(along(row, sight.v), d, r) - along(row, sight.drift)
     return Block([row], [a_ref], OneSided(D))
 

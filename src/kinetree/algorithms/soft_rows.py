@@ -18,19 +18,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from kinetree.algorithms.compliance import Compliance, NearRigid
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.kinematics import placements
+from kinetree.algorithms.natural_map import RigidContact
 from kinetree.algorithms.row_costs import EllipticCone, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint
-from kinetree.expr import Scalar, less, otherwise, select
+from kinetree.expr import Scalar, otherwise, select, sqrt
 from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["Friction", "Sight", "along", "contact", "jacobian", "seen"]
+__all__ = ["Friction", "Law", "Sight", "along", "contact", "jacobian", "seen"]
 
 Pieces = Sequence[Sequence[Scalar]]
+Law = Softness | Compliance | NearRigid
+"""How hard a row pushes."""
 
 
 class Sight(NamedTuple):
@@ -56,9 +60,9 @@ class Friction:
     """One per row after the first: sliding twice, torsion (m), rolling twice (m)."""
     is_elliptic: bool
     """An elliptic cone, or a pyramid."""
-    ratio: float
+    ratio: Scalar
     """How much stiffer it is than the normal direction."""
-    softness: Softness | None = None
+    softness: Law | None = None
     """The softness of its rows, where it is not that of the normal; for elliptic cones."""
 
 
@@ -97,7 +101,7 @@ def contact(
     second: int,
     point: ContactPoint,
     margin: Scalar,
-    softness: Softness,
+    softness: Law,
     friction: Friction | None,
     adhesion: float = 0.0,
     surface: Motion | None = None,
@@ -109,7 +113,7 @@ def contact(
     """
     size = 1 + (len(friction.coefficients) if friction else 0)
     nv, stiffnesses = len(sight.v), size if friction and friction.is_elliptic else 1
-    there = less(point.distance, margin)
+    there = softness.acts(point.distance - margin)
     idle = 1.0 - there
 
     def active() -> list[Scalar]:
@@ -122,12 +126,20 @@ def contact(
     reference, D = numbers[nv * size : (nv + 1) * size], numbers[(nv + 1) * size :]
     cost: RowCost
     if friction is None:
-        cost = OneSided(D[0])
+        cost = _rigid_if(OneSided(D[0]), softness)
     elif friction.is_elliptic:
-        cost = EllipticCone(D, friction.coefficients, friction.coefficients[0] * (1.0 / friction.ratio) ** 0.5)
+        mu = friction.coefficients
+        cost = _rigid_if(EllipticCone(D, mu, mu[0] * sqrt(1.0 / friction.ratio)), softness)
     else:
         cost = Pyramid(D[0], friction.coefficients)
     return Block(J, reference, cost, select(there, adhesion, 0.0), idle)
+
+
+def _rigid_if(cost: EllipticCone | OneSided, law: Law) -> RowCost:
+    """The cost of a contact, which is a rigid one if its law is."""
+    if not isinstance(law, NearRigid) or not law.rounds:
+        return cost
+    return RigidContact(cost, law.step, law.rounds, law.tolerance)
 
 
 def _contact_rows(sight: Sight, first: int, second: int, point: ContactPoint, size: int) -> list[list[Scalar]]:
@@ -147,7 +159,7 @@ def _pressed(
     J: Sequence[Sequence[Scalar]],
     point: ContactPoint,
     margin: Scalar,
-    softness: Softness,
+    softness: Law,
     friction: Friction | None,
     adhesion: float,
     surface: Motion | None,
@@ -171,11 +183,15 @@ def _pressed(
             R += [R_1 * (mu[0] * mu[0] / (m * m)) for m in mu]
             tangential = friction.softness or softness
         else:
+            assert isinstance(softness, Softness), "pyramids are MuJoCo's"
             edge = replace(softness, inverse_inertia=softness.inverse_inertia * (1.0 + mu[0] * mu[0]))
             R = [edge.regularisation(d) * (2.0 * mu[0] * mu[0] / friction.ratio)]
             pull = R[0] * (adhesion / (2 * len(mu)))  # all edges have the same part of it
     reference = [softness.acceleration(rates[0], d, r) + pull]
-    reference += [-(tangential.damping * rate) for rate in rates[1:]]
+    if friction is not None and not friction.is_elliptic:  # edges have the spring of the normal
+        reference += [softness.acceleration(rate, d, 0.0) for rate in rates[1:]]
+    else:
+        reference += [tangential.slowing(rate) for rate in rates[1:]]
     return [a - along(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
 
 

@@ -6,6 +6,10 @@ r is the violation (negative where a limit or a surface is passed), ẋ its rate
 the row moves, and d the impedance, which rises from d₀ at r = 0 to d_w at the width w. K and B follow from a time
 constant and a damping ratio, or are given.
 
+A row that acts at the end of a step of h has ẋ + h J a and r + h ẋ + h² J a in place of ẋ and r:
+
+    f = -D (1 + h B + h² K d) (J a - a_ref),    a_ref = -(B ẋ + K d (r + h ẋ)) / (1 + h B + h² K d)
+
 Source: MuJoCo documentation, "Computation", section on the parameters of constraints; version 4.
 """
 
@@ -13,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kinetree.expr import Scalar, absolute, exp, less, less_equal, log, maximum, select
+from kinetree.expr import Scalar, absolute, exp, is_zero, less, less_equal, log, maximum, select
 from kinetree.records import record
 
 __all__ = ["Softness"]
@@ -21,6 +25,8 @@ __all__ = ["Softness"]
 _LEAST = 1e-15
 """The smallest regularisation, and the smallest width and stiffness that count."""
 _TINY = 1e-300
+_HARDEST = 0.9999
+"""The largest impedance of a row at the end of a step."""
 
 
 @record(frozen=True, slots=True)
@@ -35,6 +41,20 @@ class Softness:
     """A."""
     period: Scalar = 0.0
     """The shortest time constant, s: twice the time step, where that is enforced."""
+    step: Scalar = 0.0
+    """The length of the step at whose end the row acts, s; 0: it acts at once."""
+
+    def at_the_end_of(self, step: Scalar, gives_way: bool) -> Softness:
+        """The row as it acts at the end of a step; one that gives way, of a contact or a limit, must not rebound.
+
+        With T ζ = h, what entered within one step is out after the next one, and at rest.
+        """
+        ratio = self.reference[1]
+        shortest: Scalar = 0.0
+        if gives_way and not is_zero(self.period):
+            has_time = less(0.0, ratio)
+            shortest = select(has_time, step / select(has_time, ratio, 1.0), 0.0)
+        return replace(self, period=shortest, step=step)
 
     def softer(self, times: float) -> Softness:
         """The same with a time constant and a width so many times as long, and so many times the regularisation."""
@@ -46,6 +66,11 @@ class Softness:
         )
         d_0, d_w = (d / (d + times * (1.0 - d)) for d in (d_0, d_w))
         return replace(self, reference=reference, impedance=(d_0, d_w, width * times, midpoint, power))
+
+    def acts(self, r: Scalar) -> Scalar:
+        """Whether a violation r counts."""
+        there: Scalar = less(r, 0.0)
+        return there
 
     def at(self, r: Scalar) -> Scalar:
         """The impedance d(r)."""
@@ -62,14 +87,30 @@ class Softness:
         d: Scalar = select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w)
         return d
 
-    def regularisation(self, d: Scalar) -> Scalar:
+    def regularisation(self, d: Scalar, *, has_spring: bool = True) -> Scalar:
         """R, from the impedance."""
-        R: Scalar = maximum((1.0 - d) / d * self.inverse_inertia, _LEAST)
-        return R
+        R: Scalar = (1.0 - d) / d * self.inverse_inertia
+        least: Scalar = _LEAST
+        if not is_zero(self.step):
+            R = R / self._lasting(d if has_spring else 0.0)
+            least = (1.0 - _HARDEST) / _HARDEST * self.inverse_inertia
+        found: Scalar = maximum(R, least)
+        return found
 
     def acceleration(self, rate: Scalar, d: Scalar, r: Scalar) -> Scalar:
         """a_ref."""
-        return -(self.damping * rate) - self.stiffness * d * r
+        if is_zero(self.step):
+            return -(self.damping * rate) - self.stiffness * d * r
+        K = self.stiffness * d
+        return -((self.damping + self.step * K) * rate + K * r) / self._lasting(d)
+
+    def slowing(self, rate: Scalar) -> Scalar:
+        """a_ref of a row that has no spring: of friction."""
+        return -(self.damping * rate) if is_zero(self.step) else -(self.damping * rate) / self._lasting(0.0)
+
+    def _lasting(self, d: Scalar) -> Scalar:
+        """1 + h B + h² K d: how much more a row resists an acceleration that lasts for the step."""
+        return 1.0 + self.step * (self.damping + self.step * (self.stiffness * d))
 
     @property
     def stiffness(self) -> Scalar:

@@ -167,7 +167,7 @@ def _states(
 def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:
     rows, tree = soft(robot, constraints, passive), robot.tree
     for one_q, one_v in zip(q.tolist(), v.tolist(), strict=True):
-        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt)
+        blocks = () if rows is None else rows(tree, tree.split(one_q, "nq"), tree.split(one_v, "nv"), dt, False)
         yield own_rows(blocks, robot.nv)
 
 

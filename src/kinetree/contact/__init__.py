@@ -16,6 +16,7 @@ from kinetree.contact.held_spec import (
     TendonRow,
 )
 from kinetree.contact.inverse_weights import BodyWeight, InverseWeights
+from kinetree.contact.settings import SETTINGS, Compliant, Rigid, Setting, SettingName
 from kinetree.contact.spec import (
     CouplingSpec,
     FrictionSpec,
@@ -28,7 +29,9 @@ from kinetree.contact.spec import (
 from kinetree.contact.tendon_rows import reach_of_tendon
 
 __all__ = [
+    "SETTINGS",
     "BodyWeight",
+    "Compliant",
     "ConnectionSpec",
     "CouplingSpec",
     "FrictionSpec",
@@ -37,7 +40,10 @@ __all__ = [
     "LengthSpec",
     "LimitSpec",
     "LoopSpec",
+    "Rigid",
     "RoundShape",
+    "Setting",
+    "SettingName",
     "SoftConstraints",
     "TendonCoupling",
     "TendonFriction",

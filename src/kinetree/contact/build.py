@@ -13,9 +13,10 @@ from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.limits import frictions, limits
 from kinetree.contact.loops import loop_rows
 from kinetree.contact.many_pairs import about_many
-from kinetree.contact.mixing import softness, softness_across
+from kinetree.contact.mixing import LEAST_FRICTION, softness, softness_across
 from kinetree.contact.overlaps import overlap_at_rest
 from kinetree.contact.pairs import TouchingPair, touching_pairs
+from kinetree.contact.settings import Rigid, SettingName, friction_number, setting_named
 from kinetree.contact.shapes import Shapes, Surface, kind_of
 from kinetree.contact.spec import (
     CouplingSpec,
@@ -38,23 +39,52 @@ _LEAST_RATIO = 1e-15
 
 
 def soft_constraints(
-    robot: Model, timestep: float | None = None, *, constraints: Constraint | Sequence[Constraint] = ()
+    robot: Model,
+    timestep: float | None = None,
+    *,
+    constraints: Constraint | Sequence[Constraint] = (),
+    setting: SettingName = "mujoco",
+    friction: float | None = None,
+    stiffness: float | None = None,
+    dissipation: float | None = None,
+    restitution: float | None = None,
+    accurate: bool | None = None,
+    correction: float | None = None,
+    fastest_correction: float | None = None,
+    tolerance: float | None = None,
+    reach: float | None = None,
 ) -> SoftConstraints:
     """All soft constraints of a robot: contacts, limits, dry friction, couplings of joints, connections and welds.
 
     Args:
         robot: the robot.
-        timestep: that of the simulation, s, twice which is the shortest time constant of a constraint; by default that
-            of the robot's options, or MuJoCo's, 0.002 s.
+        timestep: that of the simulation, s; by default that of the robot's options, or MuJoCo's, 0.002 s. For "mujoco"
+            twice this is the shortest time constant of a constraint; for the others it is the step that
+            `contact_dynamics` takes the acceleration of. Functions that take steps use their own.
         constraints: a list of `kt.Loop` and `kt.Contact` that hold as well, as rows that are almost rigid: they give
             way by a ten-thousandth of what a force would move them otherwise. Errors vanish as their gains say, or
             with a time constant of 0.02 s without gains. A contact needs its place, `at`. What is returned is the
             option `contact` of `contact_dynamics`, `rollout` and `simulate`, where it takes the place of True.
+        setting: how hard they push. "mujoco": springs and dampers in accelerations, with the file's numbers.
+            "compliant": springs and dampers in physical units. "rigid": no overlap, and Coulomb's friction without
+            lift-off. Both are laws of a step; limits, dry friction and couplings of joints are near-rigid in them.
+        friction: the coefficient of sliding friction of all contacts, instead of those of the shapes.
+        stiffness: "compliant": of each point of contact, N/m, 1e5 by default.
+        dissipation: "compliant": damping over stiffness, s, 0.02 by default.
+        restitution: "rigid": the normal speed after an impact over that before, 0 by default.
+        accurate: "rigid": whether up to 40 rounds make friction and normal motion agree to `tolerance`. By default
+            there is one round, which takes friction's lift from the motion at the step's beginning.
+        correction: "rigid": the time in which overlaps are corrected, s, 0.02 by default.
+        fastest_correction: "rigid": the largest speed at which they are, 1 m/s by default (rad/s, of joints).
+        tolerance: "rigid": the residual at which rounds end, 1e-8 m/s by default.
+        reach: "rigid": how far contacts look ahead, 0.02 m by default. What moves farther in one step may overlap
+            before it is pushed back.
 
     What has no constraint yet is named in `unsupported`.
 
     Raises:
-        OptionError: the time step is not positive, or something is wrong with the constraints.
+        OptionError: the time step is not positive, something is wrong with the constraints, there is no such setting,
+            or a number is out of its range or belongs to another setting.
         NameNotFoundError: the robot has no such frame.
 
     >>> import kinetree as kt
@@ -66,6 +96,14 @@ def soft_constraints(
     step = options.timestep if timestep is None else timestep
     if not 0.0 < step < float("inf"):
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
+    law = setting_named(
+        setting, step,
+        {
+            "stiffness": stiffness, "dissipation": dissipation, "restitution": restitution, "accurate": accurate,
+            "correction": correction, "fastest_correction": fastest_correction, "tolerance": tolerance,
+            "reach": reach,
+        },
+    )  # fmt: skip
     flags = options.flags
     period = 2.0 * step if flags.refsafe else 0.0
     pairs = touching_pairs(robot, options) if flags.constraint and flags.contact and robot.nv else []
@@ -73,8 +111,8 @@ def soft_constraints(
     of_tendons, not_there = tendon_inertias(robot)
     loops = loop_rows(robot, weights, constraints, period)
     found = SoftConstraints(
-        is_elliptic=options.cone == "elliptic", friction_ratio=max(options.impratio, _LEAST_RATIO),
-        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops),
+        is_elliptic=options.cone == "elliptic" or law is not None, friction_ratio=max(options.impratio, _LEAST_RATIO),
+        unsupported=tuple(not_there), tendons=tuple(of_tendons), loops=tuple(loops), setting=law,
     )  # fmt: skip
     if not flags.constraint or not robot.nv:
         return found
@@ -99,12 +137,22 @@ def soft_constraints(
     not_there += more
     if flags.contact:
         touches, more, remarks = _touches(robot, pairs, weights, period, mixes=not flags.override)
+        if friction is not None:
+            touches = _with_friction(touches, friction_number(friction))
+        if isinstance(law, Rigid):
+            touches = [replace(touch, selection=touch.selection + law.reach) for touch in touches]
         not_there += more
     return replace(
         found, limits=tuple(own_limits), frictions=tuple(own_frictions), couplings=tuple(own_couplings),
         touches=tuple(touches), unsupported=tuple(not_there), connections=tuple(own_connections),
         tendons=tuple(of_tendons), remarks=remarks,
     )  # fmt: skip
+
+
+def _with_friction(touches: list[TouchSpec], mu: float) -> list[TouchSpec]:
+    """The same with one coefficient of sliding friction."""
+    sliding = max(mu, LEAST_FRICTION)
+    return [replace(touch, friction=(sliding, sliding, *touch.friction[2:])) for touch in touches]
 
 
 def _touches(

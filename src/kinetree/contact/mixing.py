@@ -16,14 +16,14 @@ from kinetree.expr import Scalar, equal, less, maximum, minimum, select
 from kinetree.model.extras import ContactPair, ContactParameters, SimulationOptions
 from kinetree.records import record
 
-__all__ = ["Touch", "mixed", "of_pair", "softness", "softness_across", "usual_where_mixed"]
+__all__ = ["LEAST_FRICTION", "Touch", "mixed", "of_pair", "softness", "softness_across", "usual_where_mixed"]
 
 Two = tuple[Scalar, Scalar]
 Five = tuple[float, float, float, float, float]
 FiveNumbers = tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
 
 _TINY = 1e-15
-_LEAST_FRICTION = 1e-5
+LEAST_FRICTION = 1e-5
 _LEAST_IMPEDANCE, _MOST_IMPEDANCE = 1e-4, 0.9999
 _USUAL = (0.02, 1.0)
 
@@ -108,7 +108,7 @@ def _allowed(touch: Touch, options: SimulationOptions) -> Touch:
     if options.flags.override:
         margin, solref, across = options.override_margin, options.override_solref, options.override_solref
         solimp, friction = _five(options.override_solimp), _five(options.override_friction)
-    most = tuple(maximum(x, _LEAST_FRICTION) for x in friction)
+    most = tuple(maximum(x, LEAST_FRICTION) for x in friction)
     return Touch(touch.condim, most, solref, across, solimp, margin, touch.gap, touch.adhesion)
 
 

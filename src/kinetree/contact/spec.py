@@ -10,6 +10,7 @@ from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
 from kinetree.contact.given import mixed_again, placed_again, resized
 from kinetree.contact.held_spec import ConnectionSpec, LoopSpec, TendonRow
+from kinetree.contact.settings import Setting
 from kinetree.expr import Scalar
 from kinetree.model.extras import ContactParameters
 from kinetree.model.parameters import GivenNumbers
@@ -163,6 +164,8 @@ class SoftConstraints:
     loops: tuple[LoopSpec, ...] = ()
     remarks: tuple[str, ...] = ()
     """What was made simpler: hulls of meshes with fewer corners."""
+    setting: Setting = None
+    """The law by which all of them push; None: MuJoCo's, with the numbers of each."""
 
     def with_parameters(self, given: GivenNumbers) -> SoftConstraints:
         """The same with the numbers of shapes and limits that a call gives."""
@@ -178,7 +181,7 @@ class SoftConstraints:
             len(self.limits), len(self.frictions), len(self.couplings), len(self.touches), len(self.connections),
             len(self.tendons), len(self.loops),
         )  # fmt: skip
-        return hash((counts, self.is_elliptic, self.friction_ratio))
+        return hash((counts, self.is_elliptic, self.friction_ratio, self.setting))
 
     def __str__(self) -> str:
         cones = "elliptic cones" if self.is_elliptic else "pyramids"
@@ -192,7 +195,7 @@ class SoftConstraints:
             f"{len(self.loops)} closed loops and held frames",
         ]
         kinds = Counter(f"{touch.first.shape.kind} and {touch.second.shape.kind}" for touch in self.touches)
-        lines = [", ".join(counts)]
+        lines = [", ".join(counts)] if self.setting is None else [", ".join(counts), f"  {self.setting}"]
         lines += [f"  {count:5d} {kind}" for kind, count in kinds.most_common()]
         lines += [f"  not computed: {x.what} {x.name!r}: {x.reason}" for x in self.unsupported]
         lines += [f"  {remark}" for remark in self.remarks]

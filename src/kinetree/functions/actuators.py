@@ -94,11 +94,18 @@ class Acting(NamedTuple):
 
 
 def acting(
-    model: Form, q: Slots, v: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], actuation: Actuation
+    model: Form,
+    q: Slots,
+    v: Slots,
+    ctrl: Sequence[Scalar],
+    act: Sequence[Scalar],
+    actuation: Actuation,
+    step: Scalar | None = None,
 ) -> Acting:
-    """Lengths, forces and joint forces of all actuators, and rates of their activations."""
+    """Lengths, forces and joint forces of all actuators, and rates of their activations; `step` is the time step, if
+    it is not that of the file."""
     tree, robot = model.tree, model.one_by_one
-    view, dt = viewed(tree, q), actuation.timestep
+    view, dt = viewed(tree, q), actuation.timestep if step is None else step
     places = {k: place for place, k in enumerate(actuation.with_activation)}
     reaches = [reach_of(view, robot, one.transmission) for one in actuation.actuators]
     forces: list[Scalar] = []
@@ -107,6 +114,10 @@ def acting(
         w = act[places[k]] if k in places else 0.0
         is_off = one.is_disabled or not actuation.is_on
         speed = reach_velocity(reach, v)
+        if one.muscle is not None and not is_off:
+            forces.append(algorithms.muscle_force(one.muscle, w, reach.length, speed))
+            rates.append(algorithms.muscle_rate(one.muscle, algorithms.within_range(ctrl[k], one.law.control_range), w))
+            continue
         forces.append(0.0 if is_off else algorithms.actuator_force(one.law, ctrl[k], w, reach.length, speed, dt))
         if k in places:
             rates.append(0.0 if is_off else algorithms.activation_rate(one.law, ctrl[k], w))
@@ -127,7 +138,7 @@ def acting(
         for slot, row in reach.moment.items():
             pieces[slot] = [x + m * force for x, m in zip(pieces[slot], row, strict=True)]
     if actuation.is_on and actuation.compensation.by_actuators and actuation.compensation.bodies:
-        weights = _compensation(model, q, actuation.compensation)
+        weights = carried_weights(model, q, actuation.compensation)
         for name in actuation.compensation.by_actuators:
             slot = robot.joints[name].slot
             pieces[slot] = [x + w for x, w in zip(pieces[slot], weights[slot], strict=True)]
@@ -144,7 +155,7 @@ def _actuator_forces(
     return [*found.forces, *model.tree.joined(found.pieces[1:], "nv"), *found.rates]
 
 
-def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
+def carried_weights(model: Form, q: Slots, carried: GravityCompensation) -> list[Sequence[Scalar]]:
     """What carries weights, by slots, the root's included."""
     robot = model.one_by_one
     found: dict[int, CarriedMass] = {}
@@ -158,7 +169,7 @@ def _compensation(model: Form, q: Slots, carried: GravityCompensation) -> list[S
 
 def _gravity_compensation(model: Form, q: Slots, *, part: tuple[str, GravityCompensation]) -> list[Scalar]:
     which, compensation = part
-    robot, pieces = model.one_by_one, _compensation(model, q, compensation)
+    robot, pieces = model.one_by_one, carried_weights(model, q, compensation)
     theirs = {robot.joints[name].slot for name in compensation.by_actuators}
     for slot, piece in enumerate(pieces):
         if which != "all" and (slot in theirs) != (which == "actuators"):
@@ -210,9 +221,9 @@ def actuator_forces(
     """The forces of a robot's actuators, with the meaning that MuJoCo gives them.
 
     Actuators are those of the robot's file, in its order: `[one.name for one in robot.extras.actuators]`. Their
-    transmissions are joints, fixed tendons and sites; gain and bias are fixed or affine, activations those of
-    integrators and filters. Ranges of controls, activations, forces, and of the sums of forces on tendons and joints
-    are kept, and actuators of disabled groups exert no force. See docs/actuators.md.
+    transmissions are joints, fixed tendons and sites; gain and bias are fixed or affine, or those of muscles,
+    activations those of integrators, filters and muscles. Ranges of controls, activations, forces, and of the sums of
+    forces on tendons and joints are kept, and actuators of disabled groups exert no force. See docs/actuators.md.
 
     Args:
         robot: the robot.

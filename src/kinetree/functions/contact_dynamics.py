@@ -34,7 +34,8 @@ class ContactMotion(NamedTuple):
     forces: Array
     """What contacts, limits, dry friction and couplings exert along the degrees of freedom (…, nv)."""
     error: Array
-    """A bound on the relative error of qdd, as the kinetic energy measures it (…,)."""
+    """A bound on the relative error of qdd, as the kinetic energy measures it (…,); for rigid contacts the largest
+    residual of their conditions, m/s."""
     iterations: Array
     """How many iterations were made (…,)."""
 
@@ -46,7 +47,7 @@ def _contact_dynamics(
 ) -> list[Scalar]:  # fmt: skip
     tree, rows = model.tree, soft(model, contact, passive, gradient_softness)
     acting = algorithms.driven(tree, q, v, tau, without_dry_friction(passive, contact), limits)
-    blocks = [] if rows is None else rows(tree, q, v, 0.0)
+    blocks = [] if rows is None else rows(tree, q, v, 0.0, False)
     start = tree.numbers(guess[1:], "nv")
     found = algorithms.contact_dynamics(tree, q, v, acting, blocks, f_ext, start)
     return [*found.acceleration, *found.push(blocks), found.error, found.iterations]
@@ -108,7 +109,9 @@ def contact_dynamics(
             friction ("friction") sticks here.
         limits: whether motors are limited in effort and velocity, as for `aba`. Position limits always act.
         contact: True for all that pushes; it is refused if the robot has something that is not computed yet, which is
-            then named. "partial" leaves that out. What `kt.soft_constraints` returns takes the place of all that.
+            then named. "partial" leaves that out. "mujoco", "compliant" and "rigid" say how hard all of it pushes.
+            What `kt.soft_constraints` returns takes the place of all that. Compliant and rigid contacts have the
+            acceleration of a step, of the robot's own time step unless `soft_constraints` is given another.
         gradient_softness: for derivatives only: these are those of contacts, limits, dry friction and couplings with
             time constants, widths and regularisations 1 + gradient_softness times as large. The result itself is the
             same. See docs/contact.md.
@@ -118,7 +121,7 @@ def contact_dynamics(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after ten iterations.
+        (qdd, forces, error, iterations). The search ends with an error below 1e-10, or after twenty iterations.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.

@@ -7,15 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+from kinetree.algorithms import INTEGRATORS
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.soft_rows import Friction, Sight, contact, seen
-from kinetree.algorithms.softness import Softness
+from kinetree.algorithms.soft_rows import Friction, Law, Sight, contact, seen
 from kinetree.collision import ContactPoint, contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
+from kinetree.contact import SETTINGS, SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
 from kinetree.errors import OptionError
-from kinetree.expr import Scalar, is_zero
+from kinetree.expr import Scalar
+from kinetree.functions.contact_laws import contact_law, friction_ratio, timed_laws
 from kinetree.functions.gradient_softness import softened, with_softer
 from kinetree.functions.soft_blocks import blocks_apart_from_contacts
 from kinetree.model import Model
@@ -36,10 +37,11 @@ __all__ = [
     "without_dry_friction",
 ]
 
-ContactOption = bool | Literal["partial"] | SoftConstraints
-"""Whether contacts act: all that the robot has; "partial", those that kinetree can compute; or given ones."""
+ContactOption = bool | Literal["partial", "mujoco", "compliant", "rigid"] | SoftConstraints
+"""Whether contacts act: all that the robot has; "partial", those that kinetree can compute; all in some setting; or
+given ones."""
 
-_KNOWN: ByIdentity[SoftConstraints] = ByIdentity()
+_KNOWN: ByIdentity[dict[str, SoftConstraints]] = ByIdentity()
 _PARTIAL: ByIdentity[SoftConstraints] = ByIdentity()
 _SHOWN = 4
 
@@ -49,11 +51,14 @@ def contact_option(model: Model, value: Any) -> SoftConstraints | None:
     if value is None or value is False:
         return None
     is_given, is_partial = isinstance(value, SoftConstraints), isinstance(value, str) and value == "partial"
-    if value is not True and not is_given and not is_partial:
+    is_setting = isinstance(value, str) and value in SETTINGS
+    if value is not True and not is_given and not is_partial and not is_setting:
+        settings = ", ".join(f'"{name}"' for name in SETTINGS)
         raise OptionError(
-            f'contact must be True, False, "partial", or what kt.soft_constraints returns, not {value!r:.60}'
+            f'contact must be True, False, "partial", a setting ({settings}), or what kt.soft_constraints returns, '
+            f"not {value!r:.60}"
         )
-    found: SoftConstraints = value if is_given else soft_of(model)
+    found: SoftConstraints = value if is_given else soft_of(model, value if is_setting else "mujoco")
     if found.unsupported and not is_partial:
         raise OptionError(_missing(model, found, is_given))
     return _part_of(model) if found.unsupported else found
@@ -73,11 +78,13 @@ def contact_switch(model: Model, value: Any) -> dict[str, SoftConstraints]:
     return {} if found is None else {"contact": found}
 
 
-def soft_of(model: Model) -> SoftConstraints:
-    """The soft constraints of a robot, made once."""
+def soft_of(model: Model, setting: Any = "mujoco") -> SoftConstraints:
+    """The soft constraints of a robot in a setting with its usual numbers, made once."""
     if model not in _KNOWN:
-        _KNOWN[model] = soft_constraints(model)
-    return _KNOWN[model]
+        _KNOWN[model] = {}
+    if setting not in _KNOWN[model]:
+        _KNOWN[model][setting] = soft_constraints(model, setting=setting)
+    return _KNOWN[model][setting]
 
 
 def _part_of(model: Model) -> SoftConstraints:
@@ -110,11 +117,20 @@ def without_dry_friction(passive: Sequence[str], constraints: SoftConstraints | 
 
 
 def soft(
-    model: Form, constraints: SoftConstraints | None, passive: Sequence[str], gradient_softness: float = 0.0
-) -> Callable[[Tree, Slots, Slots, Scalar], Sequence[Block]] | None:
-    """The rows at a state, for a step of some length; dry friction is among them if it is among the passive forces."""
+    model: Form,
+    constraints: SoftConstraints | None,
+    passive: Sequence[str],
+    gradient_softness: float = 0.0,
+    integrator: str | None = None,
+) -> Callable[[Tree, Slots, Slots, Scalar, bool], Sequence[Block]] | None:
+    """The rows at a state, for a step of some length, or as at the end of that step.
+
+    Dry friction is among them if it is among the passive forces.
+    """
     if constraints is None:
         return None
+    if constraints.setting is not None:
+        _check_setting(gradient_softness, integrator)
     if "friction" not in passive:
         others = tuple(row for row in constraints.tendons if not isinstance(row, TendonFriction))
         constraints = replace(constraints, frictions=(), tendons=others)
@@ -124,13 +140,22 @@ def soft(
     return with_softer(rows, partial(_blocks, model, softened(constraints, gradient_softness)))
 
 
-def _blocks(model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar) -> list[Block]:
+def _check_setting(gradient_softness: float, integrator: str | None) -> None:
+    """Refuse what goes with MuJoCo's contacts only."""
+    if integrator in INTEGRATORS and INTEGRATORS[integrator].stages > 1:
+        raise OptionError(
+            f"contacts of this setting are laws of a whole step, but {integrator!r} divides it into stages; "
+            'take integrator="semi_implicit_euler", or the setting "mujoco"'
+        )
+    if gradient_softness:
+        raise OptionError('gradient_softness is for contacts of the setting "mujoco"; leave it out, or take that')
+
+
+def _blocks(
+    model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False
+) -> list[Block]:
     robot, sight = model.one_by_one, seen(tree, q, v)
-
-    def timed(own: Softness) -> Softness:
-        """Its shortest time constant is twice the step, if it has one; without a step that of the robot's options."""
-        return own if is_zero(dt) or is_zero(own.period) else replace(own, period=2.0 * dt)
-
+    timed = timed_laws(constraints.setting, dt, at_the_end=at_the_end)
     blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
     for touch in constraints.touches:
         points = touching_points(robot, touch, sight)
@@ -146,15 +171,18 @@ def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[Conta
 
 def touching_blocks(
     robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, points: Sequence[ContactPoint],
-    timed: Callable[[Softness], Softness] = lambda own: own,
+    timed: Callable[..., Law] = lambda own, *_: own,
 ) -> list[Block]:  # fmt: skip
     """The rows of two shapes that touch at these points; `timed` says how soft they are in a step."""
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
-    own, friction = timed(touch.softness), None
+    own, friction = contact_law(all_of_it.setting, timed(touch.softness, True)), None
     if touch.dimension > 1:
-        across = timed(replace(own, reference=touch.friction_reference)) if any(touch.friction_reference) else None
+        across = None
+        if any(touch.friction_reference):
+            across = timed(replace(touch.softness, reference=touch.friction_reference))
+        ratio = friction_ratio(own, all_of_it.friction_ratio)
         coefficients = touch.friction[: touch.dimension - 1]
-        friction = Friction(coefficients, all_of_it.is_elliptic, all_of_it.friction_ratio, across)
+        friction = Friction(coefficients, all_of_it.is_elliptic, ratio, across)
     moving = [(X, *motion) for X, motion in zip((X_1, X_2), _surface_motions(touch), strict=True)]
     return [
         contact(sight, i, j, point, touch.margin, own, friction, touch.adhesion, _surface(moving, point.position))

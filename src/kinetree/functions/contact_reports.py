@@ -12,12 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.compiler.definition import Array
+from kinetree.contact import Rigid, Setting
 from kinetree.errors import SimulationWarning
 
 __all__ = ["MOST_ERROR", "ReportedRollout", "unsolved", "warn_of_unsolved"]
 
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 """The largest error of a step that counts as solved, in parts of its accelerations."""
+MOST_RESIDUAL = 1e-6
+"""The same for rigid contacts that are accurate, m/s."""
 
 
 class ReportedRollout(NamedTuple):
@@ -29,7 +32,7 @@ class ReportedRollout(NamedTuple):
     """A bound on the relative error of each step's accelerations (…, T), of its worst stage."""
 
 
-def unsolved(error: Array) -> str | None:
+def unsolved(error: Array, setting: Setting = None) -> str | None:
     """A sentence about the steps (…, T) whose contacts were not solved; None if all of them were.
 
     >>> import numpy as np
@@ -38,7 +41,11 @@ def unsolved(error: Array) -> str | None:
     >>> unsolved(np.array([1e-12, np.nan])) is None
     True
     """
-    most = MOST_ERROR[error.dtype.name]
+    most, what = MOST_ERROR[error.dtype.name], "a relative error of {:.1g}"
+    if isinstance(setting, Rigid):
+        if not setting.accurate:
+            return None  # one round does not solve it, as it says
+        most, what = max(MOST_RESIDUAL, setting.tolerance), "a residual of {:.1g} m/s"
     with np.errstate(invalid="ignore"):
         count = int((error > most).sum())
     if not count:
@@ -46,14 +53,14 @@ def unsolved(error: Array) -> str | None:
     *sample, step = (int(k) for k in np.unravel_index(np.nanargmax(error), error.shape))
     where = f"step {step}" + (f" of sample {sample}" if sample else "")
     return (
-        f"the contacts of {count:,} of {error.size:,} steps are not solved to {most:g}: the worst is {where}, with a "
-        f"relative error of {error.max(where=~np.isnan(error), initial=0.0):.1g}"
+        f"the contacts of {count:,} of {error.size:,} steps are not solved to {most:g}: the worst is {where}, with "
+        + what.format(error.max(where=~np.isnan(error), initial=0.0))
     )
 
 
-def warn_of_unsolved(function: str, error: Array, stacklevel: int) -> None:
+def warn_of_unsolved(function: str, error: Array, stacklevel: int, setting: Setting = None) -> None:
     """Warn of steps whose contacts were not solved, if there are such."""
-    if (told := unsolved(error)) is not None:
+    if (told := unsolved(error, setting)) is not None:
         warnings.warn(
             f"{function}: {told}; smaller steps help, a lower impratio, or less friction (docs/contact.md)",
             SimulationWarning,

@@ -165,12 +165,13 @@ class Request(Requested):
     def _steps(self) -> int:
         """Number of steps: one per row of tau."""
         self._check_count()
-        if isinstance(self.arguments[2], Program):
+        forces = self.arguments[self.definition.state]
+        if isinstance(forces, Program):
             raise OptionError(
                 f"derivatives of {self.definition.name} are of motions under given forces, not under a controller: "
                 "make a program that takes the steps by kt.scan, and differentiate that"
             )
-        name, tau = self.definition.name, real_array("tau", self.arguments[2], f"(…, T, {self.robot.nv})")
+        name, tau = self.definition.name, real_array("tau", forces, f"(…, T, {self.robot.nv})")
         if tau.ndim < 2 or not tau.shape[-2]:
             raise ShapeError(
                 f"{name}: tau has shape {tau.shape}, but {self.robot.name!r} needs (…, T, {self.robot.nv}), "

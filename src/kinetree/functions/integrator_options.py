@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 from kinetree import algorithms
 from kinetree.errors import OptionError, nearest_names
+from kinetree.functions.contact_options import is_without_contact
 from kinetree.model import Model
 
-__all__ = ["Integrator", "integrator_option"]
+__all__ = ["Integrator", "can_loop", "integrator_option", "rollout_integrator_option", "usual_integrator"]
 
-Integrator = Literal["semi_implicit_euler", "rk4"]
+Integrator = Literal["semi_implicit_euler", "rk4", "implicitfast", "discrete", "midpoint"]
+_OF_FILES = {"Euler": "semi_implicit_euler", "RK4": "rk4", "implicitfast": "implicitfast", "discrete": "discrete"}
+"""The integrators of MJCF files, whose steps these are."""
+_IN_LOOPS = ("semi_implicit_euler", "rk4")
+"""The integrators whose steps can go through bodies in loops."""
 
 
 def integrator_option(_: Model, value: Any) -> Hashable:
-    """The name of an integrator."""
+    """The name of an integrator with stages."""
+    return _known(value, (*algorithms.INTEGRATORS,))
+
+
+def rollout_integrator_option(_: Model, value: Any) -> Hashable:
+    """The name of any integrator of fixed steps."""
+    return _known(value, (*algorithms.INTEGRATORS, "midpoint"))
+
+
+def _known(value: Any, names: Sequence[str]) -> str:
     if not isinstance(value, str):
-        raise OptionError(f"integrator must be {' or '.join(map(repr, algorithms.INTEGRATORS))}, not {value!r:.60}")
-    if value not in algorithms.INTEGRATORS:
-        raise OptionError(f"there is no integrator {value!r:.60}: {nearest_names(str(value), algorithms.INTEGRATORS)}")
+        *others, last = map(repr, names)
+        raise OptionError(f"integrator must be {', '.join(others)} or {last}, not {value!r:.60}")
+    if value not in names:
+        if value == "midpoint":
+            raise OptionError('the integrator "midpoint" has no stages: it is for kt.rollout without a controller')
+        raise OptionError(f"there is no integrator {value!r:.60}: {nearest_names(str(value), names)}")
     return value
+
+
+def usual_integrator(model: Model, has_contact: bool) -> str:
+    """The integrator of a motion for which none is named: with contacts that of an MJCF file, or "discrete"."""
+    if not has_contact:
+        return "rk4"
+    if model.extras.options is None:
+        return "discrete"
+    own = model.extras.options.integrator
+    if own not in _OF_FILES:
+        raise OptionError(
+            f"the file of {model.name!r} asks for the integrator {own!r}, which kinetree does not have; name one, such "
+            'as integrator="implicitfast", which leaves out the derivatives of Coriolis forces'
+        )
+    return _OF_FILES[own]
+
+
+def can_loop(options: Mapping[str, Any]) -> bool:
+    """Whether a step can go through bodies in loops: not with contacts, and not where forces couple joints."""
+    return is_without_contact(options) and options.get("integrator") in _IN_LOOPS and "actuators" not in options

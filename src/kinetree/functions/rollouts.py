@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +19,12 @@ from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.contact import SoftConstraints
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Scalar
+from kinetree.functions.actuators import actuation_of_robot
+from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
 from kinetree.functions.contact_options import (
     ContactOption,
     contact_option,
     contact_switch,
-    is_without_contact,
     soft,
     without_dry_friction,
 )
@@ -32,37 +33,63 @@ from kinetree.functions.control_times import ControlDt
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
-from kinetree.functions.integrator_options import Integrator, integrator_option
+from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
 from kinetree.spatial import Force
 
-__all__ = ["rollout"]
+__all__ = ["actuated_rollout", "rollout"]
 
 _MOST_STEPS = 1_000_000
 """Maximum for a kernel that a user compiles, which holds all its inputs and results in memory, per lane and thread."""
 
 
 def _step(model: Form, q: Slots, v: Slots, tau: Slots, dt: Scalar, **options: Any) -> tuple[Slots, Slots]:
-    end = _end_of_step(model, q, v, tau, dt, **options)
+    end = _end_of_step(model, q, v, (), tau, dt, None, **options)
     return end.q, end.v
 
 
 def _reported_step(
     model: Form, q: Slots, v: Slots, _: Sequence[Scalar], tau: Slots, dt: Scalar, **options: Any
 ) -> tuple[Slots, Slots, Sequence[Scalar]]:
-    end = _end_of_step(model, q, v, tau, dt, **options)
+    end = _end_of_step(model, q, v, (), tau, dt, None, **options)
     return end.q, end.v, [end.error]
+
+
+def _actuated_step(
+    model: Form,
+    q: Slots,
+    v: Slots,
+    act: Sequence[Scalar],
+    tau: Slots,
+    ctrl: Sequence[Scalar],
+    dt: Scalar,
+    *,
+    actuators: Commanded,
+    passive: Sequence[str],
+    **options: Any,
+) -> tuple[Slots, Slots, Sequence[Scalar]]:
+    commands = applied(model, actuators, passive, ctrl)
+    end = _end_of_step(model, q, v, act, tau, dt, commands, passive=passive, **options)
+    return end.q, end.v, end.act
+
+
+def _memoryless_step(
+    model: Form, q: Slots, v: Slots, tau: Slots, ctrl: Sequence[Scalar], dt: Scalar, **options: Any
+) -> tuple[Slots, Slots]:
+    return _actuated_step(model, q, v, (), tau, ctrl, dt, **options)[:2]
 
 
 def _end_of_step(
     model: Form,
     q: Slots,
     v: Slots,
+    act: Sequence[Scalar],
     tau: Slots,
     dt: Scalar,
+    commands: algorithms.Applied | None,
     *,
     integrator: str,
     passive: Sequence[str],
@@ -71,9 +98,17 @@ def _end_of_step(
     gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> algorithms.StepEnd:
-    method, rows = algorithms.INTEGRATORS[integrator], soft(model, contact, passive, gradient_softness)
     forces = without_dry_friction(passive, contact)
-    return algorithms.step(model.tree, method, q, v, tau, dt, f_ext, forces, limits, rows)
+    rows = soft(model, contact, passive, gradient_softness, integrator)
+    loads = algorithms.Loads(tau, f_ext, forces, limits, rows, commands)
+    if integrator == "midpoint":
+        if rows is not None:
+            raise OptionError(
+                'the integrator "midpoint" is for motions without contact; with it take "discrete" or '
+                '"semi_implicit_euler"'
+            )
+        return algorithms.StepEnd(*algorithms.midpoint_step(model.tree, q, v, dt, loads, act))
+    return algorithms.step(model.tree, algorithms.INTEGRATORS[integrator], q, v, dt, loads, act)
 
 
 def _steps(_: Model, value: Any) -> Hashable:
@@ -95,7 +130,7 @@ ROLLOUT = Definition(
     (),
     _step,
     {
-        "integrator": integrator_option,
+        "integrator": rollout_integrator_option,
         "passive": passive_option,
         "limits": limits_option,
         "contact": contact_option,
@@ -106,14 +141,37 @@ ROLLOUT = Definition(
     divides_by_inertia=True,
     is_step=True,
     regroups=True,
-    strategy=Strategy(loops=is_without_contact),
+    strategy=Strategy(loops=can_loop),
 )
-_ANY_LENGTH = replace(ROLLOUT, options={name: check for name, check in ROLLOUT.options.items() if name != "steps"})
-"""A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
+ACTUATED_ROLLOUT = replace(
+    ROLLOUT,
+    name="actuated_rollout",
+    inputs=(("q", "nq"), ("v", "nv"), ("act", "na"), ("tau", "forces"), ("ctrl", "nu")),
+    compute=_actuated_step,
+    options={**ROLLOUT.options, "actuators": commanded_option},
+    sizes={"nu": command_count, "na": activation_count},
+    state=3,
+)
+_NO_ACTIVATIONS = replace(
+    ACTUATED_ROLLOUT,
+    inputs=tuple(x for x in ACTUATED_ROLLOUT.inputs if x[0] != "act"),
+    compute=_memoryless_step,
+    state=2,
+)
+"""The same for robots whose actuators have no activations: kernels have no arrays without numbers."""
+
+
+def _of_any_length(definition: Definition) -> Definition:
+    """A rollout of one step per row of tau in the call, so that a new number of steps compiles nothing."""
+    return replace(definition, options={name: x for name, x in definition.options.items() if name != "steps"})
+
+
+_ANY_LENGTH = _of_any_length(ROLLOUT)
 _WITH_ERROR = replace(
     _ANY_LENGTH, inputs=(("q", "nq"), ("v", "nv"), ("error", 1), ("tau", "forces")), compute=_reported_step, state=3
 )
-"""The same with the error of each step's contacts after its state."""
+"""The same with the error of each step after its state."""
+_ACTUATED, _MEMORYLESS = _of_any_length(ACTUATED_ROLLOUT), _of_any_length(_NO_ACTIVATIONS)
 
 
 @overload
@@ -130,6 +188,8 @@ def rollout(
     rows: Inputs | None = None,
     state: Inputs | None = None,
     control_dt: ControlDt = None,
+    ctrl: None = None,
+    act: None = None,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
@@ -147,7 +207,7 @@ def rollout(
     robot: Model,
     q: ArrayLike,
     v: ArrayLike,
-    tau: ArrayLike,
+    tau: ArrayLike | None,
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
@@ -156,6 +216,8 @@ def rollout(
     rows: Inputs | None = None,
     state: Inputs | None = None,
     control_dt: ControlDt = None,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
@@ -194,7 +256,7 @@ def rollout(
     robot: Model,
     q: ArrayLike,
     v: ArrayLike,
-    tau: ArrayLike | Program,
+    tau: ArrayLike | Program | None,
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
@@ -203,6 +265,8 @@ def rollout(
     rows: Inputs | None = None,
     state: Inputs | None = None,
     control_dt: ControlDt = None,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
@@ -237,9 +301,14 @@ def rollout(
             the argument, or zero.
         control_dt: how often the controller runs, a multiple of dt in s, with its results held in between; None is each
             step. "stages" runs it at every stage of the integrator, as a smooth function of the state.
-        integrator: "semi_implicit_euler" (order one; a body that spins freely gains speed over many steps, as its
-            velocity is in its own axes) or "rk4" (order four, four times the work). Both move on the configuration
-            manifold, so that quaternions stay quaternions.
+        ctrl: commands of the robot's actuators (…, T, nu), one row per step and constant over it, as for
+            `actuator_forces`. If it is given, actuators act inside each stage of a step, and so do the weights that the
+            file says are carried; of its tendons the springs and dampers act if "spring" and "damping" are among the
+            passive forces. tau then acts besides, and may be None.
+        act: initial activations (…, na), for ctrl; zeros by default.
+        integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
+            keeps momentum, and energy for ever), "implicitfast" or "discrete". All move on the configuration manifold,
+            so that quaternions stay quaternions; docs/simulation.md says which one when.
         passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
             the new velocity: it brakes without overshooting however stiff it is. With "rk4" a step must resolve
             friction, and with both it must resolve springs; `kt.simulate` divides its steps where it must, a rollout
@@ -247,29 +316,34 @@ def rollout(
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.
+            "mujoco", "compliant" and "rigid", or what `kt.soft_constraints` returns, say how hard they push; compliant
+            and rigid ones go with "semi_implicit_euler".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
         parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
         report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
-            the problem of `contact_dynamics`. A `SimulationWarning` says in any case where one is above 1e-8.
+            the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
+            `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate
+            ones have a residual above 1e-6 m/s. Not with ctrl.
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        The states after each step, [q, v] (…, T, nq + nv). With report=True (states, contact_error), the latter of
-        shape (…, T). With a controller (states, recorded): recorded is a dict of
-        what the controller returned besides tau, with one row per step.
+        The states after each step, [q, v] (…, T, nq + nv); with ctrl [q, v, act] (…, T, nq + nv + na). With
+        report=True (states, contact_error), the latter of shape (…, T). With a controller (states, recorded): recorded
+        is a dict of what the controller returned besides tau, with one row per step.
 
     Raises:
         ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
-        OptionError: there is no such integrator or passive force, or the controller is none.
+        OptionError: there is no such integrator or passive force, the controller is none, or ctrl is given to a robot
+            without actuators.
         NameNotFoundError: the controller has no such argument or state.
 
     The kernel runs as many steps as tau has rows, so a different number of steps compiles nothing new.
     `kt.compile(robot, kt.rollout, steps=T)` is a kernel for exactly T steps, at most a million; its arguments are
     q, v, tau and dt, and its results are identical to the bit.
 
-    Source: Celledoni, Marthinsen, Owren, "Commutator-free Lie group methods" (2003), for "rk4".
+    Source: Munthe-Kaas, "High order Runge-Kutta methods on manifolds" (1999), for "rk4".
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.zoo.load("double_pendulum")
@@ -284,6 +358,8 @@ def rollout(
     ((500, 4), (500,))
     """
     model = check_robot(robot)
+    if ctrl is None and act is not None:
+        raise OptionError("rollout: act, the activations of actuators, is for ctrl, their commands; give both")
     if isinstance(tau, Program):
         if report is not False:
             raise OptionError("rollout: report=True is for motions without a controller")
@@ -291,6 +367,11 @@ def rollout(
             raise OptionError(
                 "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
                 "kt.rollout step by step (kt.scan), with gradient_softness there"
+            )
+        if ctrl is not None:
+            raise OptionError(
+                "rollout: ctrl is for joint forces that are known beforehand; a controller computes commands itself "
+                "and returns what kt.actuator_forces makes of them as tau"
             )
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
@@ -300,50 +381,175 @@ def rollout(
     _refuse_what_controllers_take(
         tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
     )
-    tau = real_array("tau", tau, f"(…, T, {model.nv})")
-    if tau.ndim < 2 or tau.shape[-1] != model.nv:
+    more: dict[str, Any] = {"integrator": integrator, "passive": passive, "limits": limits, "contact": contact}
+    more |= {"parameters": parameters, "out": out, "threads": threads, "gradient_softness": gradient_softness}
+    if ctrl is not None:
+        if report is not False:
+            raise OptionError("rollout: report=True is for motions without ctrl")
+        nu = len(actuation_of_robot(model).actuators)
+        ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
+        tau = np.zeros((ctrl.shape[-2], model.nv), ctrl.dtype) if tau is None else tau
+        return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
+    tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
+    if _has_errors(model, integrator, contact, (q, v, tau, dt, f_ext, parameters), report):
+        found = _reported(model, q, v, tau, dt, f_ext, is_contact=integrator != "midpoint", **more)
+        return found if report else found.states
+    return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, f_ext, **more)
+
+
+@defined_by(ACTUATED_ROLLOUT)
+def actuated_rollout(
+    robot: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    act: ArrayLike | None,
+    tau: ArrayLike,
+    ctrl: ArrayLike,
+    dt: ArrayLike,
+    f_ext: ExternalForces | None = None,
+    *,
+    integrator: Integrator = "semi_implicit_euler",
+    passive: Passive = False,
+    limits: bool = False,
+    contact: ContactOption = False,
+    gradient_softness: float = 0.0,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The states that commands of a robot's actuators lead to: `rollout` with `ctrl`, with all arrays by position.
+
+    This is the function to compile and to differentiate; its arguments are those of `rollout`.
+
+    Args:
+        robot: the robot.
+        q: initial configuration (…, nq); rad, m, unit quaternions.
+        v: initial velocity (…, nv); rad/s, m/s.
+        act: initial activations (…, na); None for zeros.
+        tau: joint forces besides those of actuators (…, T, nv); N·m, N.
+        ctrl: commands (…, T, nu), one row per step and constant over it.
+        dt: length of a step (…), s.
+        f_ext: external wrenches (…, 6), as for `rollout`.
+        integrator: as for `rollout`.
+        passive: as for `rollout`.
+        limits: as for `rollout`; these are limits of tau, while actuators have their own.
+        contact: as for `rollout`.
+        gradient_softness: as for `rollout`.
+        parameters: values that override some of the robot's parameters, as for `aba`.
+        out: where to put the result, (…, T, nq + nv + na), of the result's dtype.
+        threads: how many threads may share a large batch; by default as many as there are cores.
+
+    Returns:
+        The states after each step, [q, v, act] (…, T, nq + nv + na).
+
+    Raises:
+        OptionError: the robot has no actuators, or one whose force is not computed; the message names it.
+        ShapeError, DTypeError, ConfigurationError, SingularModelError: as for `aba`.
+
+    Source: MuJoCo documentation, "Computation", sections on actuation and on numerical integration; version 4.
+
+    >>> import kinetree as kt, numpy as np
+    >>> from kinetree.model.extras import Actuator, Extras
+    >>> builder = kt.ModelBuilder.of(kt.zoo.load("cart_pole"))
+    >>> builder.extras = Extras(actuators=(Actuator("push", "joint", "slider", gear=(10.0, 0, 0, 0, 0, 0)),))
+    >>> robot = builder.build()
+    >>> states = kt.actuated_rollout(robot, np.zeros(2), np.zeros(2), None, np.zeros((50, 2)), np.ones((50, 1)), 0.01)
+    >>> states.shape, bool(states[-1, 0] > 0.0)
+    ((50, 4), True)
+    """
+    model = check_robot(robot)
+    own = actuation_of_robot(model)
+    tau = _rows("actuated_rollout", model, "tau", tau, model.nv, "one row per step")
+    ctrl = _rows("actuated_rollout", model, "ctrl", ctrl, len(own.actuators), "one row per step")
+    if tau.shape[-2] != ctrl.shape[-2]:
         raise ShapeError(
-            f"rollout: tau has shape {tau.shape}, but {model.name!r} needs (…, T, {model.nv}), one row per step"
+            f"actuated_rollout: tau has {tau.shape[-2]} rows and ctrl has {ctrl.shape[-2]}; both have one per step"
         )
+    na = len(own.with_activation)
+    act = np.zeros(na, ctrl.dtype) if act is None else act
+    if not na and np.shape(act)[-1:] != (0,):
+        raise ShapeError(f"actuated_rollout: act has shape {np.shape(act)}, but {model.name!r} has no activations")
+    definition, state = (_ACTUATED, (q, v, act)) if na else (_MEMORYLESS, (q, v))
+    return _run(
+        definition, model, state, (tau, ctrl), dt, f_ext, integrator=integrator, passive=passive, limits=limits,
+        contact=contact, gradient_softness=gradient_softness, parameters=parameters, out=out, threads=threads,
+    )  # fmt: skip
+
+
+def _rows(function: str, model: Model, name: str, x: ArrayLike | None, width: int, what: str) -> Array:
+    """An argument with one row per step."""
+    rows = real_array(name, cast("ArrayLike", x), f"(…, T, {width})")
+    if rows.ndim < 2 or rows.shape[-1] != width:
+        raise ShapeError(f"{function}: {name} has shape {rows.shape}, but {model.name!r} needs (…, T, {width}), {what}")
+    return rows
+
+
+def _run(
+    definition: Definition,
+    model: Model,
+    state: Sequence[ArrayLike],
+    rows: Sequence[Array],
+    dt: ArrayLike,
+    f_ext: ExternalForces | None,
+    *,
+    integrator: Integrator,
+    passive: Passive,
+    limits: bool,
+    contact: ContactOption,
+    gradient_softness: float,
+    parameters: Mapping[str, ArrayLike] | None,
+    out: Array | None,
+    threads: int | None,
+) -> Array:
+    """The states after each step, of any number of steps, none included."""
     switches = switched_on(model, passive, limits) | contact_switch(model, contact)
     switches |= softness_switch(model, gradient_softness)
-    options = {"f_ext": f_ext, "parameters": parameters, "threads": threads, "integrator": integrator, **switches}
-    if _has_errors(switches, (q, v, tau, dt, f_ext, parameters), report):
-        found = _reported(model, q, v, tau, dt, out, options)
-        return found if report else found.states
-    some = tau if tau.shape[-2] else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)  # none: run one, drop it
-    into = out if some is tau else None
-    states = run(_ANY_LENGTH, model, (q, v, some, dt), out=into, **options)
-    if some is tau:
+    is_some = bool(rows[0].shape[-2])
+    some = rows if is_some else [np.zeros((*x.shape[:-2], 1, x.shape[-1]), x.dtype) for x in rows]  # run one, drop it
+    states = run(
+        definition, model, (*state, *some, dt), f_ext=f_ext, parameters=parameters, out=out if is_some else None,
+        threads=threads, integrator=integrator, **switches,
+    )  # fmt: skip
+    if is_some:
         return states
     if out is None:
         return states[..., :0, :]
-    check_out("rollout", out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
+    check_out(definition.name, out, (*states.shape[:-2], 0, states.shape[-1]), states.dtype)
     return out
 
 
-def _has_errors(switches: Mapping[str, Any], given: Sequence[Any], report: object) -> bool:
+def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
     """Whether steps have errors that can be told."""
     if report is not True and report is not False:
         raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
     every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
     is_inside = trace_in_progress() is not None and is_symbolic(every)
-    if report and ("contact" not in switches or is_inside):
+    has_contact = bool(contact_switch(model, contact))
+    if report and (not (has_contact or integrator == "midpoint") or is_inside):
         raise OptionError(
             "rollout: report=True tells the errors of contacts: it needs contact=True, and is not for use in programs"
         )
-    return "contact" in switches and not is_inside
+    return (has_contact or report is True) and not is_inside
 
 
 def _reported(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: Array, dt: ArrayLike, out: Array | None, options: Mapping[str, Any]
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: Array,
+    dt: ArrayLike,
+    f_ext: ExternalForces | None,
+    *,
+    is_contact: bool,
+    out: Array | None,
+    **more: Any,
 ) -> ReportedRollout:
-    """A rollout with the errors of its contacts; a warning says if these were not solved."""
-    count = tau.shape[-2]
-    some = tau if count else np.zeros((*tau.shape[:-2], 1, model.nv), tau.dtype)
-    whole = run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q)), some, dt), **options)
-    states, error = whole[..., :count, :-1], whole[..., :count, -1]
-    warn_of_unsolved("rollout", error, stacklevel=3)
+    """A rollout with the errors of its steps; a warning says if contacts were not solved."""
+    whole = _run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q))), (tau,), dt, f_ext, out=None, **more)
+    states, error = whole[..., :-1], whole[..., -1]
+    constraints = contact_option(model, more["contact"]) if is_contact else None
+    if constraints is not None:
+        warn_of_unsolved("rollout", error, 3, constraints.setting)
     if out is not None:
         check_out("rollout", out, states.shape, states.dtype)
         out[...] = states

@@ -1,80 +1,53 @@
-"""Which sensors of a robot are asked for, what each needs, and what is not computed."""
+"""Which sensors of a robot are asked for, and what each needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from math import isinf
 from typing import Any
 
 from kinetree.actuation import Actuation
+from kinetree.actuation.tendons import pulled_tendons
+from kinetree.collision import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
+from kinetree.collision.shapes import simple_shape
 from kinetree.errors import NameNotFoundError, OptionError, listed, nearest_names, quoted
 from kinetree.functions.actuators import actuation_of_robot
-from kinetree.model import Model
-from kinetree.model.extras import Sensor, SimulationOptions, Tendon, TendonJoint
-from kinetree.records import record
-from kinetree.spatial import Transform
+from kinetree.functions.sensor_refusals import AXES, CONTACT_SIZES, RAY_SIZES, SIZES, not_computed, rays_meet
+from kinetree.functions.sensor_specs import ContactSensing, Place, PlacedShape, SensorChoice, SensorSpec, Side
+from kinetree.model import Geometry, Model
+from kinetree.model.extras import Sensor, SimulationOptions, Site, TendonJoint
 
-__all__ = ["AXES", "Place", "SensorChoice", "SensorSpec", "names_option", "needing", "numbers_of"]
+__all__ = [
+    "AXES",
+    "chosen_sensors",
+    "computed_sensors",
+    "names_option",
+    "needing",
+    "numbers_of",
+    "who_is",
+]
 
-AXES = {"framexaxis": 0, "frameyaxis": 1, "framezaxis": 2}
-_SIZES = {
-    "jointpos": 1, "jointvel": 1, "tendonpos": 1, "tendonvel": 1, "actuatorpos": 1, "actuatorvel": 1, "actuatorfrc": 1,
-    "jointactuatorfrc": 1, "tendonactuatorfrc": 1, "ballquat": 4, "ballangvel": 3, "framepos": 3, "framequat": 4,
-    "framexaxis": 3, "frameyaxis": 3, "framezaxis": 3, "framelinvel": 3, "frameangvel": 3, "framelinacc": 3,
-    "frameangacc": 3, "gyro": 3, "velocimeter": 3, "accelerometer": 3, "magnetometer": 3, "subtreecom": 3,
-    "subtreelinvel": 3,
-}  # fmt: skip
-_OF_ACCELERATIONS = ("accelerometer", "framelinacc", "frameangacc")
+_OF_ACCELERATIONS = (
+    "accelerometer", "framelinacc", "frameangacc", "force", "torque", "touch", "jointlimitfrc", "tendonlimitfrc",
+)  # fmt: skip
 _OF_ACTUATORS = ("actuatorpos", "actuatorvel")
 _OF_FORCES = ("actuatorfrc", "jointactuatorfrc", "tendonactuatorfrc")
-_OF_AXES = ("framequat", *AXES)
-_ROUND = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane")
-
-
-@record(frozen=True, slots=True)
-class Place:
-    """The place of a frame on a body, or by its own name."""
-
-    body: str = ""
-    frame: str = ""
-    offset: Transform = Transform.identity()
-    """From the body's frame."""
-    is_center: bool = False
-    """Whether it is at the body's centre of mass."""
-
-
-@record(frozen=True, slots=True)
-class SensorSpec:
-    """All that a sensor's numbers depend on besides the rigid bodies."""
-
-    kind: str
-    cutoff: float = 0.0
-    joint: str = ""
-    terms: tuple[tuple[str, float], ...] = ()
-    """The joints and factors of a tendon."""
-    actuators: tuple[int, ...] = ()
-    """The numbers of the actuators that it is about."""
-    place: Place = Place()
-    reference: Place | None = None
-    bodies: tuple[str, ...] = ()
-    """The bodies whose centre of mass it is about."""
-    field: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """The magnetic field, in the world."""
-
-
-@record(frozen=True, slots=True)
-class SensorChoice:
-    """Sensors of a robot, by their numbers in its file."""
-
-    numbers: tuple[int, ...]
-    specs: tuple[SensorSpec, ...]
-    actuation: Actuation = Actuation()
-    """The actuators, if a sensor is on one."""
+_LIMITS = tuple(f"{what}limit{value}" for what in ("joint", "tendon") for value in ("pos", "vel", "frc"))
+_OF_CONTACTS = ("touch", "contact", *_LIMITS)
+_OF_SUBTREES = ("subtreecom", "subtreelinvel", "subtreeangmom")
+_DISTANCES = ("distance", "normal", "fromto")
 
 
 def numbers_of(sensor: Sensor | SensorSpec) -> int:
     """How many numbers a sensor gives."""
-    return _SIZES[sensor.kind]
+    if sensor.kind == "rangefinder":
+        return sum(RAY_SIZES[name] for name in sensor.data)
+    if isinstance(sensor, Sensor) and sensor.kind == "contact":
+        return sensor.count * sum(CONTACT_SIZES[name] for name in sensor.data)
+    if isinstance(sensor, SensorSpec) and sensor.contact is not None:
+        return sensor.contact.count * sum(CONTACT_SIZES[name] for name in sensor.contact.data)
+    return SIZES[sensor.kind]
 
 
 def names_option(model: Model, value: Any) -> SensorChoice:
@@ -86,27 +59,50 @@ def names_option(model: Model, value: Any) -> SensorChoice:
         raise OptionError(f"{model.name!r} has no sensors; those of an MJCF file are in robot.extras.sensors")
     chosen = range(len(sensors)) if value is None else _by_name(model, value)
     for k in chosen:
-        for reason in _not_computed(model, sensors[k]):
-            able = [one.name for one in sensors if one.name and not any(_not_computed(model, one))]
+        for reason in not_computed(model, sensors[k]):
+            able = [one.name for one in sensors if one.name and not any(not_computed(model, one))]
             hint = f"choose others by names=, among {listed(map(repr, able), most=8)}" if able else "no other one is"
-            who = quoted(sensors[k].name) if sensors[k].name else f"number {k}"
-            raise OptionError(f"{model.name!r}: the sensor {who} ({sensors[k].kind}) {reason}; {hint}")
-    kinds = {sensors[k].kind for k in chosen}
+            raise OptionError(f"{model.name!r}: {who_is(model, k)} {reason}; {hint}")
+    return chosen_sensors(model, chosen)
+
+
+def chosen_sensors(model: Model, numbers: Sequence[int]) -> SensorChoice:
+    """The sensors of these numbers, all of which are computed."""
+    kinds = {model.extras.sensors[k].kind for k in numbers}
     return SensorChoice(
-        tuple(chosen),
-        tuple(_spec(model, sensors[k]) for k in chosen),
+        tuple(numbers),
+        tuple(_spec(model, model.extras.sensors[k]) for k in numbers),
         actuation_of_robot(model) if kinds & {*_OF_ACTUATORS, *_OF_FORCES} else Actuation(),
     )
 
 
+def computed_sensors(model: Model) -> dict[int, bool]:
+    """The numbers of all sensors that are computed, and whether contacts count in each."""
+    of_contacts = {*_OF_CONTACTS, "force", "torque"}
+    return {
+        k: one.kind in of_contacts
+        for k, one in enumerate(model.extras.sensors)
+        if not any(not_computed(model, one))
+    }  # fmt: skip
+
+
 def needing(model: Model, choice: SensorChoice, what: str) -> str | None:
-    """The first sensor that needs accelerations ("qdd") or controls ("ctrl"), as messages name it."""
-    kinds = _OF_ACCELERATIONS if what == "qdd" else _OF_FORCES
+    """The first sensor that needs accelerations ("qdd"), controls ("ctrl") or "contact", as messages name it."""
+    kinds = {"qdd": _OF_ACCELERATIONS, "ctrl": _OF_FORCES, "contact": _OF_CONTACTS}[what]
     for k in choice.numbers:
         one = model.extras.sensors[k]
-        if one.kind in kinds:
-            return f"the sensor {quoted(one.name) if one.name else f'number {k}'} ({one.kind})"
+        tells_forces = one.kind == "contact" and (
+            one.reduction in ("maxforce", "netforce") or {"force", "torque"} & {*one.data}
+        )
+        if one.kind in kinds or (what == "qdd" and tells_forces):
+            return who_is(model, k)
     return None
+
+
+def who_is(model: Model, number: int) -> str:
+    """A sensor as messages name it."""
+    one = model.extras.sensors[number]
+    return f"the sensor {quoted(one.name) if one.name else f'number {number}'} ({one.kind})"
 
 
 def _by_name(model: Model, value: Any) -> Sequence[int]:
@@ -124,52 +120,66 @@ def _by_name(model: Model, value: Any) -> Sequence[int]:
     return [known[name] for name in value]
 
 
-def _not_computed(model: Model, one: Sensor) -> Iterator[str]:
-    """Why a sensor is not computed."""
-    if one.kind not in _SIZES:
-        yield "is of a kind that is not computed"
-        return
-    if one.delay or any(one.interval):
-        yield "has a delay or an interval, which is not computed"
-    if one.object_type == "tendon":
-        tendon: Tendon = model.extras.tendons[one.object]  # type: ignore[call-overload]
-        if tendon.kind != "fixed":
-            yield "is on a spatial tendon, which is not computed"
-    if (one.object_type == "body" and one.kind in _OF_AXES) or (one.reference_type == "body" and one.reference):
-        yield "measures by the principal axes of a body, which are not computed; name an xbody or a site in its place"
-    for kind, name in ((one.object_type, one.object), (one.reference_type, one.reference)):
-        if kind == "camera" and name and model.extras.cameras[name].mode != "fixed":  # type: ignore[call-overload]
-            yield "is on a camera that moves by itself, which is not computed"
-        if kind == "geom" and name and _shape(model, name) not in _ROUND:
-            yield "is on a mesh or another shape whose frame is not computed; name a body or a site in its place"
-
-
-def _shape(model: Model, name: str) -> str:
-    for body in model.bodies.values():
-        for shape in body.geometry:
-            if shape.name == name:
-                return shape.shape
-    return ""
-
-
 def _spec(model: Model, one: Sensor) -> SensorSpec:
     spec = SensorSpec(one.kind, one.cutoff)
     extras = model.extras
+    options = extras.options or SimulationOptions()
+    if one.kind == "contact":
+        zone = _zone(model, one.object) if one.object_type == "site" else None
+        sides = _side(model, one.object_type, one.object), _side(model, one.reference_type, one.reference)
+        return replace(spec, zone=zone, contact=ContactSensing(sides, one.data, one.reduction, one.count))
+    if one.kind == "e_potential":
+        has_springs = options.flags.spring
+        springs = tuple(x for x in pulled_tendons(model, dampers=False)) if has_springs else ()
+        return replace(spec, springs=springs, has_springs=has_springs)
     if one.object_type == "joint":
         return replace(spec, joint=one.object)
     if one.object_type == "tendon":
         tendon = next(tendon for tendon in extras.tendons if tendon.name == one.object)
         terms = tuple((part.joint, part.coefficient) for part in tendon.path if isinstance(part, TendonJoint))
         acting = [x.transmission == "tendon" and x.target == one.object for x in extras.actuators]
-        return replace(spec, terms=terms, actuators=tuple(k for k, is_so in enumerate(acting) if is_so))
+        return replace(
+            spec, tendon=one.object, terms=terms, actuators=tuple(k for k, is_so in enumerate(acting) if is_so)
+        )
     if one.object_type == "actuator":
         return replace(spec, actuators=tuple(k for k, x in enumerate(extras.actuators) if x.name == one.object))
-    if one.kind in ("subtreecom", "subtreelinvel"):
+    if one.kind in _OF_SUBTREES:
         return replace(spec, bodies=_carried(model, one.object), place=Place(body=one.object))
-    options = extras.options or SimulationOptions()
+    if one.kind in _DISTANCES:
+        ends = (one.object_type, one.object), (one.reference_type, one.reference)
+        first, second = (_placed_shapes(model, kind, name) for kind, name in ends)
+        return replace(spec, shapes=(first, second))
+    return _on_frame(model, one, replace(spec, field=options.magnetic))
+
+
+def _on_frame(model: Model, one: Sensor, spec: SensorSpec) -> SensorSpec:
+    place = _place(model, one.object_type, one.object) if one.object else Place()
+    spec = replace(spec, place=place)
+    if one.kind == "insidesite":
+        return replace(spec, zone=_zone(model, one.reference))
+    if one.kind in ("force", "torque", "touch"):
+        body = next(site.body for site in model.extras.sites if site.name == one.object)
+        if one.kind == "touch":
+            return replace(spec, bodies=(body,), zone=_zone(model, one.object))
+        held = [name for name in _carried(model, body) if name != model.root]  # which nothing holds
+        return replace(spec, bodies=tuple(held))
+    if one.kind == "rangefinder":
+        body = next(site.body for site in model.extras.sites if site.name == one.object)
+        seen = tuple(_placed(name, shape) for name, shape in rays_meet(model, body))
+        return replace(spec, shapes=(seen, ()), data=one.data)
     reference = _place(model, one.reference_type, one.reference) if one.reference else None
-    place = _place(model, one.object_type, one.object)
-    return replace(spec, place=place, reference=reference, field=options.magnetic)
+    return replace(spec, reference=reference)
+
+
+def _side(model: Model, kind: str, name: str) -> Side:
+    match kind:
+        case "geom":
+            return Side(shape=name)
+        case "body":
+            return Side((name,))
+        case "subtree":
+            return Side(_carried(model, name))
+    return Side()
 
 
 def _carried(model: Model, body: str) -> tuple[str, ...]:
@@ -193,3 +203,41 @@ def _place(model: Model, kind: str, name: str) -> Place:
                     return Place(body=body.name, offset=shape.placement)
     held = model.extras.sites if kind == "site" else model.extras.cameras
     return Place(frame=next((one.frame for one in held if one.name == name), name))
+
+
+def _placed_shapes(model: Model, kind: str, name: str) -> tuple[PlacedShape, ...]:
+    return tuple(
+        _placed(body.name, shape)
+        for body in model.bodies.values()
+        for shape in body.geometry
+        if (body.name if kind == "body" else shape.name) == name
+    )
+
+
+def _placed(body: str, geometry: Geometry) -> PlacedShape:
+    shape = simple_shape(geometry.shape, geometry.size)
+    assert shape is not None
+    bounds = (0.0, 0.0)
+    if geometry.shape == "plane":
+        x, y = (0.0 if isinf(length) else 0.5 * length for length in geometry.size[:2])
+        bounds = (x, y)
+    return PlacedShape(shape, Place(body=body, offset=geometry.placement), bounds)
+
+
+def _zone(model: Model, name: str) -> PlacedShape:
+    site = next(site for site in model.extras.sites if site.name == name)
+    return PlacedShape(_shape_of_site(site), Place(frame=site.frame))
+
+
+def _shape_of_site(site: Site) -> Shape:
+    a, b, c = site.size
+    match site.shape:
+        case "sphere":
+            return Sphere(a)
+        case "capsule":
+            return Capsule(a, b)
+        case "cylinder":
+            return Cylinder(a, b)
+        case "ellipsoid":
+            return Ellipsoid(a, b, c)
+    return Box(a, b, c)

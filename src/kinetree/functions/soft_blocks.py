@@ -14,8 +14,7 @@ from kinetree.algorithms.soft_lengths import (
     largest_angle,
     limits,
 )
-from kinetree.algorithms.soft_rows import Sight
-from kinetree.algorithms.softness import Softness
+from kinetree.algorithms.soft_rows import Law, Sight
 from kinetree.algorithms.transmissions import Reach, View, across_coordinate
 from kinetree.compiler.definition import Slots
 from kinetree.contact import (
@@ -28,13 +27,14 @@ from kinetree.contact import (
     anchored,
     reach_of_tendon,
 )
+from kinetree.functions.contact_laws import ahead
 from kinetree.model import Model
 from kinetree.model.constraints import holds
 
 __all__ = ["blocks_apart_from_contacts"]
 
-Timed = Callable[[Softness], Softness]
-"""The softness in a step of some length."""
+Timed = Callable[..., Law]
+"""timed(softness, gives_way): the law in a step of some length, of a row that is to give way or not."""
 
 
 def blocks_apart_from_contacts(
@@ -57,7 +57,7 @@ def blocks_apart_from_contacts(
     for f in constraints.frictions:
         blocks.append(dry_friction(sight, degree_of_freedom(sight, slot[f.joint], f.dof), f.loss, timed(f.softness)))
     for x in constraints.limits:
-        softness = timed(x.softness)
+        softness = ahead(timed(x.softness, True))
         if x.coordinate is None:
             blocks.append(largest_angle(sight, slot[x.joint], x.upper, x.margin, softness))
         else:
@@ -73,7 +73,7 @@ def _of_tendon(robot: Model, sight: Sight, view: View, row: TendonRow, timed: Ti
         return reach_of_tendon(view, robot, length)
 
     if isinstance(row, TendonLimit):
-        return limits(sight, reach(row.length), row.lower, row.upper, row.margin, timed(row.softness))
+        return limits(sight, reach(row.length), row.lower, row.upper, row.margin, ahead(timed(row.softness, True)))
     if isinstance(row, TendonFriction):
         return [dry_friction(sight, reach(row.length), row.loss, timed(row.softness))]
     if isinstance(row, TendonCoupling):

@@ -28,7 +28,7 @@ from kinetree.functions.contact_options import (
     without_dry_friction,
 )
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
-from kinetree.functions.integrator_options import integrator_option
+from kinetree.functions.integrator_options import can_loop, integrator_option
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
@@ -42,7 +42,7 @@ _RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
 _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
 _WITH_CONTACT = {**_OPTIONS, "contact": contact_option}
-_LOOPS = Strategy(loops=is_without_contact)
+_LOOPS = Strategy(loops=can_loop)
 
 
 def _steps(
@@ -61,15 +61,12 @@ def _steps(
     contact: SoftConstraints | None = None,
     held: Sequence[Hold] = (),
 ) -> tuple[Slots, Slots, list[Scalar]]:
-    tree, method, rule = model.tree, algorithms.INTEGRATORS[integrator], _RULE if held else None
-    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
+    tree, method = model.tree, algorithms.INTEGRATORS[integrator]
+    loads = _loads(model, tau, passive, limits, f_ext, contact, held, integrator)
 
     def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
-        if rows is not None:
-            a, push, _ = algorithms.pushed_stage(tree, method, q, v, tau, dt, rows, f_ext, passive, limits)
-            return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits, push)
-        a = algorithms.stage_acceleration(tree, method, q, v, tau, dt, f_ext, passive, limits, held, rule)
-        return a, algorithms.stage_powers(tree, method, q, v, a, tau, dt, f_ext, passive, limits)
+        found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads)
+        return found.a, algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)
 
     def state(past: Sequence[Any]) -> tuple[Slots, Slots]:
         return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
@@ -79,9 +76,24 @@ def _steps(
         x + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
         for x, series in zip(exchanged, zip(*powers, strict=True), strict=True)
     ]
-    if rule is not None:
-        return (*algorithms.projected_state(tree, held, q, v, rule), energies)
+    if held:
+        return (*algorithms.projected_state(tree, held, q, v, _RULE), energies)
     return q[1:], v[1:], energies
+
+
+def _loads(
+    model: Form,
+    tau: Slots,
+    passive: Sequence[str],
+    limits: bool,
+    f_ext: Callable[[Slots], Mapping[int, Force]],
+    contact: SoftConstraints | None,
+    held: Sequence[Hold],
+    integrator: str,
+) -> algorithms.Loads:
+    """What acts during a step."""
+    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, integrator=integrator)
+    return algorithms.Loads(tau, f_ext, forces, limits, rows, holds=held, rule=_RULE if held else None)
 
 
 def _held_steps(
@@ -105,15 +117,11 @@ def _evaluation(
     contact: SoftConstraints | None = None,
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
-    tree, method, (h,) = model.tree, algorithms.INTEGRATORS[integrator], dt
-    rule, push = _RULE if held else None, None
-    rows, passive = soft(model, contact, passive), without_dry_friction(passive, contact)
-    if rows is None:
-        a = algorithms.stage_acceleration(tree, method, q, v, tau, h, lambda _: f_ext, passive, limits, held, rule)
-    else:
-        a, push, _ = algorithms.pushed_stage(tree, method, q, v, tau, h, rows, lambda _: f_ext, passive, limits)
-    powers = algorithms.stage_powers(tree, method, q, v, a, tau, h, lambda _: f_ext, passive, limits, push)
-    return [*tree.numbers(a[1:], "nv"), *powers]
+    tree, at_the_end, (h,) = model.tree, algorithms.INTEGRATORS[integrator].at_the_end, dt
+    loads = _loads(model, tau, passive, limits, lambda _: f_ext, contact, held, integrator)
+    found = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
+    powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, found)
+    return [*tree.numbers(found.a[1:], "nv"), *powers]
 
 
 def _held_evaluation(
@@ -237,7 +245,7 @@ def _function(definition: Definition) -> Callable[..., Array]:
     return defined_by(definition)(function)
 
 
-_STRATEGY = Strategy(is_dense=_has_many_rows)
+_STRATEGY = Strategy(loops=can_loop, is_dense=_has_many_rows)
 _HELD: dict[str, Any] = {
     "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": _STRATEGY,
 }  # fmt: skip
@@ -247,7 +255,8 @@ HELD_STEP = HeldStep(
     _function(
         Definition(
             "simulate", (_Q, _V), lambda model, _: (model.nq + model.nv,), _projection, held(ERRORS),
-            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True, strategy=_STRATEGY,
+            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True,
+            strategy=Strategy(is_dense=_has_many_rows),
         )
     ),
 )  # fmt: skip

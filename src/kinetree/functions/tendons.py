@@ -1,4 +1,4 @@
-"""Forces of springs and dampers along tendons, as a function of arrays."""
+"""Forces of springs and dampers along tendons, and of cubic ones of joints, as a function of arrays."""
 
 from __future__ import annotations
 
@@ -63,10 +63,11 @@ def tendon_forces(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The joint forces of springs and dampers along the fixed tendons of a robot's file, to be added to tau.
+    """The joint forces of springs and dampers of a robot's file beyond `passive_forces`, to be added to tau.
 
-    The damping of actuators on a tendon is part of the tendon's. Limits, dry friction and inertia of tendons are not
-    forces of this kind.
+    They are those along fixed tendons, and the quadratic and cubic terms of joints with one coordinate. The damping of
+    actuators on a tendon is part of the tendon's. Limits, dry friction and inertia of tendons are not forces of this
+    kind.
 
     Args:
         robot: the robot.
@@ -78,10 +79,11 @@ def tendon_forces(
         threads: how many threads may share a large batch; by default as many as there are cores.
 
     Returns:
-        Joint forces (…, nv); N·m, N. Zeros if no tendon has a spring or a damper.
+        Joint forces (…, nv); N·m, N. Zeros if there is no such spring or damper.
 
     Raises:
-        OptionError: a spatial tendon has a spring or damper, or a spring yields; the message names the tendon.
+        OptionError: a spatial tendon has a spring or damper, a spring yields, a free joint has a spring, or a joint
+            with several coordinates has quadratic terms; the message names it.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
     Source: MuJoCo documentation, "XML Reference", section on tendons; version 4.

@@ -117,6 +117,25 @@ class JointKind(ABC):
         """What q̈ lacks of the rate of v in axes that do not turn: ω x v of translations in the moving side's axes."""
         return [0.0] * self.nv
 
+    def seen_from_fixed(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """v with its translations in axes that do not turn, those of the fixed side."""
+        return list(v)
+
+    def seen_from_moving(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """The inverse of `seen_from_fixed`."""
+        return list(v)
+
+    def displaced(self, q: Sequence[Any], d: Sequence[Any]) -> list[Any]:
+        """The q reached by a displacement as `seen_from_fixed` has it: its translations beside its rotations."""
+        return self.integrate(q, d)
+
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        """ḋ, where `displaced(q, d)` moves at v as `seen_from_fixed` has it."""
+        if self.is_flat:
+            return list(v)
+        _, J = self.difference_jacobians(q, self.displaced(q, d))
+        return [sum((x * y for x, y in zip(row, v, strict=True)), 0.0) for row in J]
+
     def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
         """Derivatives of `integrate(q, v)` with respect to a displacement of q and to v: two nv by nv matrices."""
         return scaled_identity(self.nv, 1.0), scaled_identity(self.nv, 1.0)

@@ -51,6 +51,9 @@ class FloatingBase(PositionAndQuaternion):
     def integrate(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return [*(q_k + v_k for q_k, v_k in zip(q[:3], v[:3], strict=True)), *_BALL.integrate(q[3:], v[3:])]
 
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [*v[:3], *_BALL.displacement_rate(q[3:], d[3:], v[3:])]
+
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         return [*(b - a for a, b in zip(q0[:3], q1[:3], strict=True)), *_BALL.difference(q0[3:], q1[3:])]
 

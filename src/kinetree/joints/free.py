@@ -51,6 +51,21 @@ class Free(PositionAndQuaternion):
     def turning_rate(self, v: Sequence[Any]) -> list[Any]:
         return [*Vec3(*v[3:]).cross(Vec3(*v[:3])).components(), 0.0, 0.0, 0.0]
 
+    def seen_from_fixed(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        _, rotation = _parts(q)
+        return [*(from_quaternion(*rotation) @ Vec3(*v[:3])).components(), *v[3:]]
+
+    def seen_from_moving(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        _, rotation = _parts(q)
+        return [*(from_quaternion(*rotation).T @ Vec3(*v[:3])).components(), *v[3:]]
+
+    def displaced(self, q: Sequence[Any], d: Sequence[Any]) -> list[Any]:
+        _, rotation = _parts(q)
+        return [*(x + d_k for x, d_k in zip(q[:3], d[:3], strict=True)), *turned(rotation, Vec3(*d[3:]))]
+
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [*v[:3], *(rotation_log_jacobian(Vec3(*d[3:])) @ Vec3(*v[3:])).components()]
+
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         moved, w = _motion_between(q0, q1)
         return [*translation_log(w, moved).components(), *w.components()]

@@ -87,6 +87,9 @@ class Spherical(JointKind):
         w = Vec3(*v)
         return matrix(rotation_exp(w).T), matrix(rotation_exp_jacobian(w))
 
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [*(rotation_log_jacobian(Vec3(*d)) @ Vec3(*v)).components()]
+
     def difference_jacobians(self, q0: Sequence[Any], q1: Sequence[Any]) -> tuple[Matrix, Matrix]:
         J = rotation_log_jacobian(between(_quaternion(q0), _quaternion(q1)))
         return matrix(Mat3.zero() - J.T), matrix(J)

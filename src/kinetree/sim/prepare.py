@@ -14,7 +14,7 @@ from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
-from kinetree.functions.integrator_options import integrator_option
+from kinetree.functions.integrator_options import integrator_option, usual_integrator
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.model.reference import reference_configuration
@@ -73,7 +73,7 @@ def prepared(
             "contact=kt.soft_constraints(robot, constraints=[…])"
         )
     if integrator is None:
-        integrator = "rk4" if soft is None else "semi_implicit_euler"
+        integrator = usual_integrator(robot, soft is not None)
     integrator_option(robot, integrator)
     integrator, dt = str.__str__(integrator), float(dt)
     if control_dt is not None and not callable(tau):

@@ -67,7 +67,8 @@ def trajectory_of(
         potential = potential_energy(robot, q, passive=springs, parameters=given)
     if wanted.sensors:
         names = list(wanted.sensors)
-        numbers = sensors(robot, q, v, qdd if wanted.needs_qdd else None, names=names, parameters=given)
+        told = qdd if wanted.needs_qdd else None
+        numbers = sensors(robot, q, v, told, names=names, contact=setting.contact or False, parameters=given)
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)

@@ -161,9 +161,11 @@ def simulate(
     friction sticks, as in `contact_dynamics`; what contacts take from the energy is part of the trajectory's `loss`.
     Constraints cannot hold at the same time.
 
-    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost; the default without contacts)
-    or "semi_implicit_euler" (order one, with friction taken implicitly: steady however stiff friction is; the default
-    with contacts); the steps are those of `rollout`.
+    `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost; the default without contacts),
+    "semi_implicit_euler" (order one, with friction taken implicitly: steady however stiff friction is), "implicitfast"
+    or "discrete" (order one, with contacts and springs implicit too). With contacts the default is that of an MJCF
+    file, and "discrete" for other robots; docs/simulation.md says which one when. The steps are
+    those of `rollout`.
     Steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
     hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import Any
 
-from kinetree.expr import Recorder, Scalar
+from kinetree.expr import Recorder, Scalar, is_zero
 from kinetree.tree.elimination import Elimination
 from kinetree.tree.stored_factors import StoredFactors
 from kinetree.tree.topology import Topology
@@ -69,6 +69,14 @@ class SparseMatrix:
                 y[k] = y[k] + self[k, i] * x[i]
                 y[i] = y[i] + self[k, i] * x[k]
         return y
+
+    def add_square(self, row: Sequence[Scalar], factor: Scalar) -> None:
+        """Add factor times m mᵀ, of a row m in the order of v, where the matrix has entries."""
+        m = self.column(row)
+        for k in self.outward:
+            for i in (k, *self.above(k)):
+                if not is_zero(m[k]) and not is_zero(m[i]):
+                    self[k, i] = self[k, i] + factor * m[k] * m[i]
 
     def before(self, k: int) -> range:
         """1 … k."""

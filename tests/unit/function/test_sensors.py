@@ -59,6 +59,24 @@ def test_the_derivative_of_a_place_is_its_jacobian() -> None:
     assert any(np.allclose(linear, half, atol=1e-12) for half in (expected[:3], expected[3:]))
 
 
+def test_sensors_of_limits_need_contact_and_accelerations() -> None:
+    limit = [Sensor(f"{what}", f"jointlimit{what}", "joint", "slider") for what in ("pos", "vel", "frc")]
+    robot = cart(*limit)
+    beyond, v = [robot.upper[0] + 0.001, 0.25], [0.5, 0.0]
+    with pytest.raises(
+        kt.OptionError, match=r"the sensor 'pos' \(jointlimitpos\) is about what pushes: say contact=True"
+    ):
+        kt.sensors(robot, beyond, v, [0.0, 0.0])
+    with pytest.raises(
+        kt.OptionError, match=r"'frc' \(jointlimitfrc\) needs qdd.*kt\.contact_dynamics\(…\)\.qdd has it"
+    ):
+        kt.sensors(robot, beyond, v, contact=True)
+    motion = kt.contact_dynamics(robot, beyond, v, [0.0, 0.0], passive=False)
+    found = kt.sensors(robot, beyond, v, motion.qdd, contact=True)
+    np.testing.assert_allclose(found, [-0.001, -0.5, -motion.forces[0]], rtol=1e-12)
+    assert kt.sensors(robot, AT_REST[0], v, [0.0, 0.0], contact=True).tolist() == [0.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -74,8 +92,9 @@ def test_what_is_missing_is_told(given: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("sensor", "reason"),
     [
-        (Sensor("a", "touch", "site", "x"), "is of a kind that is not computed"),
-        (Sensor("a", "force", "site", "x"), "is of a kind that is not computed"),
+        (Sensor("a", "clock"), "tells the time"),
+        (Sensor("a", "user", size=2), "is computed by the user's own program"),
+        (Sensor("a", "touch", "site", "x"), "is about the inside of a site without a simple shape"),
         (Sensor("a", "jointpos", "joint", "hinge", samples=2, delay=0.1), "has a delay"),
         (Sensor("a", "framequat", "body", "pole"), "measures by the principal axes"),
         (Sensor("a", "framepos", "xbody", "pole", "body", "cart"), "measures by the principal axes"),
@@ -95,3 +114,10 @@ def test_wrong_names_are_told() -> None:
         kt.sensors(ROBOT, *AT_REST, names=[])
     with pytest.raises(kt.OptionError, match="'cart_pole' has no sensors"):
         kt.sensors(kt.zoo.load("cart_pole"), *AT_REST)
+
+
+def test_motions_with_contacts_record_sensors_of_limits() -> None:
+    robot = cart(Sensor("end", "jointlimitfrc", "joint", "slider"))
+    beyond = [robot.upper[0] + 0.001, 0.0]
+    motion = kt.simulate(robot, q=beyond, duration=0.01, contact=True, record=["sensors"])
+    assert motion.recorded["sensor.end"][0] > 0.0

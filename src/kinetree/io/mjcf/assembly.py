@@ -18,7 +18,7 @@ from kinetree.io.mjcf.springdampers import Moved, set_springs
 from kinetree.io.notes import Notes
 from kinetree.joints import Fixed, FloatingBase
 from kinetree.model import ModelBuilder
-from kinetree.spatial import Inertia, Sym3, Transform
+from kinetree.spatial import Inertia, Mat3, Sym3, Transform
 
 __all__ = ["Assembly"]
 
@@ -47,6 +47,8 @@ class Assembly:
         self.bodies = [body for body, _ in self._bodies]
         """All bodies, in the order of the file."""
         self._inertias: dict[int, Inertia] = {}
+        self.inertia_axes: dict[str, Mat3] = {}
+        """The principal axes of bodies' inertias, as rows."""
         self._moved: dict[int, Transform] = {}
         """The placement of the file's frame of a body in the robot's, where they are not the same."""
         self._geoms: dict[int, list[Geom]] = {}
@@ -91,6 +93,7 @@ class Assembly:
             mass = Mass(mass.mass, mass.moments, IDENTITY)
             self._notes.add("frames of bodies with free joints were aligned with their inertia, as asked", body.name)
         self._inertias[id(body)] = mass.inertia()
+        self.inertia_axes[body.name] = mass.frame.E
 
     def _scale(self, total: float) -> None:
         mass = sum(float(inertia.mass) for inertia in self._inertias.values())

@@ -63,8 +63,10 @@ class ExtrasReader:
             elements += attempt([], self._attached_keyframes, assembly, joints)
         attempt(None, _check_scales, elements, bodies)
         pairs, exclusions = read_contacts(scope, names, notes, problems)
+        options = attempt(None, read_options, scope.sections("option"))
+        is_immersed = options is not None and (options.density or options.viscosity)
         extras = Extras(
-            options=attempt(None, read_options, scope.sections("option")),
+            options=options,
             actuators=tuple(self._actuators),
             tendons=tuple(self._tendons),
             equalities=tuple(read_equalities(scope, names, notes, problems)),
@@ -74,7 +76,7 @@ class ExtrasReader:
             keyframes=tuple(read_keyframes(elements, joints, bodies, self._actuators, problems)),
             reference_configuration=reference_state(joints),
             joints=tuple(attempt([], read_joint_settings, parts, assembly.joint_names, assembly.joints, notes)),
-            bodies=tuple(attempt([], read_body_settings, bodies, notes)),
+            bodies=tuple(attempt([], read_body_settings, bodies, assembly.inertia_axes if is_immersed else {}, notes)),
             shapes=tuple(attempt([], read_shape_settings, bodies)),
             sites=tuple(attempt([], read_sites, bodies, frames)),
             cameras=tuple(attempt([], read_cameras, bodies, frames, names.bodies)),

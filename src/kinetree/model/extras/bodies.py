@@ -26,6 +26,9 @@ class BodySettings:
     sleep: str = "auto"
     """"auto", "never", "allowed" or "init": whether a simulation may stop computing it."""
     simple: str = "auto"
+    principal_axes: tuple[float, ...] = ()
+    """The principal axes of its inertia that the file's simulator uses, three numbers each, in the body's axes; known
+    where forces of a medium depend on them."""
     user: tuple[float, ...] = ()
     plugin: Unused | None = None
 

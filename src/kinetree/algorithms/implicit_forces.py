@@ -1,0 +1,159 @@
+"""Forces as they act at the end of a time step, to first order.
+
+    (M + h D + h² K) a = τ - C - h K v,    D = -∂τ/∂v,    K = -∂τ/∂q
+
+"friction" takes friction and damping of the joints there. "velocity forces" takes D of all forces that have one, as far
+as it has the zeros of M. "everything" takes D and K, both only as far as they resist motion, so that the matrix stays
+positive definite for steps of any length.
+
+Of a force along a length ℓ with ℓ̇ = m · v, D and K are its derivatives times m mᵀ. Those of one degree of freedom are
+added to its armature, the others to entries of M.
+
+Source: MuJoCo documentation, "Computation", section on numerical integration; version 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.drives import BRAKES, braked
+from kinetree.algorithms.forward_dynamics import forward_dynamics, unbalanced
+from kinetree.algorithms.ltdl import ltdl, ltdl_solve
+from kinetree.expr import Scalar, is_zero, maximum
+from kinetree.spatial import Force
+from kinetree.tree import Tree
+
+__all__ = ["AtTheEnd", "Coupling", "EndOfStep", "Slope", "end_of_step"]
+
+AtTheEnd = Literal["nothing", "friction", "velocity forces", "everything"]
+Slots = Sequence[Sequence[Scalar]]
+
+
+class Slope(NamedTuple):
+    """How a force along a length decreases with the length and with its rate."""
+
+    moment: Mapping[int, Sequence[Scalar]]
+    """By the slots of the joints that change the length, one number per degree of freedom."""
+    damping: Scalar
+    stiffness: Scalar
+
+
+class Coupling(NamedTuple):
+    """A force along a length that several degrees of freedom change, as a part of M: inertia times m mᵀ."""
+
+    moment: Mapping[int, Sequence[Scalar]]
+    row: list[Scalar]
+    """m, in the order of v."""
+    inertia: Scalar
+    """h times damping and h² times stiffness."""
+    stiffness: Scalar
+
+
+class EndOfStep(NamedTuple):
+    """The equations of motion with forces as they act at the end of a step."""
+
+    tree: Tree
+    """With what concerns single degrees of freedom in its armatures."""
+    couplings: Sequence[Coupling]
+    shift: Slots | None
+    """-h K v, and what friction gains where axes turn."""
+    fills: bool
+    """Whether couplings may have entries where M has none."""
+    differs: bool
+    """Whether anything acts at the end of the step."""
+
+    def shifted(self, acting: Slots) -> Any:
+        """Joint forces with those that springs have gained until the end of the step."""
+        if self.shift is None:
+            return acting
+        total = self.tree.pieces()
+        for i, _ in self.tree.outward:
+            total[i] = [x + y for x, y in zip(acting[i], self.shift[i], strict=True)]
+        return total
+
+    def acceleration(self, q: Slots, v: Slots, acting: Slots, f_ext: Mapping[int, Force] | None) -> Any:
+        """Accelerations due to joint forces and to forces on bodies."""
+        tree, acting = self.tree, self.shifted(acting)
+        if not self.couplings:
+            return tree.in_slots(forward_dynamics(tree, q, v, acting, f_ext))
+        blocks: Any = crba(tree, q)
+        moved = [[k for k, x in enumerate(coupling.row) if not is_zero(x)] for coupling in self.couplings]
+        L = blocks.sparse(coupled=moved if self.fills else ())
+        for coupling in self.couplings:
+            L.add_square(coupling.row, coupling.inertia)
+        x = L.vector(unbalanced(tree, q, v, acting, f_ext))
+        ltdl(L)
+        ltdl_solve(L, x)
+        return tree.in_slots(L.pieces(x))
+
+
+def end_of_step(
+    tree: Tree, which: AtTheEnd, v: Slots, dt: Scalar, passive: Collection[str], slopes: Sequence[Slope]
+) -> EndOfStep:
+    """The equations of motion with the chosen forces at the end of a step of dt."""
+    if which == "nothing":
+        return EndOfStep(tree, (), None, fills=False, differs=False)
+    brakes = [name for name in passive if name in BRAKES]
+    end = braked(tree, v, dt, brakes)
+    shift = _turning(tree, end, v)
+    if which == "friction":
+        return EndOfStep(end, (), shift, fills=False, differs=_brakes(tree, brakes))
+    takes_all = which == "everything"
+    springs = takes_all and "spring" in passive
+    armature = tree.pieces()
+    armature[0] = ()
+    for i, _ in tree.outward:
+        springy = tree.drive[i].stiffness if springs else [0.0] * tree.joint[i].nv
+        armature[i] = [A + dt * dt * k for A, k in zip(end.armature[i], springy, strict=True)]
+        shift[i] = [f - dt * k * x for f, k, x in zip(shift[i], springy, v[i], strict=True)]
+    couplings: list[Coupling] = []
+    for slope in slopes:
+        damping, stiffness = slope.damping, slope.stiffness if takes_all else 0.0
+        if takes_all:
+            damping, stiffness = maximum(damping, 0.0), maximum(stiffness, 0.0)
+        if is_zero(damping) and is_zero(stiffness):
+            continue
+        rate: Scalar = 0.0
+        for i, m in slope.moment.items():
+            rate = rate + sum((m_k * x for m_k, x in zip(m, v[i], strict=True)), 0.0)
+        inertia = dt * damping + dt * dt * stiffness
+        for i, m in slope.moment.items():
+            shift[i] = [f - dt * stiffness * rate * m_k for f, m_k in zip(shift[i], m, strict=True)]
+        if sum(len(m) for m in slope.moment.values()) == 1:
+            ((i, (m_i,)),) = slope.moment.items()
+            armature[i] = [armature[i][0] + inertia * m_i * m_i]
+        else:
+            couplings.append(Coupling(slope.moment, _row(tree, slope.moment), inertia, stiffness))
+    end = tree.with_armature([tuple(A) for A in armature])
+    return EndOfStep(end, couplings, shift, fills=takes_all, differs=True)
+
+
+def _turning(tree: Tree, end: Tree, v: Slots) -> Any:
+    """-h D (ω x v): friction is that of the velocity in axes that do not turn (`JointKind.turning_rate`)."""
+    shift = tree.pieces()
+    shift[0] = ()
+    for i, _ in tree.outward:
+        rows = zip(end.armature[i], tree.armature[i], tree.joint[i].turning_rate(v[i]), strict=True)
+        shift[i] = [-((A - own) * x) for A, own, x in rows]
+    return shift
+
+
+def _brakes(tree: Tree, which: Collection[str]) -> bool:
+    """Whether a joint has friction or damping."""
+    return any(
+        not is_zero(c)
+        for i, _ in tree.outward
+        for name in which
+        for c in (tree.drive[i].damping if name == "damping" else tree.drive[i].friction)
+    )
+
+
+def _row(tree: Tree, moment: Mapping[int, Sequence[Scalar]]) -> list[Scalar]:
+    """A moment in the order of v."""
+    J = tree.columns(1, apart=True)
+    for slot, m in moment.items():
+        J[slot] = [[m_k] for m_k in m]
+    (row,) = J.in_rows()
+    return list(row)

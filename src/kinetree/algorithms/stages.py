@@ -1,0 +1,162 @@
+"""What one stage of a time step evaluates: the acceleration, what soft constraints push, and powers.
+
+A method may let forces act as they do at the end of the step (implicit_forces.py). With contacts, limits and dry
+friction each stage solves a convex problem (convex_dynamics.py). In "discrete" this problem has the matrix of the end
+of the step and rows that act there; in the other methods it has M, and what it pushes then counts as given, as in
+MuJoCo.
+
+Source: MuJoCo documentation, "Computation", section on numerical integration; version 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kinetree.algorithms.constrained_dynamics import ConstraintRule, constrained_dynamics
+from kinetree.algorithms.contact_dynamics import contact_dynamics
+from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.drives import driven, power
+from kinetree.algorithms.free_bodies import with_gyroscopic_forces
+from kinetree.algorithms.implicit_forces import AtTheEnd, Slope, end_of_step
+from kinetree.algorithms.momentum import mechanical_power
+from kinetree.expr import Scalar
+from kinetree.records import record
+from kinetree.spatial import Force
+from kinetree.tree import Tree
+from kinetree.tree.holds import Hold
+
+__all__ = ["Applied", "AtTheEnd", "Evaluation", "Loads", "Pull", "Slots", "Stage", "State", "evaluated", "stage_powers"]
+
+Slots = Sequence[Sequence[Scalar]]
+State = tuple[Slots, Slots]
+"""q and v, starting at slot 0, which is never read."""
+Forces = Callable[[Slots], Mapping[int, Force]]
+"""External forces at q, in the bodies' own coordinates."""
+Soft = Callable[[Tree, Slots, Slots, Scalar, bool], Sequence[Block]]
+"""soft(tree, q, v, h, at_the_end): the soft constraints at a state, for a step of h; or as at the end of that step."""
+
+
+class Stage(NamedTuple):
+    """A state at which the acceleration was evaluated."""
+
+    q: Slots
+    v: Slots
+    a: Slots
+
+
+class Pull(NamedTuple):
+    """What actuators, tendons and the like do in a state."""
+
+    forces: Slots
+    """Along joints, by slots, the root's included."""
+    rates: Sequence[Scalar]
+    """The rates of activations."""
+    slopes: Sequence[Slope]
+
+
+@record(frozen=True, slots=True)
+class Applied:
+    """Forces along joints that follow from the state and from commands."""
+
+    at: Callable[[Tree, Slots, Slots, Sequence[Scalar], Scalar], Pull]
+    """at(tree, q, v, activations, h), for a step of h."""
+    after: Callable[[Sequence[Scalar], Sequence[Scalar], Scalar], Sequence[Scalar]]
+    """after(activations, their mean rates, h): the activations after a step."""
+
+
+@record(frozen=True, slots=True)
+class Loads:
+    """What acts on a robot during a step."""
+
+    tau: Slots
+    f_ext: Forces | None = None
+    passive: Collection[str] = ()
+    limits: bool = False
+    soft: Soft | None = None
+    applied: Applied | None = None
+    holds: Sequence[Hold] = ()
+    rule: ConstraintRule | None = None
+    """How the holds are satisfied, if there are any."""
+
+
+class Evaluation(NamedTuple):
+    """What a stage evaluates."""
+
+    a: Any
+    push: Any
+    """What soft constraints push along the joints; None if there are none."""
+    rates: Sequence[Scalar]
+    """The rates of activations."""
+    error: Scalar
+    """The error of the convex problem, in parts of its accelerations; 0 without soft constraints."""
+    given: Any
+    """tau with what actuators and the like add to it."""
+
+
+def evaluated(
+    tree: Tree, at_the_end: AtTheEnd, q: Slots, v: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar] = ()
+) -> Evaluation:
+    """The acceleration of a stage, under constraints if there is a rule for them, or with soft ones."""
+    given, pull = loads.tau, None
+    acting = driven(tree, q, v, loads.tau, loads.passive, loads.limits)
+    if loads.applied is not None:
+        pull = loads.applied.at(tree, q, v, act, dt)
+        given, acting = _total(tree, given, pull.forces), _total(tree, acting, pull.forces)
+    f_ext = loads.f_ext and loads.f_ext(q)
+    end = end_of_step(tree, at_the_end, v, dt, loads.passive, pull.slopes if pull else ())
+    rates = pull.rates if pull else ()
+    if loads.rule is not None:
+        nothing = [0.0] * sum(hold.size for hold in loads.holds)
+        found = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
+        return Evaluation(tree.split(found.motion, "nv"), None, rates, 0.0, given)
+    push: Any = None
+    error: Scalar = 0.0
+    if loads.soft is not None:
+        blocks = loads.soft(tree, q, v, dt, at_the_end == "everything")
+        if at_the_end == "everything":
+            least = contact_dynamics(
+                end.tree, q, v, end.shifted(acting), blocks, f_ext, more=[(t.row, t.inertia) for t in end.couplings]
+            )
+        else:
+            least = contact_dynamics(tree, q, v, acting, blocks, f_ext)
+        push, error = tree.split(least.push(blocks), "forces"), least.error
+        a = tree.split(least.acceleration, "nv")
+        if at_the_end != "everything" and end.differs:
+            a = end.acceleration(q, v, _total(tree, acting, push), f_ext)
+    else:
+        a = end.acceleration(q, v, acting, f_ext)
+    if at_the_end in ("velocity forces", "everything"):
+        a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings)
+    return Evaluation(a, push, rates, error, given)
+
+
+def stage_powers(
+    tree: Tree, at_the_end: AtTheEnd, q: Slots, v: Slots, dt: Scalar, loads: Loads, found: Evaluation
+) -> tuple[Scalar, Scalar]:
+    """The power of motors and external forces, and the power lost to friction, of a stage.
+
+    What soft constraints push along the joints counts as lost, though their springs give some of it back; it acts at
+    the mean velocity, since an impact changes the velocity within one step. What actuators and tendons do counts as
+    given.
+    """
+    a, at = found.a, v
+    if at_the_end != "nothing":
+        end = tree.pieces()
+        for i, _ in tree.outward:
+            end[i] = [x + dt * y for x, y in zip(v[i], a[i], strict=True)]
+        at = end
+    given, lost = power(tree, v, at, found.given, loads.passive, loads.limits)
+    if found.push is not None:
+        for i, _ in tree.outward:
+            for f, x, y in zip(found.push[i], v[i], at[i], strict=True):
+                lost = lost - f * (0.5 * (x + y))
+    forces = loads.f_ext and loads.f_ext(q)
+    return given + mechanical_power(tree, q, at, tree.at_rest(), forces) if forces else given, lost
+
+
+def _total(tree: Tree, a: Slots, b: Slots) -> Any:
+    total = tree.pieces()
+    for i, _ in tree.outward:
+        total[i] = [x + y for x, y in zip(a[i], b[i], strict=True)]
+    return total

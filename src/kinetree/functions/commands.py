@@ -1,0 +1,124 @@
+"""What acts when a robot is given commands: actuators, springs and dampers of tendons, carried weights, its medium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinetree.actuation import Actuation, CoordinateSpec, TendonSpec
+from kinetree.actuation.medium import Immersion, immersion
+from kinetree.actuation.tendons import PulledTendon, pulled_tendons
+from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation
+from kinetree.algorithms.implicit_forces import Slope
+from kinetree.algorithms.stages import Applied, Pull
+from kinetree.algorithms.tendons import tendon_force, tendon_slopes
+from kinetree.algorithms.transmissions import along_tendon, reach_velocity, viewed
+from kinetree.compiler.definition import Slots
+from kinetree.compiler.forms.form import Form
+from kinetree.expr import Scalar
+from kinetree.functions.actuators import Acting, acting, actuation_of_robot, carried_weights
+from kinetree.functions.fluid import forces_of_medium
+from kinetree.model import Model
+from kinetree.records import record
+from kinetree.tree import Tree
+
+__all__ = ["Commanded", "activation_count", "applied", "command_count", "commanded_option"]
+
+
+@record(frozen=True, slots=True)
+class Commanded:
+    """What acts beside joint forces: kernels are kept by what they depend on."""
+
+    actuation: Actuation
+    springs: tuple[PulledTendon, ...]
+    """Tendons, with their springs alone."""
+    dampers: tuple[PulledTendon, ...]
+    medium: Immersion
+
+
+def commanded_option(model: Model, value: Any) -> Commanded:
+    """The robot's own actuators and tendons."""
+    if isinstance(value, Commanded):
+        return value
+    springs, dampers = pulled_tendons(model, dampers=False), pulled_tendons(model, springs=False)
+    return Commanded(actuation_of_robot(model), springs, dampers, immersion(model))
+
+
+def command_count(options: Mapping[str, Any]) -> int:
+    """The number of actuators."""
+    return len(options["actuators"].actuation.actuators)
+
+
+def activation_count(options: Mapping[str, Any]) -> int:
+    """The number of activations."""
+    return len(options["actuators"].actuation.with_activation)
+
+
+def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Sequence[Scalar]) -> Applied:
+    """The forces of all that, under given commands. Springs and dampers of tendons act if those of joints do."""
+    actuation = commanded.actuation
+    laws = [actuation.actuators[k].law for k in actuation.with_activation]
+    tendons = (
+        *(commanded.springs if "spring" in passive else ()),
+        *(commanded.dampers if "damping" in passive else ()),
+    )
+
+    def at(tree: Tree, q: Slots, v: Slots, act: Sequence[Scalar], dt: Scalar) -> Pull:
+        found = acting(model, q, v, ctrl, act, actuation, dt)
+        pieces, slopes = found.pieces, _slopes(model, found, actuation, ctrl, act, dt)
+        if actuation.compensation.bodies:
+            weights = carried_weights(model, q, actuation.compensation)
+            theirs = {model.one_by_one.joints[name].slot for name in actuation.compensation.by_actuators}
+            for i, _ in tree.outward:
+                if i not in theirs:
+                    pieces[i] = [x + w for x, w in zip(pieces[i], weights[i], strict=True)]
+        view = viewed(tree, q)
+        for tendon in tendons:
+            terms = [(model.one_by_one.joints[joint].slot, factor) for joint, factor in tendon.terms]
+            reach = along_tendon(view, terms, 1.0)
+            rate = reach_velocity(reach, v)
+            force = tendon_force(tendon.law, reach.length, rate)
+            slopes.append(Slope(reach.moment, *tendon_slopes(tendon.law, reach.length, rate)))
+            for i, m in reach.moment.items():
+                pieces[i] = [x + m_k * force for x, m_k in zip(pieces[i], m, strict=True)]
+        if commanded.medium.boxes:
+            drag = forces_of_medium(tree, q, v, commanded.medium)
+            for i, _ in tree.outward:
+                pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]
+        return Pull(pieces, found.rates, slopes)
+
+    def after(act: Sequence[Scalar], rates: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+        return [next_activation(law, w, rate, dt) for law, w, rate in zip(laws, act, rates, strict=True)]
+
+    return Applied(at, after)
+
+
+def _slopes(
+    model: Form, found: Acting, actuation: Actuation, ctrl: Sequence[Scalar], act: Sequence[Scalar], dt: Scalar
+) -> list[Slope]:
+    """How the forces of actuators change with length and velocity; those at an end of a range do not."""
+    places = {k: place for place, k in enumerate(actuation.with_activation)}
+    joints, tendons = dict(actuation.joint_ranges), dict(actuation.tendon_ranges)
+    slopes: list[Slope] = []
+    for k, (one, reach, force) in enumerate(zip(actuation.actuators, found.reaches, found.forces, strict=True)):
+        if one.is_disabled or not actuation.is_on:
+            continue
+        w = act[places[k]] if k in places else 0.0
+        damping, stiffness = actuator_slopes(one.law, ctrl[k], w, dt)
+        free = is_within(force, one.law.force_range)
+        if isinstance(one.transmission, CoordinateSpec) and one.transmission.joint in joints:
+            (total,) = found.pieces[model.one_by_one.joints[one.transmission.joint].slot]
+            free = free * is_within(total, joints[one.transmission.joint])
+        if isinstance(one.transmission, TendonSpec) and one.transmission.tendon in tendons:
+            name = one.transmission.tendon
+            total = sum(
+                (
+                    f
+                    for other, f in zip(actuation.actuators, found.forces, strict=True)
+                    if isinstance(other.transmission, TendonSpec) and other.transmission.tendon == name
+                ),
+                0.0,
+            )
+            free = free * is_within(total, tendons[name])
+        slopes.append(Slope(reach.moment, free * damping, free * stiffness))
+    return slopes

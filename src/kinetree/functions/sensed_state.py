@@ -1,0 +1,77 @@
+"""A robot in a state, as its sensors see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from kinetree import algorithms
+from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.sensors import FrameMotion
+from kinetree.algorithms.soft_rows import Sight, along, seen
+from kinetree.algorithms.transmissions import View, viewed
+from kinetree.collision import ContactPoint
+from kinetree.compiler.definition import Slots
+from kinetree.compiler.forms.form import Form
+from kinetree.contact import SoftConstraints, TouchSpec
+from kinetree.expr import Scalar
+from kinetree.functions.contact_options import touching_blocks, touching_points
+from kinetree.functions.sensor_specs import Place
+from kinetree.model import Model
+from kinetree.spatial import Transform
+
+__all__ = ["SensedState"]
+
+
+class SensedState:
+    """Placements, motions and what pushes; each is computed when a sensor asks for it."""
+
+    def __init__(self, model: Form, q: Slots, v: Slots, qdd: Slots, constraints: SoftConstraints | None) -> None:
+        self.robot: Model = model.one_by_one
+        self.tree = model.tree
+        self.q, self.v, self._qdd = q, v, qdd
+        self.constraints = constraints
+        moving = algorithms.motions(model.tree, q, v, qdd, -model.tree.gravity)
+        self._touching: dict[int, list[tuple[ContactPoint, list[Scalar]]]] = {}
+        self._velocities, self._accelerations = moving.v, moving.a  # the latter less gravity
+
+    @cached_property
+    def view(self) -> View:
+        return viewed(self.tree, self.q)
+
+    @cached_property
+    def sight(self) -> Sight:
+        return seen(self.tree, self.q, self.v)
+
+    @property
+    def touches(self) -> Sequence[TouchSpec]:
+        """The pairs of shapes that may touch."""
+        return () if self.constraints is None else self.constraints.touches
+
+    def frame(self, place: Place) -> FrameMotion:
+        """A frame and its motion."""
+        if place.frame:
+            frame = self.robot.frames[place.frame]
+            slot, X = frame.slot, frame.placement
+        else:
+            body = self.robot.bodies[place.body]
+            slot, X = body.slot, place.offset @ body.placement
+            if place.is_center and body.inertia.mass != 0.0:
+                X = Transform(Transform.identity().E, body.inertia.h * (1.0 / body.inertia.mass)) @ X
+        return FrameMotion(X @ self.view.X_0[slot], X @ self._velocities[slot], X @ self._accelerations[slot])
+
+    def touching(self, touch: TouchSpec) -> list[tuple[ContactPoint, list[Scalar]]]:
+        """The points of a pair of shapes, and the forces along the rows of each."""
+        assert self.constraints is not None
+        if id(touch) not in self._touching:
+            points = touching_points(self.robot, touch, self.sight)
+            blocks = touching_blocks(self.robot, self.constraints, touch, self.sight, points)
+            self._touching[id(touch)] = [(x, self.forces(block)) for x, block in zip(points, blocks, strict=True)]
+        return self._touching[id(touch)]
+
+    def forces(self, block: Block) -> list[Scalar]:
+        """What the rows of a soft constraint exert at these accelerations: -s'(J q̈ - a_ref), less what pulls."""
+        qdd = self.tree.numbers(self._qdd[1:], "nv")
+        x = [along(row, qdd) - a for row, a in zip(block.J, block.reference, strict=True)]
+        first, *others = block.cost.at(x).force
+        return [first - block.pull, *others]

@@ -1,0 +1,46 @@
+"""Forces of the medium beside MuJoCo's, at random states."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compiler.reference import on_numbers
+from tests.oracles.test_actuators import loaded
+
+SWIMMER = """
+<mujoco model="swimmer"><option {medium}/>
+  <worldbody><body name="head" pos="0 0 1" euler="10 20 30"><freejoint/>
+      <geom type="capsule" fromto="0 0 0 0.1 0.3 0" size="0.05"/>
+      <body name="fin" pos="0.2 0 0"><joint type="ball" pos="0 0 0.1"/><geom type="ellipsoid" size="0.1 0.2 0.05"/>
+        <geom type="box" size="0.1 0.02 0.05" pos="0.1 0.1 0" euler="30 0 20"/>
+        <body name="tail" pos="0 0.2 0" euler="0 40 0"><joint axis="0 1 1"/><joint type="slide" axis="1 0 0"/>
+          <inertial pos="0 0.1 0" mass="0.3" diaginertia="0.01 0.01 0.004" euler="0 30 10"/>
+          <body name="tip" pos="0 0.3 0"><geom size="0.06"/></body></body></body></body></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("medium", ['density="1000"', 'viscosity="0.3"', 'density="300" viscosity="0.1" wind="3 -2 1"'])
+def test_forces_are_those_of_mujoco(medium: str) -> None:
+    text = SWIMMER.format(medium=medium)
+    robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
+    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(2)
+    for _ in range(5):
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+        d.qvel[:] = rng.normal(size=m.nv)
+        mujoco.mj_forward(m, d)
+        q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
+        ours = np.array(on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
+        expected = layout.tau_from(d.qpos, d.qfrc_fluid)
+        np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+        assert kt.fluid_forces(robot, q, v) @ v < 0.0 or "wind" in medium
+
+
+def test_without_a_medium_there_is_no_force_and_ellipsoids_are_refused() -> None:
+    robot = loaded(SWIMMER.format(medium=""))
+    assert not kt.fluid_forces(robot, robot.neutral(), np.ones(robot.nv)).any()
+    text = SWIMMER.format(medium='density="1"').replace('size="0.05"/>', 'size="0.05" fluidshape="ellipsoid"/>')
+    with pytest.raises(kt.OptionError, match=r"the medium acts on a shape of 'head' as on an ellipsoid.*fluidshape"):
+        kt.fluid_forces(loaded(text), robot.neutral(), np.ones(robot.nv))
