@@ -42,6 +42,8 @@ class IntegratorChoice(StrEnum):
     auto = "auto"
     rk4 = "rk4"
     semi_implicit_euler = "semi_implicit_euler"
+    implicitfast = "implicitfast"
+    discrete = "discrete"
 
 
 class Contacts(StrEnum):
@@ -81,8 +83,9 @@ def simulate(
         IntegratorChoice,
         typer.Option(
             "--integrator",
-            help="rk4: order four. semi_implicit_euler: order one, steady however stiff friction is. "
-            "auto: rk4, unless friction is too stiff for it.",
+            help="rk4: order four. semi_implicit_euler: order one, steady however stiff friction is; implicitfast: "
+            "with all forces that depend on velocities; discrete: with contacts and springs, too. auto: rk4 unless "
+            "friction is too stiff for it; with contacts that of an MJCF file, or discrete.",
         ),
     ] = IntegratorChoice.auto,
     q: Annotated[

@@ -67,11 +67,9 @@ class MujocoSteps:
             m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ACTUATION
             self.notes.append("actuators act on neither side")
         kind = getattr(mujoco.mjtIntegrator, f"mjINT_{_INTEGRATORS.get(integrator, '')}", None)
-        self._takes_steps = kind is not None
+        self._integrator = kind
         if kind is None:
             self.notes.append(f"mujoco has no integrator like {integrator}, so states after a step are not compared")
-        else:
-            m.opt.integrator = kind
         self._is_split = integrator == "semi_implicit_euler" and "DAMPER" not in off and bool(np.any(m.dof_damping))
         if self._is_split:
             self.notes.append(
@@ -110,6 +108,7 @@ class MujocoSteps:
         mujoco, m, d, layout = self._mujoco, self.model, self._data, self._layout
         mujoco.mj_resetData(m, d)
         d.qpos[:], d.qvel[:], d.qfrc_applied[:] = q, v, tau
+        m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER  # rows of the state itself, with any integrator
         mujoco.mj_forward(m, d)
         M = np.zeros((m.nv, m.nv))
         mujoco.mj_fullM(m, d, M)
@@ -118,7 +117,8 @@ class MujocoSteps:
         found = (B.T @ M @ B, B.T @ (d.qfrc_bias + M @ drift), B.T @ d.qfrc_passive, rows)
         qdd, touching = layout.qdd_from(q, v, d.qacc), [self._pair(k) for k in range(d.ncon)]
         after = np.empty(0)
-        if self._takes_steps and not (self._is_split and d.nefc):
+        if self._integrator is not None and not (self._is_split and d.nefc):
+            m.opt.integrator = self._integrator
             mujoco.mj_step(m, d)
             after = np.concatenate([layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)])
         return Terms(*found, qdd, after, touching)
