@@ -1,4 +1,6 @@
-"""Long straight lines in pieces, since compilers take more than twice as long for twice as many statements.
+"""Long programs in pieces, since compilers take more than twice as long for twice as many statements.
+
+Long straight lines are cut; and in a program that is long altogether, so are steps that may be left out.
 
 A piece is a program that is called with what it needs from before, and returns what is needed later. The operations are
 the same, in the same order, so the results are the same to the bit.
@@ -17,6 +19,8 @@ __all__ = ["in_pieces"]
 _LONG = 30_000
 """Statements of a block from which on it is cut."""
 _PIECE = 8_000
+_BODY = 60
+"""Operations of a step that may be left out from which on it is a piece, if the program is long."""
 
 
 def in_pieces(program: Program, long: int = _LONG, piece: int = _PIECE) -> Program:
@@ -36,21 +40,25 @@ class _Cutter:
     def __init__(self, long: int, piece: int) -> None:
         self._long = long
         self._piece = piece
+        self._is_long = False
+        """Whether the program at hand is long, all of its blocks together."""
         self._known: dict[int, tuple[Program, Program]] = {}
 
     def program(self, program: Program) -> Program:
         """A program in pieces: itself if there is nothing to cut, and always the same one for the same program."""
         if id(program) not in self._known:
             cut = program
+            around, self._is_long = self._is_long, sum(1 for _ in program.body.all_statements()) > self._long
             if self._has_work(program.body):
                 whole = named(program)
                 cut = numbered(replace(whole, lines=self._block(whole.lines, whole.results or ())))
+            self._is_long = around
             self._known[id(program)] = program, cut
         return self._known[id(program)][1]
 
     def _has_work(self, block: Block) -> bool:
         """Whether a block is long, or one inside it, or one of a program that is called."""
-        if len(block.statements) > self._long:
+        if len(block.statements) > self._long or self._is_long:
             return True
         return any(
             (isinstance(s, Loop) and self._has_work(s.body))
@@ -84,6 +92,9 @@ class _Cutter:
 
     def _inside(self, line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
         if isinstance(line, LoopLine):
+            is_piece = self._is_long and line.unless is not None and all(map(_is_plain, line.body))
+            if is_piece and len(line.body) >= _BODY:
+                return replace(line, body=_piece(line.body, {a for a in line.next if isinstance(a, int)}))
             return replace(line, body=self._block(line.body, line.ends))
         if isinstance(line, SwitchLine):
             return replace(line, cases=tuple(self._block(case, ()) for case in line.cases))

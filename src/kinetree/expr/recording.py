@@ -118,6 +118,8 @@ class Recorder:
         self.root.recorder = self
         self.graph = self.root
         """The graph of the block that is being recorded."""
+        self.keeper: Graph | None = None
+        """The innermost block that is being recorded and may be left out, if there is one."""
         self.arrays: list[Array] = []
         self.tables: list[tuple[int, ...]] = []
         self._table_numbers: dict[tuple[int, ...], int] = {}
@@ -219,7 +221,7 @@ class Recorder:
     def otherwise(self, idle: Scalar, values: Sequence[float], make: Callable[[], Sequence[Scalar]]) -> list[Scalar]:
         """Record what makes values; it makes those given where `idle` is not zero, so that it may be left out there."""
         outer, idle, over = self.graph, self.checked(idle), Range(Index(0), Index(1))
-        with self._block(over) as graph:
+        with self._block(over, keeps=True) as graph:
             made = [self.checked(x) for x in make()]
             found = [k for k, x in enumerate(made) if isinstance(x, Symbol)]
             inside = tuple(graph.new("carried") for _ in found)
@@ -240,7 +242,7 @@ class Recorder:
     ) -> list[Symbol]:
         outer, start = self.graph, tuple(map(self.checked, state))
         over = self._checked_rounds(over)
-        with self._block(over) as graph:
+        with self._block(over, keeps=unless is not None) as graph:
             inside = tuple(graph.new("carried") for _ in start)
             found, until = step(self.counter, list(inside))
             following = tuple(map(self.checked, found))
@@ -280,11 +282,12 @@ class Recorder:
     @contextmanager
     def outside(self, block: Graph | None = None) -> Iterator[None]:
         """Record before the outermost loop that is being recorded now; or at the present end of an enclosing block."""
-        graph, self.graph = self.graph, block or self.root
+        before = self.graph, self.keeper
+        self.graph, self.keeper = block or self.root, None
         try:
             yield
         finally:
-            self.graph = graph
+            self.graph, self.keeper = before
 
     @contextmanager
     def apart(self, over: Range) -> Iterator[None]:
@@ -317,12 +320,14 @@ class Recorder:
         return over
 
     @contextmanager
-    def _block(self, *over: Range | Walk) -> Iterator[Graph]:
+    def _block(self, *over: Range | Walk, keeps: bool = False) -> Iterator[Graph]:
         """A block inside the present one: the body of a loop, if it goes through something."""
-        outer = self.graph
+        outer, keeper = self.graph, self.keeper
         self.graph = Graph(outer)
         self.graph.around = (*outer.around, *over)
+        if keeps:
+            self.keeper = self.graph
         try:
             yield self.graph
         finally:
-            self.graph = outer
+            self.graph, self.keeper = outer, keeper

@@ -96,7 +96,8 @@ class Graph:
     """One trace, or one block of it: every operation recorded so far, and the inputs of the outermost.
 
     A block's graph knows the enclosing one: its operations may use symbols of that one, but not vice versa. What is
-    made of outer symbols alone is recorded outside, once, even while the block is being traced.
+    made of outer symbols alone is recorded outside, once, even while the block is being traced; but not in a block that
+    may be left out, which keeps what is new there.
     """
 
     __slots__ = ("_clock", "_interned", "around", "depth", "effects", "inputs", "parent", "recorder")
@@ -162,6 +163,10 @@ class Graph:
         key = (op, *args)
         symbol = self._interned.get(key)
         if symbol is None:
+            keeper = None if self.recorder is None else self.recorder.keeper
+            if keeper is not None and keeper is not self and keeper.is_inside(self):
+                kept: Symbol = keeper.record(op, *args)
+                return kept
             for a in args:
                 if isinstance(a, Symbol) and a.graph is not self:
                     if a.graph.depth > self.depth and a.graph.is_inside(self):
