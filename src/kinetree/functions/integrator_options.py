@@ -6,9 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 from kinetree import algorithms
+from kinetree.contact.origin import is_from_mjcf
 from kinetree.errors import OptionError, nearest_names
 from kinetree.functions.contact_options import is_without_contact
 from kinetree.model import Model
+from kinetree.model.extras import SimulationOptions
 
 __all__ = ["Integrator", "can_loop", "integrator_option", "rollout_integrator_option", "usual_integrator"]
 
@@ -44,9 +46,9 @@ def usual_integrator(model: Model, has_contact: bool) -> str:
     """The integrator of a motion for which none is named: with contacts that of an MJCF file, or "discrete"."""
     if not has_contact:
         return "rk4"
-    if model.extras.options is None:
+    if not is_from_mjcf(model):
         return "discrete"
-    own = model.extras.options.integrator
+    own = (model.extras.options or SimulationOptions()).integrator
     if own not in _OF_FILES:
         raise OptionError(
             f"the file of {model.name!r} asks for the integrator {own!r}, which kinetree does not have; name one, such "

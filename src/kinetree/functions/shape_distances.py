@@ -91,7 +91,7 @@ def distance(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("ragdoll")
     >>> round(float(kt.distance(robot, robot.neutral(), "left_upper_arm", "head")), 6)
-    0.144866
+    0.159682
     """
     return run(DISTANCE, robot, (q,), a=a, b=b, parameters=parameters, out=out, threads=threads)
 
@@ -136,6 +136,6 @@ def closest_points(
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("ragdoll")
     >>> kt.closest_points(robot, robot.neutral(), "left_upper_arm", "head").round(6).tolist()
-    [[0.0, 0.176234, 0.454746], [0.0, 0.067532, 0.550507]]
+    [[0.0, 0.18854, 0.457175], [0.0, 0.076903, 0.571349]]
     """
     return run(CLOSEST_POINTS, robot, (q,), a=a, b=b, parameters=parameters, out=out, threads=threads)

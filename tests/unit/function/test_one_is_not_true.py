@@ -17,10 +17,12 @@ import kinetree as kt
 ROBOT = kt.zoo.load("double_pendulum")
 X = [0.1, 0.2]
 USUAL: dict[str, Any] = {"robot": ROBOT, "a": ROBOT, "path": kt.zoo.path("double_pendulum"), "dt": 0.01, "tau": [X]}
+OTHERS = {"actuated_rollout", "compare_steps"}
+"""Functions of robots with actuators, and of motions, which refuse this robot first."""
 SWITCHES = [
     pytest.param(function, option, id=f"{name}-{option}")
     for name in kt.__all__
-    if inspect.isfunction(function := getattr(kt, name))
+    if inspect.isfunction(function := getattr(kt, name)) and name not in OTHERS
     for option, parameter in inspect.signature(function).parameters.items()
     if isinstance(parameter.default, bool)
 ]

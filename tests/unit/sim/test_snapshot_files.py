@@ -21,7 +21,7 @@ BEFORE = kt.simulate(ROBOT, q=[1.0, 0.5], duration=0.01).snapshot()
         ({"integrator": "semi_implicit_euler"}, "integrator = rk4, and here integrator = semi_implicit_euler"),
         ({"passive": False}, "passive = damping.*, and here passive = none"),
         ({"limits": True}, "limits = False, and here limits = True"),
-        ({"contact": True}, "integrator = rk4, and here integrator = semi"),
+        ({"contact": True}, "integrator = rk4, and here integrator = discrete"),
         ({"parameters": {"gravity": [0.0, 0.0, -1.0]}}, "parameters = none, and here parameters = gravity"),
         ({"tau": np.zeros((3, 1, 2))}, r"batch = \(\), and here batch = \(3,\)"),
         ({"tau": lambda _t, _q, v: -v, "control_dt": 0.002}, "control_dt = 0.001, and here control_dt = 0.002"),
