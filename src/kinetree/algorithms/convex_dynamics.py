@@ -125,6 +125,8 @@ class _Point(NamedTuple):
     gradient: Any
     weights: list[list[list[Scalar]]]
     error: Scalar
+    costs: Scalar = 0.0
+    """Σ s; an iteration does not leave it to the next."""
 
 
 class _Problem:
@@ -156,9 +158,7 @@ class _Problem:
         away: Scalar = 0.0
         for k in self._M.outward:
             away = away + (point.a[k] - self.smooth[k]) * point.rest[k]
-        total: Scalar = 0.5 * away
-        for response in self.responses(point.x):
-            total = total + response.cost
+        total: Scalar = 0.5 * away + point.costs
         return total
 
     def moved(self, point: _Point, evaluations: int) -> _Point:
@@ -230,7 +230,7 @@ class _Problem:
         for block, rows, x_b in zip(self._blocks, self._rows, x, strict=True):
             costs, weight = self._respond(block, rows, x_b, gradient, costs)
             weights.append(weight)
-        return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient, costs))
+        return _Point(a, rest, x, gradient, weights, self._error(a, rest, gradient, costs), costs)
 
     def _respond(
         self, block: Block, rows: Sequence[_Row], x: Sequence[Scalar], gradient: Any, costs: Scalar
