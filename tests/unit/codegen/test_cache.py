@@ -21,7 +21,7 @@ from kinetree.codegen.cpu import jit
 from kinetree.codegen.cpu.jit import compile_module
 from kinetree.codegen.kept import cache as module
 from kinetree.codegen.kept.cache import Cache, Contents, folder_problem, kept, settings, user_cache
-from kinetree.codegen.kept.identity import source_hash, toolchain
+from kinetree.codegen.kept.identity import _read, source_hash, toolchain
 from kinetree.codegen.llvm.target import Target, host
 from kinetree.files import create_locked
 
@@ -584,6 +584,35 @@ def test_any_change_of_the_source_is_seen(tmp_path: Path) -> None:
     assert len(set(seen)) == 5
     (tmp_path / "notes.txt").write_text("no code")
     assert now() == seen[-1]
+
+
+def test_the_hash_of_files_that_have_not_changed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("KINETREE_CACHE", "on")
+    monkeypatch.setattr("kinetree.codegen.kept.identity._SETTLED", -1e9)
+    source, reads = tmp_path / "source", []
+    source.mkdir()
+    (source / "a.py").write_text("x = 1")
+    monkeypatch.setattr(
+        "kinetree.codegen.kept.identity._read", lambda path, read=_read: reads.append(path) or read(path)
+    )
+
+    def now() -> bytes | None:
+        source_hash.cache_clear()
+        return source_hash(source, time.time() + 1000)
+
+    first = now()
+    assert now() == first is not None
+    assert len(reads) == 1
+    (source / "b.py").write_text("")
+    second = now()
+    assert second not in (None, first)
+    assert now() == second
+    assert len(reads) == 3
+    assert user_cache().contents().entries == 0
+    assert user_cache().clear().size > 0
+    assert now() == second
+    assert len(reads) == 5
 
 
 def test_source_that_cannot_be_read_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

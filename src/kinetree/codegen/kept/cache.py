@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kinetree.files import create_locked, remove_abandoned
 
@@ -37,9 +37,11 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
+Kind = Literal["code", "hash"]
+"""Machine code, or the hash of source files in a state that the key tells."""
 _ENTRY = r"[0-9a-f]{64}\.code"
-_TEMPORARY = r"\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
-"""Not compiled yet: a process that only reads has no use for these patterns."""
+_OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
+"""Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
 """Age in seconds from which a temporary file's writer is checked for being alive, even if there is room."""
 _MEGABYTE = 1_000_000
@@ -134,15 +136,15 @@ def user_cache() -> Cache | None:
     return Cache(now.directory, now.limit)
 
 
-def kept(key: bytes | None, make: Callable[[], bytes]) -> bytes:
+def kept(key: bytes | None, make: Callable[[], bytes], kind: Kind = "code") -> bytes:
     """The code for a key from the user's cache; made and kept if missing. Without a key it is only made."""
     cache = None if key is None else user_cache()
     if cache is None or key is None:
         return make()
-    code = cache.read(key)
+    code = cache.read(key, kind)
     if code is None:
         code = make()
-        cache.write(key, code)
+        cache.write(key, code, kind)
     return code
 
 
@@ -174,9 +176,9 @@ class Cache:
         self.directory = directory
         self.limit = limit
 
-    def read(self, key: bytes) -> bytes | None:
+    def read(self, key: bytes, kind: Kind = "code") -> bytes | None:
         """The code of a key; None if there is none, or none that can be trusted."""
-        path = self._path(key)
+        path = self._path(key, kind)
         try:
             file = os.open(path, os.O_RDONLY | _OPEN)
         except (OSError, ValueError):  # not a possible file name
@@ -198,12 +200,12 @@ class Cache:
                 os.utime(path)  # the least recently used entries are removed first
         return code
 
-    def write(self, key: bytes, code: bytes) -> None:
+    def write(self, key: bytes, code: bytes, kind: Kind = "code") -> None:
         """Store the code of a key, and make room if the cache is too large."""
         entry = _HEADER.pack(_MAGIC, _FORMAT, key, len(code), hashlib.sha256(code).digest()) + code
         if len(entry) > self.limit:
             return
-        path = self._path(key)
+        path = self._path(key, kind)
         temporary = os.path.join(self.directory, f".{key.hex()}.{os.getpid()}.{os.urandom(8).hex()}.tmp")
         try:
             os.makedirs(self.directory, mode=0o700, exist_ok=True)
@@ -227,7 +229,7 @@ class Cache:
             _say(logging.INFO, f"machine code could not be kept in {self.directory}: {reason}")
 
     def contents(self) -> Contents:
-        """Count the entries and their bytes."""
+        """Count the entries, and the bytes of all files."""
         files = list(self._files())
         return Contents(sum(is_entry for _, _, is_entry in files), sum(found.st_size for _, found, _ in files))
 
@@ -240,15 +242,15 @@ class Cache:
                 removed = Contents(removed.entries + is_entry, removed.size + found.st_size)
         return removed
 
-    def _path(self, key: bytes) -> str:
-        return os.path.join(self.directory, f"{key.hex()}.code")
+    def _path(self, key: bytes, kind: Kind) -> str:
+        return os.path.join(self.directory, f"{key.hex()}.{kind}")
 
     def _files(self) -> Iterator[tuple[str, os.stat_result, bool]]:
         """The cache's files: (path, its `stat` result, whether it is an entry or a temporary file)."""
         with suppress(OSError, ValueError), os.scandir(self.directory) as folder:
             for item in folder:
                 is_entry = re.fullmatch(_ENTRY, item.name) is not None
-                if not is_entry and not re.fullmatch(_TEMPORARY, item.name):
+                if not is_entry and not re.fullmatch(_OTHER, item.name):
                     continue
                 with suppress(OSError):  # another process may have removed it
                     found = item.stat(follow_symlinks=False)

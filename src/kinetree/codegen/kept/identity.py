@@ -7,9 +7,13 @@ import hashlib
 import os
 import struct
 import sys
+import time
 from collections.abc import Hashable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
+
+from kinetree.codegen.kept.cache import kept
 
 __all__ = ["llvm_version", "source_hash", "toolchain"]
 
@@ -17,6 +21,8 @@ _PACKAGE = Path(__file__).parents[2]
 _LIBRARIES = (".so", ".dylib", ".dll")
 _WHILE_IMPORTING = 1.0
 """Seconds before kinetree was imported in which an already imported module may have been changed."""
+_SETTLED = 2.0
+"""Seconds after which a change of a file certainly shows in the time of its last change."""
 
 
 @functools.cache
@@ -67,36 +73,50 @@ def source_hash(package: Path, imported: float) -> bytes | None:
     """32 bytes over all source files of a package; computed once.
 
     None if there are no source files, or if one was changed after the time `imported`, in seconds since the epoch: the
-    code running in this process may then be older than the files.
+    code running in this process may then be older than the files. As reading hundreds of files takes longer than
+    loading code, the cache keeps the hash of files that have not changed since.
     """
     root = os.fspath(package)
-    parts: list[bytes] = []
     try:
-        for path in sorted(_source_files(root)):
-            text, changed = _read(path)
-            if changed > imported - _WHILE_IMPORTING:
-                return None
-            name = os.fsencode(path[len(root) :])
-            parts += (struct.pack("<QQ", len(name), len(text)), name, text)
+        files = sorted(_source_files(root))
+        if not files:
+            return None
+        changed = max(found.changed for _, found in files)
+        if changed > imported - _WHILE_IMPORTING:
+            return None
+        if changed > time.time() - _SETTLED:
+            return _hash_of(root, files)
+        seen = hashlib.sha256(repr((root, files)).encode("utf-8", "surrogateescape")).digest()
+        return kept(seen, lambda: _hash_of(root, files), "hash")
     except OSError:
         return None
-    return hashlib.sha256(b"".join(parts)).digest() if parts else None
 
 
-def _source_files(root: str) -> Iterator[str]:
+def _hash_of(root: str, files: list[tuple[str, _State]]) -> bytes:
+    parts: list[bytes] = []
+    for path, found in files:
+        text, read = _read(path)
+        if read != found:
+            raise OSError(f"{path} is being written")
+        name = os.fsencode(path[len(root) :])
+        parts += (struct.pack("<QQ", len(name), len(text)), name, text)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def _source_files(root: str) -> Iterator[tuple[str, _State]]:
     """The source files. `os.walk` would be slower, and every process waits for this."""
     folders = [root]
     for folder in folders:
         with os.scandir(folder) as items:
             for item in items:
                 if item.name.endswith(".py"):
-                    yield item.path
+                    yield item.path, _state(os.stat(item.path))
                 elif item.name != "__pycache__" and item.is_dir(follow_symlinks=False):
                     folders.append(item.path)
 
 
-def _read(path: str) -> tuple[bytes, float]:
-    """The contents of a file, and the time of its last change in seconds since the epoch."""
+def _read(path: str) -> tuple[bytes, _State]:
+    """The contents of a file, and its state when it was read."""
     file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         text = os.read(file, os.fstat(file).st_size)
@@ -105,5 +125,17 @@ def _read(path: str) -> tuple[bytes, float]:
         os.close(file)
     if len(text) != found.st_size:
         raise OSError(f"{path} is being written")
+    return text, _state(found)
+
+
+class _State(NamedTuple):
+    """What changes when a file does."""
+
+    size: int
+    changed: float
+    """Time of the last change in seconds since the epoch."""
+
+
+def _state(found: os.stat_result) -> _State:
     # An installer may set a file's modification time to its build time, but cannot set the status change time.
-    return text, max(found.st_mtime, found.st_ctime)
+    return _State(found.st_size, max(found.st_mtime, found.st_ctime))
