@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kinetree.expr.alike import shared
 from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, numbered
 from kinetree.expr.program import Argument, Block, Call, Instruction, Load, Loop, Port, Program, Store, Switch
 
@@ -19,7 +20,7 @@ __all__ = ["in_pieces"]
 _LONG = 30_000
 """Statements of a block from which on it is cut."""
 _PIECE = 8_000
-_BODY = 60
+_BODY = 30
 """Operations of a step that may be left out from which on it is a piece, if the program is long."""
 
 
@@ -43,6 +44,8 @@ class _Cutter:
         self._is_long = False
         """Whether the program at hand is long, all of its blocks together."""
         self._known: dict[int, tuple[Program, Program]] = {}
+        self._pieces: list[Program] = []
+        """Those of the program at hand."""
 
     def program(self, program: Program) -> Program:
         """A program in pieces: itself if there is nothing to cut, and always the same one for the same program."""
@@ -51,7 +54,10 @@ class _Cutter:
             around, self._is_long = self._is_long, sum(1 for _ in program.body.all_statements()) > self._long
             if self._has_work(program.body):
                 whole = named(program)
-                cut = numbered(replace(whole, lines=self._block(whole.lines, whole.results or ())))
+                outer, self._pieces = self._pieces, []
+                lines = shared(self._block(whole.lines, whole.results or ()), self._pieces)
+                self._pieces = outer
+                cut = numbered(replace(whole, lines=lines))
             self._is_long = around
             self._known[id(program)] = program, cut
         return self._known[id(program)][1]
@@ -83,7 +89,7 @@ class _Cutter:
             while end < len(lines) and end - first < self._piece and _is_plain(lines[end]):
                 end += 1
             if end - first > self._piece // 2:
-                cut += _piece(lines[first:end], {a for a, k in last.items() if k >= end})
+                cut += self._called(lines[first:end], {a for a, k in last.items() if k >= end})
             else:
                 end = max(end, first + 1)
                 cut += lines[first:end]
@@ -94,13 +100,38 @@ class _Cutter:
         if isinstance(line, LoopLine):
             is_piece = self._is_long and line.unless is not None and all(map(_is_plain, line.body))
             if is_piece and len(line.body) >= _BODY:
-                return replace(line, body=_piece(line.body, {a for a in line.next if isinstance(a, int)}))
+                return replace(line, body=self._called(line.body, {a for a in line.next if isinstance(a, int)}))
             return replace(line, body=self._block(line.body, line.ends))
         if isinstance(line, SwitchLine):
             return replace(line, cases=tuple(self._block(case, ()) for case in line.cases))
         if isinstance(line.statement, Call):
             return replace(line, statement=replace(line.statement, program=self.program(line.statement.program)))
         return line
+
+    def _called(self, lines: Lines, later: set[Argument]) -> Lines:
+        """Operations and loads as a call of a piece, after the loads; `later`: the values that are used afterwards."""
+        loads: Lines = []
+        operations: list[tuple[Instruction, int]] = []
+        for line in lines:
+            assert isinstance(line, Line)
+            if isinstance(line.statement, Instruction):
+                operations.append((line.statement, line.defines[0]))
+            else:
+                loads.append(line)
+        made = {name for _, name in operations}
+        given = dict.fromkeys(a for s, _ in operations for a in s.args if isinstance(a, int) and a not in made)
+        returned = [name for _, name in operations if name in later]
+        numbers: dict[Argument, int] = {name: k for k, name in enumerate((*given, *(name for _, name in operations)))}
+        body = Block(
+            tuple(
+                Instruction(s.op, tuple(a if isinstance(a, float) else numbers[a] for a in s.args))
+                for s, _ in operations
+            )
+        )
+        ports = (Port("before", (len(given),)),), (Port("after", (len(returned),)),)
+        program = Program("piece", *ports, body, tuple(numbers[name] for name in returned))
+        self._pieces.append(program)
+        return [*loads, Line(Call(program, tuple(given)), tuple(returned))]
 
 
 def _is_plain(line: Line | LoopLine | SwitchLine) -> bool:
@@ -122,27 +153,3 @@ def _used(line: Line | LoopLine | SwitchLine) -> Iterator[Argument]:
         yield line.statement.value
     elif not isinstance(line.statement, Load):
         yield from line.statement.args
-
-
-def _piece(lines: Lines, later: set[Argument]) -> Lines:
-    """Operations and loads as a call of a program, after the loads; `later`: the values that are used afterwards."""
-    loads: Lines = []
-    operations: list[tuple[Instruction, int]] = []
-    for line in lines:
-        assert isinstance(line, Line)
-        if isinstance(line.statement, Instruction):
-            operations.append((line.statement, line.defines[0]))
-        else:
-            loads.append(line)
-    made = {name for _, name in operations}
-    given = dict.fromkeys(a for s, _ in operations for a in s.args if isinstance(a, int) and a not in made)
-    returned = [name for _, name in operations if name in later]
-    numbers: dict[Argument, int] = {name: k for k, name in enumerate((*given, *(name for _, name in operations)))}
-    body = Block(
-        tuple(
-            Instruction(s.op, tuple(a if isinstance(a, float) else numbers[a] for a in s.args)) for s, _ in operations
-        )
-    )
-    ports = (Port("before", (len(given),)),), (Port("after", (len(returned),)),)
-    program = Program("piece", *ports, body, tuple(numbers[name] for name in returned))
-    return [*loads, Line(Call(program, tuple(given)), tuple(returned))]

@@ -1,0 +1,93 @@
+"""Pieces of a program that do the same with other numbers, as one piece that is given the numbers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine
+from kinetree.expr.program import Argument, Block, Call, Instruction, Program
+
+__all__ = ["shared"]
+
+
+def shared(lines: Lines, pieces: Iterable[Program]) -> Lines:
+    """The same lines, in which calls of pieces with the same operations call one program.
+
+    Pieces are straight lines with one input and one output. What differs between their numbers becomes more of the
+    input, unless that would be more work than it saves.
+    """
+    groups: dict[object, list[Program]] = {}
+    for piece in pieces:
+        groups.setdefault(_shape(piece), []).append(piece)
+    known: dict[int, tuple[Program, tuple[float, ...]]] = {}
+    for group in groups.values():
+        known.update(_joined(group))
+    return _calling(lines, known)
+
+
+def _shape(piece: Program) -> object:
+    """What two pieces must have in common."""
+    operations = tuple((s.op, *(None if isinstance(a, float) else a for a in s.args)) for s in _operations(piece))
+    results = tuple(_bits(a) if isinstance(a, float) else a for a in piece.results or ())
+    return piece.input_size, operations, results
+
+
+def _joined(group: list[Program]) -> dict[int, tuple[Program, tuple[float, ...]]]:
+    """For each of these pieces the program to call in its place, and the numbers to call it with."""
+    numbers = [[a for s in _operations(piece) for a in s.args if isinstance(a, float)] for piece in group]
+    columns = [tuple(map(_bits, column)) for column in zip(*numbers, strict=True)]
+    different = dict.fromkeys(column for column in columns if len(set(column)) > 1)
+    saved = (len(group) - 1) * len(group[0].body.statements)
+    if 2 * len(different) * len(group) > saved:
+        alike: dict[tuple[bytes, ...], list[Program]] = {}
+        for piece, own in zip(group, numbers, strict=True):
+            alike.setdefault(tuple(map(_bits, own)), []).append(piece)
+        return {id(piece): (same[0], ()) for same in alike.values() for piece in same}
+    place = {column: k for k, column in enumerate(different)}
+    first = [columns.index(column) for column in different]
+    program = _given(group[0], [place.get(column) for column in columns], len(place))
+    return {id(piece): (program, tuple(own[k] for k in first)) for piece, own in zip(group, numbers, strict=True)}
+
+
+def _given(piece: Program, places: list[int | None], count: int) -> Program:
+    """A piece with `count` more inputs; `places` tells which one each of its numbers is, or that it stays."""
+    before = piece.input_size
+    which = iter(places)
+
+    def argument(a: Argument) -> Argument:
+        if isinstance(a, float):
+            place = next(which)
+            return a if place is None else before + place
+        return a if a < before else a + count
+
+    operations = tuple(Instruction(s.op, tuple(map(argument, s.args))) for s in _operations(piece))
+    results = tuple(a if isinstance(a, float) or a < before else a + count for a in piece.results or ())
+    port = replace(piece.inputs[0], shape=(before + count,))
+    return replace(piece, inputs=(port,), body=Block(operations), results=results)
+
+
+def _calling(lines: Lines, known: dict[int, tuple[Program, tuple[float, ...]]]) -> Lines:
+    def changed(line: Line | LoopLine | SwitchLine) -> Line | LoopLine | SwitchLine:
+        if isinstance(line, LoopLine):
+            return replace(line, body=_calling(line.body, known))
+        if isinstance(line, SwitchLine):
+            return replace(line, cases=tuple(_calling(case, known) for case in line.cases))
+        s = line.statement
+        if not isinstance(s, Call) or id(s.program) not in known:
+            return line
+        program, numbers = known[id(s.program)]
+        return replace(line, statement=Call(program, (*s.args, *numbers)))
+
+    return [changed(line) for line in lines]
+
+
+def _operations(piece: Program) -> Iterator[Instruction]:
+    for s in piece.body.statements:
+        assert isinstance(s, Instruction)
+        yield s
+
+
+def _bits(x: float) -> bytes:
+    return struct.pack("<d", x)
