@@ -45,7 +45,7 @@ class _Cutter:
         """Whether the program at hand is long, all of its blocks together."""
         self._known: dict[int, tuple[Program, Program]] = {}
         self._pieces: list[Program] = []
-        """Those of the program at hand."""
+        """The pieces of the program at hand."""
 
     def program(self, program: Program) -> Program:
         """A program in pieces: itself if there is nothing to cut, and always the same one for the same program."""
