@@ -48,40 +48,6 @@ def forward_spin(q: Array, v: Array) -> float:
     return float(np.array([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]) @ v[3:])
 
 
-def test_a_ball_that_spins_on_the_spot_is_stopped_by_torsional_friction() -> None:
-    # I ω̇ = -μ_τ f_n exactly while it spins, so I ω + μ_τ m v_n falls at μ_τ m g; and it stops after I ω₀ / (μ_τ m g).
-    torsion = 0.02
-    robot = world(Thing("sphere", (R,), contact(condim=4)), ground=contact((MU, torsion, 0.0), condim=4))
-    w0 = np.array([5.0, -10.0])
-    start = np.zeros((2, 6))
-    start[:, 5] = w0
-    _, v = rollout(robot, ball_at(robot), start, 400)
-    spin, up, time = np.abs(v[..., 5]), v[..., 2], H * np.arange(1, 401)
-    for k, until in enumerate(I * np.abs(w0) / (torsion * G)):
-        spins = time < 0.97 * until
-        np.testing.assert_allclose(
-            (I * spin + torsion * up)[k, spins], I * abs(w0[k]) - torsion * G * time[spins], rtol=1e-8
-        )
-        assert spin[k, time > 1.1 * until].max() < 1e-3 * abs(w0[k])
-    assert np.abs(v[..., [0, 1, 3, 4]]).max() < 1e-9
-
-
-def test_a_ball_that_rolls_is_stopped_by_rolling_friction() -> None:
-    # Rolling without sliding, m a R = -I a / R - μ_r f_r: a = 5/7 f_r / (m R). The cone is shared with the force m a
-    # along the ground, so f_r = μ_r m g √(1 - (a / μ g)²).
-    rolling = 0.004
-    robot = world(Thing("sphere", (R,), contact(condim=6)), ground=contact((MU, 0.01, rolling), condim=6))
-    start = np.zeros(6)
-    start[0], start[4] = 0.5, 0.5 / R
-    _, v = rollout(robot, ball_at(robot), start, 3000)
-    a = 0.0
-    for _ in range(20):
-        a = 5.0 / 7.0 * rolling * G / R * np.sqrt(1.0 - (a / (MU * G)) ** 2)
-    np.testing.assert_allclose((v[400, 0] - v[1400, 0]) / 1.0, a, rtol=2e-3)
-    assert abs(0.5 - v[1400, 0] - 1.401 * a) < 0.01
-    assert np.abs(v[int(1.1 * 0.5 / a / H) :]).max() < 1e-3
-
-
 RATIOS = (0.0, 0.05, 0.2, 0.5)
 STIFFNESS = 1e4
 

@@ -1,4 +1,4 @@
-"""Bodies in compliant and rigid contact whose motions have closed forms; MuJoCo's are in the files beside this one.
+"""Bodies in contact whose motions have closed forms, with laws of a step; most of MuJoCo's are in the files beside.
 
 Each holds in the settings where it says so. In those that solve friction and normal motion together ("accurate") rigid
 contacts are exact to their tolerance; in one round, friction's lift is that of the velocity before.
@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.closed_form.scenes import Array, G, H, Thing, contact, world
-from tests.closed_form.settings import ALL, MU, RIGID, SETTINGS, SHARE, R, moved
+from tests.closed_form.scenes import Array, G, H, Thing, contact, restitution, world
+from tests.closed_form.settings import ALL, MU, PER_STEP, RIGID, SETTINGS, SHARE, R, moved
 
 POINT = world(Thing("sphere", (R,), contact(), kt.Translation()), ground=contact())
 BALL = world(Thing("sphere", (R,), contact()), ground=contact())
 BOX = world(Thing("box", (0.2, 0.2, 0.1), contact(), inertia=0.01), ground=contact())
 ON_GROUND = BALL.neutral()
 ON_GROUND[2] = R
+INERTIA = 0.004
+"""Of a ball of 1 kg."""
 
 
 def on_slope(angles: Array) -> dict[str, Array]:
@@ -25,7 +27,7 @@ def on_slope(angles: Array) -> dict[str, Array]:
     return {"gravity": G * np.stack([np.sin(angles), 0.0 * angles, -np.cos(angles)], axis=-1)}
 
 
-@ALL
+@PER_STEP
 def test_a_block_sticks_below_the_angle_of_friction_and_slides_above_it(name: str) -> None:
     # What slides gains v_t + μ v_n at exactly g (sin θ - μ cos θ), and without friction's lift v_n is zero. What sticks
     # creeps by what friction gives way: σ h g sin θ, of which each corner has its part.
@@ -42,7 +44,7 @@ def test_a_block_sticks_below_the_angle_of_friction_and_slides_above_it(name: st
         assert np.abs(v[..., 2]).max() < 1e-7
 
 
-@ALL
+@PER_STEP
 def test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed(name: str) -> None:
     v0 = np.zeros((2, 6))
     v0[:, 0] = 0.5, 1.0
@@ -56,19 +58,41 @@ def test_a_ball_that_slides_begins_to_roll_at_five_sevenths_of_its_speed(name: s
         assert np.abs(v[..., 2]).max() < 1e-7
 
 
-@RIGID
+@ALL
 def test_a_ball_that_spins_on_the_spot_is_stopped_by_torsional_friction(name: str) -> None:
-    torsion, inertia = 0.02, 0.004
+    # I ω̇ = -μ_τ f_n exactly while it spins, so I ω + μ_τ m v_n falls at μ_τ m g; and it stops after I ω₀ / (μ_τ m g).
+    torsion = 0.02
     robot = world(Thing("sphere", (R,), contact(condim=4)), ground=contact((MU, torsion, 0.0), condim=4))
-    v0 = np.array([0, 0, 0, 0, 0, 5.0])
-    _, v = moved(robot, ON_GROUND, v0, 200, name)
-    time = H * np.arange(1, 201)
-    until = inertia * 5.0 / (torsion * G)
-    braked = inertia * v[:, 5] + torsion * v[:, 2]
-    np.testing.assert_allclose(braked[time < 0.95 * until], (inertia * 5.0 - torsion * G * time)[time < 0.95 * until])
-    assert np.abs(v[time > 1.05 * until + 2 * H, 5]).max() < 0.05
+    v0 = np.zeros((2, 6))
+    v0[:, 5] = 5.0, -10.0
+    _, v = moved(robot, np.tile(ON_GROUND, (2, 1)), v0, 300, name)
+    time = H * np.arange(1, 301)
+    for spin, up, w0 in zip(np.abs(v[..., 5]), v[..., 2], (5.0, 10.0), strict=True):
+        until = INERTIA * w0 / (torsion * G)
+        spins = time < 0.95 * until
+        braked = INERTIA * w0 - torsion * G * time
+        np.testing.assert_allclose((INERTIA * spin + torsion * up)[spins], braked[spins], rtol=1e-7)
+        assert spin[time > 1.1 * until + 2 * H].max() < 1e-3 * w0
+    assert np.abs(v[..., [0, 1, 3, 4]]).max() < 1e-9
     if name == "accurate":
-        assert np.abs(v[:, 2]).max() < 1e-7
+        assert np.abs(v[..., 2]).max() < 1e-7
+
+
+@ALL
+def test_a_ball_that_rolls_is_stopped_by_rolling_friction(name: str) -> None:
+    # Rolling without sliding, m a R = -I a / R - μ_r f_r: a = 5/7 f_r / (m R). The cone is shared with the force m a
+    # along the ground, so f_r = μ_r m g √(1 - (a / μ g)²).
+    rolling = 0.004
+    robot = world(Thing("sphere", (R,), contact(condim=6)), ground=contact((MU, 0.01, rolling), condim=6))
+    start = np.zeros(6)
+    start[0], start[4] = 0.5, 0.5 / R
+    _, v = moved(robot, ON_GROUND, start, 2500, name)
+    a = 0.0
+    for _ in range(20):
+        a = 5.0 / 7.0 * rolling * G / R * np.sqrt(1.0 - (a / (MU * G)) ** 2)
+    np.testing.assert_allclose((v[400, 0] - v[1400, 0]) / 1.0, a, rtol=2e-3)
+    assert abs(0.5 - v[1400, 0] - 1.401 * a) < 0.01
+    assert np.abs(v[int(1.1 * 0.5 / a / H) :]).max() < 1e-3
 
 
 @RIGID
@@ -86,7 +110,7 @@ def test_a_bounce_has_exactly_the_restitution_that_was_asked_for(name: str, e: f
     assert energy.max() <= G * (R + 0.05) + 0.5 * G * H * 1.0 + 1e-9
 
 
-@ALL
+@PER_STEP
 def test_friction_is_the_same_in_all_directions(name: str) -> None:
     angles = np.radians(np.arange(0.0, 360.0, 7.5))
     along = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
@@ -98,6 +122,16 @@ def test_friction_is_the_same_in_all_directions(name: str) -> None:
     np.testing.assert_allclose((found.qdd * along).sum(-1), -MU * normal, rtol=1e-7)
     np.testing.assert_allclose((found.qdd[:, :2] * across).sum(-1), 0.0, atol=1e-6)
     np.testing.assert_allclose(normal, normal[0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("zeta", [0.05, 0.2, 0.5])
+def test_a_compliant_bounce_is_that_of_its_spring_and_damper(zeta: float) -> None:
+    # To first order in the step, at whose end they act.
+    robot = world(Thing("sphere", (R,), contact(condim=1), kt.Prismatic([0, 0, 1])), ground=contact(condim=1))
+    own = {"stiffness": 1e4, "dissipation": 2.0 * zeta / 100.0}
+    free = {"gravity": np.zeros(3)}
+    _, v = moved(robot, [R + 0.01], [-1.0], 3000, "compliant", own, dt=2e-5, parameters=free)
+    np.testing.assert_allclose(v[-1, 0], restitution(zeta), rtol=4e-3)
 
 
 def test_a_compliant_ball_lies_as_deep_as_its_weight_over_its_stiffness() -> None:

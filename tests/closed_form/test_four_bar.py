@@ -11,6 +11,7 @@ import kinetree as kt
 from kinetree.contact import SoftConstraints
 from kinetree.model.extras import Equality, SimulationOptions
 from tests.closed_form.scenes import Array
+from tests.closed_form.settings import ALL, SETTINGS
 
 GROUND, CRANK, COUPLER, ROCKER = 0.8, 0.3, 0.9, 0.6
 LOOP = [kt.Loop("coupler end", "rocker end")]
@@ -80,3 +81,21 @@ def test_a_loop_is_almost_rigid_beside_contacts() -> None:
     np.testing.assert_allclose(
         motion.qdd[0], kt.contact_dynamics(robot, q, np.zeros(3), np.zeros(3), contact=contact).qdd
     )
+
+
+@ALL
+def test_a_loop_moves_in_each_setting_as_the_exact_one_does(name: str) -> None:
+    """Soft loops are closed as far as the integrator follows them, to first order; exact ones are projected."""
+    robot, q = linkage()
+    loose = kt.soft_constraints(robot, constraints=LOOP, **SETTINGS[name])
+    v = kt.nearest_velocity(robot, q, [1.0, 0.0, 0.0], LOOP)
+    hard = kt.constrained_dynamics(robot, q, v, np.zeros(3), LOOP).qdd
+    soft = kt.contact_dynamics(robot, q, v, np.zeros(3), contact=loose).qdd
+    np.testing.assert_allclose(soft, hard, rtol=0, atol=1e-3 * np.abs(hard).max())
+    exact = kt.simulate(robot, q=q, v=v, constraints=LOOP, duration=0.5, dt=2e-3).q[-1]
+    off = []
+    for dt in (5e-4, 2.5e-4):
+        states = kt.rollout(robot, q, v, np.zeros((round(0.5 / dt), 3)), dt, contact=loose)
+        assert np.abs(freudenstein(states[:, :3])).max() < 6.0 * dt
+        off.append(np.abs(states[-1, :3] - exact).max())
+    assert off[1] < 0.6 * off[0] < 2e-3
