@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import cos, sin, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ ROW = world(
     )
 ).with_gravity((0, 0, 0))  # fmt: skip
 """Elastic balls, in MuJoCo's setting."""
-BLOWS = {
+BLOWS: dict[str, dict[str, Any]] = {
     "mujoco": {"dt": 1e-4, "steps": 800},
     "compliant": {"dt": 2e-5, "steps": 2500, "more": {"stiffness": 1e4, "dissipation": 0.0}},
     "rigid": {"steps": 60, "more": {"restitution": 1.0}},
@@ -36,9 +37,8 @@ BLOWS = {
 def after_a_blow(name: str, gap: float) -> Array:
     """Velocities after the first of three balls has come with 1 m/s."""
     blow = dict(BLOWS[name])
-    if gap:
-        blow["steps"] = int(blow["steps"] * 2.5)  # type: ignore[call-overload]
-    _, v = moved(ROW, [-2.0 * R - gap, 0.0, 2.0 * R + gap], [1.0, 0.0, 0.0], name=name, **blow)  # type: ignore[arg-type]
+    blow["steps"] = int(blow["steps"] * (2.5 if gap else 1.0))
+    _, v = moved(ROW, [-2.0 * R - gap, 0.0, 2.0 * R + gap], [1.0, 0.0, 0.0], name=name, **blow)
     found: Array = v[-1]
     return found
 

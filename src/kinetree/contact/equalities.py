@@ -8,6 +8,7 @@ from kinetree.contact.held_spec import ConnectionSpec, HeldFrame
 from kinetree.contact.inverse_weights import InverseWeights
 from kinetree.contact.mixing import softness
 from kinetree.contact.spec import CouplingSpec, Unsupported
+from kinetree.errors import ModelError, nearest_names
 from kinetree.model import Model
 from kinetree.model.extras import Equality
 from kinetree.model.reference import reference_configuration
@@ -78,6 +79,12 @@ def _frames(robot: Model, weights: InverseWeights, one: Equality) -> tuple[HeldF
     """
     if one.between == "site":
         return frame_of_site(robot, one.first), frame_of_site(robot, one.second)
+    for name, other in ((one.first, one.second), (one.second, one.first)):
+        if name not in robot.bodies:
+            raise ModelError(
+                f"equality constraint {one.name!r} holds body {other!r} to {name or 'world'!r}, but {robot.name!r} has "
+                f"no body of that name: {nearest_names(name, robot.bodies)}"
+            )
     anchor = Transform(Mat3.identity(), Vec3(*one.anchor))
     X_1, X_2 = (weights.placement_of(name) for name in (one.first, one.second))
     if one.kind == "connect":

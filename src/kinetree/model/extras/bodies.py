@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
+from kinetree.model.extras.change import Change
+from kinetree.model.extras.renaming import renamed
 from kinetree.model.extras.unused import Unused
 from kinetree.record_text import call_text
 from kinetree.records import record
@@ -65,7 +68,7 @@ class ShapeSettings:
 class Site:
     """The shape of a site, whose frame is among the robot's; sensors of touch and tendons use it."""
 
-    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "site"}
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "frame"}
 
     name: str
     body: str
@@ -82,3 +85,12 @@ class Site:
 
     def __repr__(self) -> str:
         return call_text(self)
+
+    def under(self, change: Change) -> Site | None:
+        if self.mesh and (change.length != 1.0 or change.mirror is not None):
+            return None
+        other: Site | None = renamed(self, change)
+        if other is None or change.length == 1.0:
+            return other
+        radius, y, z = (x * change.length for x in self.size)
+        return replace(other, size=(radius, y, z))

@@ -15,7 +15,7 @@ __all__ = ["Camera"]
 class Camera:
     """A camera that looks along the negative z axis of its frame, with y upward."""
 
-    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "camera", "target": "body"}
+    REFERS: ClassVar[Mapping[str, str]] = {"name": "own", "body": "body", "frame": "frame", "target": "body"}
 
     name: str
     body: str

@@ -9,6 +9,7 @@ from typing import Any
 from kinetree.errors import listed
 from kinetree.model.extras.change import Change
 from kinetree.model.extras.extras import Extras
+from kinetree.model.extras.renaming import renamed
 
 __all__ = ["carried"]
 
@@ -17,6 +18,7 @@ def carried(extras: Extras, change: Change) -> tuple[Extras, list[str]]:
     """The extras after a change, and a sentence about what was dropped, if anything was."""
     changed: dict[str, Any] = {}
     dropped: dict[str, list[str]] = {}
+    change = replace(change, seen={"site": _names(extras.sites, change), "camera": _names(extras.cameras, change)})
     for entry in fields(extras):
         held = getattr(extras, entry.name)
         if not held:
@@ -41,51 +43,20 @@ def carried(extras: Extras, change: Change) -> tuple[Extras, list[str]]:
     return extras, notes
 
 
+def _names(records: Sequence[Any], change: Change) -> dict[str, str | None]:
+    """The new names of records by their old ones; None for those that cannot follow."""
+    return {one.name: None if (other := _under(one, change)) is None else other.name for one in records}
+
+
 def _under(one: Any, change: Change) -> Any:
     under = getattr(one, "under", None)
     if under is not None:
         return under(change)
     if hasattr(one, "REFERS"):
-        return _renamed(one, change)
+        return renamed(one, change) if change.is_rigid else None
     if change.is_rigid and (not change.gone or change.gone.isdisjoint(_strings(one))):
         return one
     return None
-
-
-def _renamed(one: Any, change: Change) -> Any:
-    """A record under the new names of what it refers to; None if one is there no longer, or moves otherwise."""
-    if not change.is_rigid:
-        return None
-    new: dict[str, Any] = {}
-    for field, kind in one.REFERS.items():
-        held = getattr(one, field)
-        if isinstance(held, tuple):
-            inside = [_renamed(part, change) for part in held]
-            if None in inside:
-                return None
-            new[field] = tuple(inside)
-            continue
-        name = _new_name(held, getattr(one, kind[1:]) if kind.startswith("=") else kind, change)
-        if name is None:
-            return None
-        new[field] = name
-    return replace(one, **new)
-
-
-def _new_name(name: str, kind: str, change: Change) -> str | None:
-    """The new name of a part of some kind; None if it is there no longer."""
-    if not name:
-        return name
-    if kind in ("joint", "jointinparent"):
-        is_same = all(factor == 1.0 for factor in change.factors.get(name, (0.0,)))
-        return change.joints.get(name) if is_same else None
-    if kind in ("body", "xbody", "subtree"):
-        return change.bodies.get(name, name if name == "world" and name not in change.gone else None)
-    if kind in ("own", "tendon", "actuator", "sensor"):
-        return change.own(name)
-    if kind in ("site", "camera", "slidercrank") and name in change.frames:
-        return change.frames[name]
-    return None if name in change.gone else name
 
 
 def _without_dangling(extras: Extras) -> tuple[Extras, dict[str, list[str]]]:

@@ -28,6 +28,7 @@ class Change:
     joints: Mapping[str, str]
     """The names of joints that remain, even if they are fixed now."""
     frames: Mapping[str, str]
+    """The new names of frames that remain. Sites and cameras may have other names than their frames."""
     factors: Mapping[str, tuple[float, ...]]
     """By old name of a moving joint, what its coordinates are multiplied by; those that change otherwise are absent."""
     own: Callable[[str], str] = _same
@@ -42,6 +43,8 @@ class Change:
     """Bodies whose frames are elsewhere on them."""
     same_root: bool = True
     """Whether the root is what it was, on the same base."""
+    seen: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
+    """For "site" and "camera", the new names of their records by the old ones; None for those that cannot follow."""
     lost: list[str] = field(default_factory=list, compare=False)
     """Names that records went without."""
 
