@@ -25,7 +25,8 @@ from kinetree.compiler.definition import Array
 from kinetree.compiler.source import Source
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
 from kinetree.compiler.tracing import inlined, is_symbolic
-from kinetree.expr import Program, interpret, without_slopes
+from kinetree.compiler.without_kernel import run_rounds, without_kernel
+from kinetree.expr import Program, without_slopes
 
 __all__ = ["CompiledFunction", "compiling"]
 
@@ -201,9 +202,10 @@ class CompiledFunction:
         try:
             if threads != 1 and self._has_kernel and worth_splitting(samples, seconds):
                 result = call_in_pieces(batch, arrays, out, expected.ranks, core, self.dtype, seconds, threads)
-            elif self._rows and not self._has_kernel:  # nothing moves
+            elif self._rows and not self._has_kernel:
                 result = np.empty((*expected.batch_shape(arrays), *core), self.dtype) if out is None else out
-                result[...] = 0.0
+                if result.size:
+                    run_rounds(self.program, self._rows, self.source.state, arrays, result)
             else:
                 result = batch(*arrays, out=out)
         except ValueError:
@@ -229,7 +231,7 @@ class CompiledFunction:
         with compiling:
             if self._batch is None:
                 if not self._has_kernel:
-                    self._batch = _without_motion(self.program, self.dtype)
+                    self._batch = without_kernel(self.program, self.dtype)
                 else:
                     self._batch, self._flags = self._kernels.batch()
                     self._quicken()
@@ -247,32 +249,3 @@ class CompiledFunction:
     def _key(self, *more: object) -> bytes | None:
         """A key for code: of everything it depends on, with what the backend adds. None if something is not known."""
         return self.source.key(*more, self.dtype.name)
-
-
-def _without_motion(program: Program, dtype: np.dtype[Any]) -> Callable[..., Any]:
-    """The program, sample by sample, for a robot without degrees of freedom, which a gufunc cannot have.
-
-    What comes out depends on the parameters at most, and is the same for all samples without them.
-    """
-    (port,), inputs = program.outputs, program.inputs
-
-    def function(*arrays: Array, out: Array | None = None) -> Array:
-        leading = [a.shape[: a.ndim - len(p.shape)] for p, a in zip(inputs, arrays, strict=True)]
-        shape = np.broadcast_shapes(*leading)
-        if out is None:
-            out = np.empty((*shape, *port.shape), dtype)
-        if not out.size:
-            return out
-        varied = shape if program.input_size else ()
-        whole = [
-            np.broadcast_to(a, (*varied, *p.shape)) if p.size else np.zeros((*varied, 0), dtype)
-            for p, a in zip(inputs, arrays, strict=True)
-        ]
-        result = np.empty((*varied, *port.shape), dtype)
-        for index in np.ndindex(varied):
-            (values,) = interpret(program, *(a[index].ravel().tolist() for a in whole))
-            result[index] = np.reshape(values, port.shape)
-        out[...] = result
-        return out
-
-    return function
