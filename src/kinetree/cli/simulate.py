@@ -330,14 +330,16 @@ def _run(
             asked = None if choice is IntegratorChoice.auto else choice.value
             return _warned(robot, integrator=asked, progress=progress, contact=contact, **settings)
         try:
-            return _warned(robot, integrator="rk4", progress=progress, **settings)
+            motion = _warned(robot, integrator="rk4", progress=progress, **settings)
+            stiff = [str(one) for one in motion.diverged.values() if one.cause == "friction"]
         except StiffFrictionError as error:
-            if not quiet:
-                reason = str(error).partition(";")[0]
-                error_console().print(
-                    f"note: took the integrator semi_implicit_euler: {reason}", markup=False, soft_wrap=True
-                )
-            return _warned(robot, integrator="semi_implicit_euler", progress=progress, **settings)
+            motion, stiff = None, [str(error).partition(";")[0]]
+        if motion is not None and not stiff:
+            return motion
+        if not quiet:
+            text = f"note: took the integrator semi_implicit_euler: {stiff[0]}"
+            error_console().print(text, markup=False, soft_wrap=True)
+        return _warned(robot, integrator="semi_implicit_euler", progress=progress, **settings)
 
 
 def _warned(robot: Model, **settings: Any) -> Trajectory:

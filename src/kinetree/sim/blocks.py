@@ -64,6 +64,7 @@ def take_steps(
         since = (first + k) % look
         if k == 0 and since == 0 and not stiffness.is_zero:
             _follow(stiffness, states[..., :nq], range(0, 1, look), endings, None)
+            endings.stop(record, 0, stiffness.stopped)
         parts = stiffness.parts
         record.substeps = max(record.substeps, most_parts(parts))
         ahead = 0 if watch else stiffness.ahead  # with events, all steps of a block are final
@@ -82,6 +83,7 @@ def take_steps(
         held = _follow(stiffness, states[..., :nq], looks, endings, lost)
         kept = looks[held] - k if held < len(looks) else finite
         endings.settle(record, lost, k + kept)
+        endings.stop(record, k + kept, stiffness.stopped)
         if held == len(looks) and finite < count:
             motion.accept(record, k, k + finite + 1)
             record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
@@ -95,6 +97,7 @@ def take_steps(
 
 def _follow(stiffness: Stiffness, q: Array, looks: range, endings: Endings, lost: NDArray[np.intp] | None) -> int:
     """How many of the looks find that steps are divided as they must be."""
+    stiffness.stopped = {}
     if not looks or stiffness.is_zero:
         return len(looks)
     ended = ~endings.going_on[..., None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,19 +18,27 @@ Array = NDArray[np.float64]
 
 @record(frozen=True, slots=True)
 class Divergence:
-    """How a motion of a batch ceased to be finite."""
+    """Why a motion of a batch could not go on."""
 
     time: float
-    """The time of the first state that is not finite, s."""
+    """The time of the first state that is not finite, or of the last one, s."""
     name: str
     """A coordinate or degree of freedom that is not finite there, the first one in the order of v and q; or that of the
     torque."""
     cause: str
-    """"state", which grew beyond all bounds, or "torque": what a controller returned for a finite state."""
+    """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "friction" or
+    "spring": one that is too stiff for the steps."""
 
     def __str__(self) -> str:
-        what = "grew beyond all bounds" if self.cause == "state" else "was given a torque that is not finite"
-        return f"{self.name!r} {what} at t = {self.time:g} s"
+        return f"{self.name!r} {_CAUSES[self.cause]} at t = {self.time:g} s"
+
+
+_CAUSES = {
+    "state": "grew beyond all bounds",
+    "torque": "was given a torque that is not finite",
+    "friction": "has friction that is too stiff for the integrator's steps",
+    "spring": "has a spring that is too stiff for the integrator's steps",
+}
 
 
 class Endings:
@@ -51,6 +61,14 @@ class Endings:
     def end(self, sample: tuple[int, ...], row: int, time: float) -> None:
         """A motion ends; `row` is the first one that repeats the end."""
         self.time[sample], self.row[sample], self.going_on[sample] = time, row, False
+
+    def stop(self, record: Record, row: int, causes: Mapping[tuple[int, ...], tuple[str, str]]) -> None:
+        """Motions whose steps would need too many parts, each with a name and a cause, end at a row."""
+        (time,) = record.times(row, row + 1)
+        for sample, (name, cause) in causes.items():
+            self.diverged[sample] = Divergence(float(time), name, cause)
+            self.end(sample, row, float(time))
+            record.tau[sample][row] = 0.0
 
     def hold(self, record: Record, k: int, count: int) -> NDArray[np.intp] | None:
         """Rows of motions that have ended, or are not finite, repeat the last one before; for steps just computed.

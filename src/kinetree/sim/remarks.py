@@ -80,8 +80,10 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: boo
 
 def _diverged(motion: Trajectory) -> str:
     sample, first = min(motion.diverged.items(), key=lambda item: item[1].time)
+    is_finite = all(one.cause not in ("state", "torque") for one in motion.diverged.values())
+    what = "cannot go on" if is_finite else "are no longer finite"
     return (
-        f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions are no longer finite and stay where they "
+        f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions {what} and stay where they "
         f"last were, the first of them {sample}: {first}; all are in motion.diverged"
     )
 

@@ -167,7 +167,8 @@ def simulate(
     file, and "discrete" for other robots; docs/simulation.md says which one when. The steps are
     those of `rollout`.
     Steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
-    hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`.
+    hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`. Of a batch, in which
+    others can go on, the motion ends there.
 
     `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
     "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
@@ -197,7 +198,7 @@ def simulate(
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
     dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not;
     its `trajectory` is the motion until then. Of a batch that one motion ends: a `SimulationWarning` says so, and
-    `diverged` of the trajectory has its time and joint; the others are untouched.
+    `diverged` of the trajectory has its time, joint and cause; the others are untouched.
     Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the
     first step is not done yet.
 

@@ -71,6 +71,9 @@ class Stiffness:
         """Into how many parts each step is divided where the motion is now."""
         self.ahead = 0
         """For how many more looks that is likely to hold."""
+        self.stopped: dict[tuple[int, ...], tuple[str, str]] = {}
+        """Motions of a batch that the last look's steps cannot go on with: what needs too many parts, and whether it is
+        "friction" or a "spring"."""
         self._needed: Array | None = None
 
     def carried(self) -> dict[str, NDArray[Any]]:
@@ -97,7 +100,9 @@ class Stiffness:
         The motion is as it must be up to the first look at which another number of parts is needed. That look's number
         is returned, and `parts` are those needed from there on; T if all of them need the same.
 
-        Raises `StiffFrictionError`, or for springs `SimulationError`, when that is more than `MAX_SUBSTEPS`.
+        Where that is more than `MAX_SUBSTEPS`, a motion of a batch is among the `stopped`, and has ended there. For a
+        single one, or if it is so for all from their beginning, this raises `StiffFrictionError`, or for springs
+        `SimulationError`.
         """
         decay, swing = self._friction.along(q), np.sqrt(self._springs.along(q))
         needed = self._dt * (decay + swing) / self._reach
@@ -109,7 +114,7 @@ class Stiffness:
             self._springs.begin_after(held)
             parts = np.ceil(np.fmax(needed[..., held], 1.0))
             if (parts > MAX_SUBSTEPS).any():
-                self._refuse(decay[..., held], swing[..., held], parts)
+                self._stop(decay[..., held], swing[..., held], parts)
             self.parts = _parts(parts)
         last = needed.shape[-1] - 1 if held is None else held
         self._predict(needed[..., last], needed[..., last - 1] if last else self._needed)
@@ -145,19 +150,31 @@ class Stiffness:
             looks = float((rooms / np.maximum(np.abs(now - before), _SLOWEST)).min())
         self.ahead = max(0, int(looks) - 1) if looks > 0.0 else 0
 
-    def _refuse(self, decays: Array, swings: Array, parts: Array) -> None:
-        """Raise for the first sample that needs too many parts."""
-        sample = tuple(int(k) for k in np.argwhere(parts > MAX_SUBSTEPS)[0])
-        decay, swing, needed = float(decays[sample]), float(swings[sample]), float(parts[sample])
+    def _stop(self, decays: Array, swings: Array, parts: Array) -> None:
+        """Raise for a single motion that needs too many parts; of a batch it needs none."""
+        found = parts > MAX_SUBSTEPS
+        if found.all() and (not found.ndim or self._needed is None):
+            sample = (0,) * found.ndim
+            self._refuse(float(decays[sample]), float(swings[sample]), float(parts[sample]), sample)
+        for sample in map(tuple, np.argwhere(found).tolist()):
+            cause = "friction" if decays[sample] >= swings[sample] else "spring"
+            self.stopped[sample] = self._name(cause, sample), cause
+            parts[sample] = 1.0
+
+    def _name(self, cause: str, sample: tuple[int, ...]) -> str:
+        """The degree of freedom that is fastest."""
+        return self._names[(self._friction if cause == "friction" else self._springs).joint(sample)]
+
+    def _refuse(self, decay: float, swing: float, needed: float, sample: tuple[int, ...]) -> None:
         if decay >= swing:
             raise StiffFrictionError(
-                f"the friction of {self._names[self._friction.joint(sample)]!r} stops it within {1.0 / decay:.1g} s, "
+                f"the friction of {self._name('friction', sample)!r} stops it within {1.0 / decay:.1g} s, "
                 f"so RK4 would need {needed:.0f} parts of each step of {self._dt:g} s (at most {MAX_SUBSTEPS} are "
                 "taken); use the integrator 'semi_implicit_euler', which takes friction implicitly, or leave friction "
                 "out"
             )
         raise SimulationError(
-            f"the spring of {self._names[self._springs.joint(sample)]!r} swings it within "
+            f"the spring of {self._name('spring', sample)!r} swings it within "
             f"{2.0 * math.pi / swing:.1g} s, so the integrator {self._integrator!r} would need {needed:.0f} parts of "
             f"each step of {self._dt:g} s (at most {MAX_SUBSTEPS} are taken); take a smaller step or a softer spring, "
             "lock the joint, or leave springs out"

@@ -69,7 +69,7 @@ class Trajectory(TrajectoryArrays):
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.
         events: what happened, of what was to be watched by `until=`, in the order of time.
-        diverged: the motions of a batch that grew beyond all bounds, and when; by index, such as (3,).
+        diverged: the motions of a batch that could not go on, when and why; by index, such as (3,).
 
     >>> import kinetree as kt
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)

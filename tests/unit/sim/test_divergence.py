@@ -110,3 +110,48 @@ def test_a_motion_that_is_lost_does_not_divide_the_steps_of_the_others() -> None
     assert alone.substeps > 1
     np.testing.assert_array_equal(motions.v[0], alone.v)
     assert list(motions.diverged) == [(1,)]
+
+
+def braked(damping: float = 3000.0) -> kt.Model:
+    """A mass on the rail of a hinge that is damped: near the axis it is stopped too fast for steps of 10 ms."""
+    builder = kt.ModelBuilder("arm", gravity=(0.0, 0.0, 0.0))
+    for name, mass in (("stand", 1.0), ("rail", 10.0), ("load", 1.0)):
+        builder.add_body(name, kt.solids.box(0.2, 0.2, 0.2, mass=mass))
+    builder.add_joint("hinge", kt.Revolute([0, 0, 1]), "stand", "rail", damping=[damping])
+    builder.add_joint("slider", kt.Prismatic([1, 0, 0]), "rail", "load")
+    return builder.build()
+
+
+def test_friction_that_becomes_too_stiff_ends_the_motion_that_it_is_in() -> None:
+    robot, settings = braked(), {"duration": 0.4, "dt": 0.01}
+    q, v = np.array([[0.0, 0.95], [0.0, 0.95], [0.0, 0.9]]), np.array([[0.3, 0.1], [0.3, -3.0], [0.2, 0.0]])
+    motions = kt.simulate(robot, q=q, v=v, **settings)
+    ((sample, stop),) = motions.diverged.items()
+    assert (sample, stop.name, stop.cause) == ((1,), "hinge", "friction")
+    assert str(stop) == f"'hinge' has friction that is too stiff for the integrator's steps at t = {stop.time:g} s"
+    for k in (0, 2):
+        alone = kt.simulate(robot, q=q[k], v=v[k], **settings)
+        for name in FIELDS:
+            np.testing.assert_array_equal(getattr(motions[k], name), getattr(alone, name), err_msg=name)
+    with pytest.raises(kt.StiffFrictionError) as error:
+        kt.simulate(robot, q=q[1], v=v[1], **settings)
+    alone, row = error.value.trajectory, round(stop.time / 0.01)
+    assert motions.ended[1] == stop.time
+    assert row - 1 <= len(alone.q) - 1 <= row
+    np.testing.assert_array_equal(motions.q[1, : len(alone.q)], alone.q)
+    np.testing.assert_array_equal(motions.q[1, row:], np.broadcast_to(motions.q[1, row], (41 - row, 2)))
+    with pytest.warns(
+        kt.SimulationWarning, match=r"1 of 3 motions cannot go on .* the first of them \(1,\): 'hinge' has"
+    ):
+        kt.simulate(robot, q=q, v=v, **settings)
+
+
+def test_friction_that_is_too_stiff_from_the_beginning() -> None:
+    robot = braked(1e5)
+    with pytest.raises(kt.StiffFrictionError, match="the friction of 'hinge' stops it within"):
+        kt.simulate(robot, q=np.zeros((2, 2)), duration=0.1, dt=0.01)
+    own = {"body.load.mass": np.array([1.0, 1e6])}
+    heavy = kt.simulate(robot, q=[0.0, 1.0], v=[0.1, 0.0], duration=0.1, dt=0.01, parameters=own)
+    assert [(k, one.time, one.cause) for k, one in heavy.diverged.items()] == [((0,), 0.0, "friction")]
+    np.testing.assert_array_equal(heavy.q[0], np.tile([0.0, 1.0], (11, 1)))
+    assert not heavy.tau[0].any()
