@@ -7,10 +7,12 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import OptionError
 
-__all__ = ["ControlDt", "control_period"]
+__all__ = ["ControlDt", "check_forward", "control_period"]
 
 ControlDt = float | Literal["stages"] | None
 """Seconds between two calls of a controller, whose result is held in between; None for each step."""
@@ -35,3 +37,15 @@ def control_period(control_dt: object, dt: float | np.floating[Any]) -> int | No
     if period < 1 or abs(period - exact) > slack * exact:
         raise OptionError(f"control_dt must be a multiple of dt ({dt:g} s), and is {float(control_dt):g} s")
     return period
+
+
+def check_forward(function: str, dt: ArrayLike) -> None:
+    """Raise for steps back in time: contacts would pull there, and drive."""
+    if is_symbolic([dt]):
+        return
+    steps = np.asarray(dt)
+    if (steps < 0.0).any():
+        least = float(steps[steps < 0.0].flat[0])
+        raise OptionError(
+            f"{function}: dt must not be negative with contacts, whose way back is not known: {least:g} s"
+        )

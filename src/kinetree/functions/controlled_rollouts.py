@@ -14,7 +14,7 @@ from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
 from kinetree.functions.contact_options import ContactOption, contact_switch
-from kinetree.functions.control_times import ControlDt, control_period
+from kinetree.functions.control_times import ControlDt, check_forward, control_period
 from kinetree.functions.controller_inputs import controller_input
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
@@ -82,6 +82,8 @@ def controlled_rollout(
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
     integrator_option(robot, integrator)
     switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
+    if "contact" in switches:
+        check_forward("rollout", dt)
     setting = Controlled(
         str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
         tuple(per_step), when, with_energies=False, with_tau=False, constraints=(), dtype=dtype.name,

@@ -29,7 +29,7 @@ from kinetree.functions.contact_options import (
     without_dry_friction,
 )
 from kinetree.functions.contact_reports import ReportedRollout, warn_of_unsolved
-from kinetree.functions.control_times import ControlDt
+from kinetree.functions.control_times import ControlDt, check_forward
 from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, controlled_rollout
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
@@ -504,6 +504,8 @@ def _run(
     """The states after each step, of any number of steps, none included."""
     switches = switched_on(model, passive, limits) | contact_switch(model, contact)
     switches |= softness_switch(model, gradient_softness)
+    if "contact" in switches:
+        check_forward(definition.name, dt)
     is_some = bool(rows[0].shape[-2])
     some = rows if is_some else [np.zeros((*x.shape[:-2], 1, x.shape[-1]), x.dtype) for x in rows]  # run one, drop it
     states = run(
