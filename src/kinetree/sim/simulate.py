@@ -158,8 +158,8 @@ def simulate(
     one of the motions, to plot for example. Each is the same as alone.
 
     With `contact=True` the robot's shapes touch each other and the world, its joints end at their limits, and dry
-    friction sticks, as in `contact_dynamics`; what contacts take from the energy is part of the trajectory's `loss`.
-    Constraints cannot hold at the same time.
+    friction sticks, as in `contact_dynamics`; what contacts take from the energy is part of what the trajectory has
+    `dissipated`. Constraints cannot hold at the same time.
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost; the default without contacts),
     "semi_implicit_euler" (order one, with friction taken implicitly: steady however stiff friction is), "implicitfast"

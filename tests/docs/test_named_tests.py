@@ -1,0 +1,23 @@
+"""Tests that the documentation names are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["contact.md", "simulation.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tests_that_a_page_names_are_there(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text()
+    sources = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
+    known = {name for source in sources.values() for name in re.findall(r"^def (test_\w+)", source, re.MULTILINE)}
+    files = {path.name for path in sources}
+    named = set(re.findall(r"\b(test_\w+)\b(?!\.py|\w|\*)", text))
+    assert len(named) > 15
+    assert named <= known, named - known
+    assert set(re.findall(r"\b(test_\w+\.py)", text)) <= files
