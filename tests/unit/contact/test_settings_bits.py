@@ -5,6 +5,7 @@ It is so in each setting and with each integrator; what LLVM makes of it for use
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.codegen.cpu.ufunc import batch_function
+from kinetree.codegen.llvm.precision import F64
+from kinetree.codegen.llvm.target import host
 from tests.closed_form.scenes import Array, H, Thing, contact, world
 from tests.closed_form.settings import ALL, SETTINGS, R
 
@@ -73,3 +77,15 @@ def test_a_motion_that_is_resumed_or_streamed_has_the_bits_of_one_without_a_paus
         np.testing.assert_array_equal(getattr(rest, field), held[:, 13:], err_msg=field)
         np.testing.assert_array_equal(getattr(alone, field), held[1], err_msg=field)
         np.testing.assert_array_equal(getattr(streamed.read(), field), held, err_msg=field)
+
+
+@pytest.mark.parametrize("name", ["mujoco", "accurate"])
+def test_the_number_of_lanes_changes_no_bit(robot: kt.Model, name: str) -> None:
+    q, v, tau = starts(robot)
+    own = kt.compile(robot, kt.contact_dynamics, contact=kt.soft_constraints(robot, **SETTINGS[name]))
+    wide = own(q, v, tau[:, 0])
+    program = own.__self__.program  # type: ignore[attr-defined]
+    given = {"q": q, "v": v, "tau": tau[:, 0]}
+    narrow = batch_function(program, F64, replace(host(), vector_bits=128))
+    arrays = [given.get(port.name, np.zeros(port.shape)) for port in program.inputs]
+    np.testing.assert_array_equal(narrow(*arrays), wide)
