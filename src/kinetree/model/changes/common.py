@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from kinetree.errors import ModelError, NameNotFoundError, listed, nearest_names
 from kinetree.joints import Fixed
 from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.collector import Collector
-from kinetree.model.elements import Joint, Mimic
+from kinetree.model.elements import Geometry, Joint, Mimic
 from kinetree.model.robot import Robot
-from kinetree.model.specs import JointSpec, Parts
+from kinetree.model.specs import JointSpec, LinkSpec, Parts
 from kinetree.records import record
 from kinetree.spatial import Transform
 from kinetree.spatial.poses import Pose, pose
@@ -30,6 +30,7 @@ __all__ = [
     "place_of",
     "placement_of",
     "prefixed",
+    "shapes_renamed",
     "unused",
     "welded",
 ]
@@ -137,7 +138,10 @@ def prefixed(parts: Parts, prefix: str, *, base: Collection[str], same_root: boo
 
     result = replace(
         parts,
-        links=tuple(replace(link, name=prefix + link.name) for link in parts.links),
+        links=tuple(
+            replace(link, name=prefix + link.name, geometry=shapes_renamed(link, lambda name: prefix + name))
+            for link in parts.links
+        ),
         joints=tuple(
             replace(
                 joint,
@@ -156,6 +160,11 @@ def prefixed(parts: Parts, prefix: str, *, base: Collection[str], same_root: boo
     )
     result = with_extras_of(parts, result, base=base, rename=lambda name: prefix + name, same_root=same_root)
     return replace(result, notes=tuple(f"{parts.name}: {note}" for note in result.notes))
+
+
+def shapes_renamed(link: LinkSpec, to: Callable[[str], str]) -> tuple[Geometry, ...]:
+    """The shapes of a link under new names, where they have any."""
+    return tuple(replace(shape, name=to(shape.name)) if shape.name else shape for shape in link.geometry)
 
 
 def joint_names(model: Robot) -> set[str]:

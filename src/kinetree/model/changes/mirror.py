@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import ModelError, OptionError, ShapeError
 from kinetree.inputs import holds_symbols, real_array
 from kinetree.joints import JointKind
-from kinetree.model.changes.common import Changed, base_joint, changed
+from kinetree.model.changes.common import Changed, base_joint, changed, shapes_renamed
 from kinetree.model.changes.extras import with_extras_of
 from kinetree.model.changes.images import Image
 from kinetree.model.changes.kinds import same_kind
@@ -225,7 +225,7 @@ def _renamed(parts: Parts, rename: Rename) -> Parts:
                 )
     return replace(
         parts,
-        links=tuple(replace(link, name=new(link.name)) for link in parts.links),
+        links=tuple(replace(link, name=new(link.name), geometry=shapes_renamed(link, new)) for link in parts.links),
         joints=tuple(_joint_names(parts.joints, new)),
         frames=tuple(_frame_names(parts.frames, new)),
         couplings=tuple(_coupling_names(parts.couplings, new)),

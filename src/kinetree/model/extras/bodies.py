@@ -43,7 +43,7 @@ class BodySettings:
 class ShapeSettings:
     """Settings of a shape, the geometry of this index of its body."""
 
-    REFERS: ClassVar[Mapping[str, str]] = {"body": "body"}
+    REFERS: ClassVar[Mapping[str, str]] = {"body": "body", "name": "own"}
 
     body: str
     index: int

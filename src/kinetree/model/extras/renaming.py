@@ -37,7 +37,7 @@ def _new_name(name: str, kind: str, change: Change) -> str | None:
         return change.joints.get(name) if is_same else None
     if kind in ("body", "xbody", "subtree"):
         return change.bodies.get(name, name if name == "world" and name not in change.gone else None)
-    if kind in ("own", "tendon", "actuator", "sensor"):
+    if kind in ("own", "geom", "tendon", "actuator", "sensor"):
         return change.own(name)
     seen = change.seen.get("site" if kind == "slidercrank" else kind, {})
     if name in seen:

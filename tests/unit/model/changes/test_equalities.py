@@ -1,4 +1,4 @@
-"""Equality constraints of a changed robot are those of the original, between what is there instead."""
+"""Equality constraints and pairs of shapes of a changed robot are the original's, between what is there instead."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.model.extras import Equality, Extras, Site
+from kinetree.model import Geometry
+from kinetree.model.extras import ContactPair, ContactParameters, Equality, Extras, ShapeSettings, Site
 
 Array = NDArray[np.float64]
 SOFT: dict[str, Any] = {"solimp": (0.9, 0.9, 0.001, 0.5, 2.0)}
 TURN = (0.1, -0.2, 0.3, (1.0 - 0.14) ** 0.5)
+SILENT = ContactParameters(contype=0, conaffinity=0)
+SHAPE = Geometry("collision", "sphere", (0.1,), kt.placement(), contact=SILENT)
 HELD = (
     Equality("pin", "connect", "body", "arm", "hand", anchor=(0.1, 0.02, -0.3), **SOFT),
     Equality("post", "connect", "body", "arm", "base", anchor=(0.1, 0.03, -0.3), **SOFT),
@@ -74,6 +77,24 @@ def test_what_is_attached_keeps_its_equalities_whatever_its_sites_are_called() -
     assert (both.extras.equalities["x_string"].first, both.extras.sites["x_arm"].frame) == ("x_arm", "x_arm_site")
     assert not any("dropped" in note for note in both.notes)
     kt.soft_constraints(both)
+
+
+def test_shapes_of_two_copies_have_their_own_names_so_pairs_are_between_those_of_each() -> None:
+    ball = replace(SHAPE, name="a")
+    builder = kt.ModelBuilder.of(robot())
+    builder.add_body("other", kt.solids.sphere(0.1, mass=1.0), geometry=[ball])
+    builder.add_body("third", kt.solids.sphere(0.1, mass=1.0), geometry=[replace(SHAPE, name="hand")])
+    builder.add_joint("swings", kt.Revolute([0, 1, 0]), "hand", "other")
+    builder.add_joint("turns", kt.Revolute([0, 1, 0]), "base", "third")
+    builder.extras = Extras(contact_pairs=(ContactPair("a", "hand"),), shapes=(ShapeSettings("other", 0, "a", 2),))
+    one = builder.build()
+    two = kt.merge([one, one], name="two", prefixes=["l_", "r_"])
+    assert two.extras.contact_pairs == (ContactPair("l_a", "l_hand"), ContactPair("r_a", "r_hand"))
+    assert [one.name for one in two.extras.shapes] == ["l_a", "r_a"]
+    explicit = [(touch.first.body, touch.second.body) for touch in kt.soft_constraints(two).touches]
+    assert sorted(map(sorted, explicit)) == [["l_other", "l_third"], ["r_other", "r_third"]]
+    image = one.mirrored(rename=lambda name: f"m_{name}")
+    assert [shape.name for link in image.parts.links for shape in link.geometry] == ["m_a", "m_hand"]
 
 
 def test_what_cannot_follow_is_dropped_with_a_note() -> None:
