@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 import kinetree as kt
+from forward_state import Array, Motion, State, Touching, add_wrench
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Effort
 from kinetree.algorithms.soft_rows import Sight, seen
@@ -30,12 +30,11 @@ from kinetree.functions.contact_options import soft, soft_of, touching_blocks, t
 from kinetree.functions.sensor_choice import chosen_sensors, computed_sensors
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["Array", "Beside", "NotHereError", "State"]
+__all__ = ["Beside", "NotHereError"]
 
-Array = NDArray[Any]
 Pair = frozenset[int]
 
-_EFFORT = Effort(iterations=40, line_search=16, tolerance=1e-13)
+_EFFORT = Effort(iterations=20, line_search=16, tolerance=1e-13)
 _ANALYTIC = {
     frozenset(int(getattr(mujoco.mjtGeom, f"mjGEOM_{kind}")) for kind in (a, b))
     for a, others in {
@@ -50,41 +49,8 @@ _ANALYTIC = {
 _BAD = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{what}")) for what in ("QPOS", "QVEL", "QACC")]
 
 
-class State(NamedTuple):
-    """A state in kinetree's layout, and what MuJoCo has there."""
-
-    q: Array
-    v: Array
-    ctrl: Array
-    act: Array
-    qdd: Array
-    passive: Array
-    """Joint forces of springs, dampers, the medium, and what carries weights."""
-    actuators: Array
-    """The force of each actuator."""
-    driven: Array
-    """Joint forces of all actuators."""
-    constraint: Array
-    """Joint forces of contacts, limits and all other rows."""
-    sensors: Array
-    points: tuple[tuple[int, int, ContactPoint], ...]
-    """The numbers of two shapes, and where they touch."""
-    wrenches: Mapping[tuple[int, int], Array]
-    """Forces and moments about the world's origin, in pairs of bodies, on the second one."""
-    is_analytic: bool
-    """Whether all points are from analytic colliders."""
-
-
 class NotHereError(Exception):
     """MuJoCo has a contact of two shapes that do not touch here."""
-
-
-class Motion(NamedTuple):
-    """What kinetree finds in a state."""
-
-    qdd: Array
-    constraint: Array
-    wrenches: Mapping[tuple[int, int], Array]
 
 
 class Beside:
@@ -95,8 +61,7 @@ class Beside:
             warnings.simplefilter("ignore", kt.ModelWarning)
             self.robot = kt.load(path, package_roots=[folder])
         self.model = m = mujoco.MjModel.from_xml_path(str(path))
-        m.opt.tolerance, m.opt.iterations = 0.0, 200
-        m.opt.ls_tolerance, m.opt.ls_iterations = 1e-10, 100
+        self._quickly = m.opt.tolerance, m.opt.iterations, m.opt.ls_tolerance, m.opt.ls_iterations
         m.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
         m.opt.noslip_iterations = 0
         m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_ISLAND
@@ -143,14 +108,33 @@ class Beside:
         for k in range(count):
             self._begin(d, rng, k)
             if k % 2:
+                self._effort(self._quickly)
                 mujoco.mj_step(m, d, int(rng.integers(20, 200)))
                 if not np.isfinite(d.qacc).all() or max(d.warning[k].number for k in _BAD):
                     self._begin(d, rng, k)
             self._command(d, rng)
-            d.qacc_warmstart[:] = 0.0
-            mujoco.mj_forward(m, d)
+            self._forward(d)
             found.append(self._state(d))
         return found
+
+    def around(self, state: State, count: int = 32, radius: float = 1e-12) -> Iterator[tuple[Array, Array]]:
+        """MuJoCo's accelerations and sensors at states that are hardly different."""
+        m, d, rng = self.model, mujoco.MjData(self.model), np.random.default_rng(5)
+        for _ in range(count):
+            d.qpos[:], d.ctrl[:], d.act[:] = self.layout.q_to(state.q), state.ctrl, state.act
+            d.qvel[:] = self.layout.v_to(state.q, state.v)
+            mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), radius)
+            self._forward(d)
+            yield np.asarray(self.layout.qdd_from(d.qpos, d.qvel, d.qacc)), d.sensordata.copy()
+
+    def _forward(self, d: Any) -> None:
+        self._effort((0.0, 200, 1e-10, 100))
+        d.qacc_warmstart[:] = 0.0
+        mujoco.mj_forward(self.model, d)
+
+    def _effort(self, wanted: tuple[float, int, float, int]) -> None:
+        opt = self.model.opt
+        opt.tolerance, opt.iterations, opt.ls_tolerance, opt.ls_iterations = wanted
 
     def _begin(self, d: Any, rng: np.random.Generator, k: int) -> None:
         m = self.model
@@ -185,7 +169,9 @@ class Beside:
             points.append((i, j, place))
             local = np.zeros(6)
             mujoco.mj_contactForce(m, d, k, local)
-            _add(wrenches, (m.geom_bodyid[i], m.geom_bodyid[j]), one.pos, frame.T @ local[:3], frame.T @ local[3:])
+            force = frame.T @ local[:3]
+            both = np.concatenate([force, frame.T @ local[3:] + np.cross(one.pos, force)])
+            add_wrench(wrenches, (m.geom_bodyid[i], m.geom_bodyid[j]), both)
         types = [frozenset(int(m.geom_type[x]) for x in (i, j)) for i, j, _ in points]
         return State(
             np.asarray(layout.q_from(d.qpos)),
@@ -196,6 +182,7 @@ class Beside:
             forces(d.qfrc_passive),
             d.actuator_force.copy(),
             forces(d.qfrc_actuator),
+            forces(d.qfrc_smooth),
             forces(d.qfrc_constraint),
             d.sensordata.copy(),
             tuple(points),
@@ -253,30 +240,32 @@ class Beside:
     def counts_contacts(self, sensor: int) -> bool:
         return computed_sensors(self.robot)[sensor]
 
-    def motion(self, state: State, tau: Array, *, own_points: bool) -> Motion:
-        """Accelerations and what pushes, under joint forces tau."""
-        tree, soft_ones = self.robot.tree, self.soft
-        q, v = tree.split(state.q.tolist(), "nq"), tree.split(state.v.tolist(), "nv")
+    def motions(self, state: State, tau: Array) -> Callable[[bool, Array | None], Motion]:
+        """Accelerations and what pushes, under joint forces tau.
+
+        They are a function of whether contact points are its own, and of a guess.
+        """
+        tree = self.robot.tree
+        q, v, split = tree.split(state.q.tolist(), "nq"), tree.split(state.v.tolist(), "nv"), tree.split(tau, "forces")
         sight = seen(tree, q, v)
-        rows = soft(self.robot, replace(soft_ones, touches=()), ("friction",))
+        rows = soft(self.robot, replace(self.soft, touches=()), ("friction",))
         assert rows is not None
-        blocks = list(rows(tree, q, v, 0.0))
-        others = len(blocks)
-        places = []
-        for touch, point in self._their_points(state) if not own_points else self._own_points(sight):
-            blocks += touching_blocks(self.robot, soft_ones, touch, sight, [point])
-            places.append((touch, point))
-        split = tree.split(tau.tolist(), "forces")
-        solved = algorithms.contact_dynamics(tree, q, v, split, blocks, effort=_EFFORT)
-        wrenches: dict[tuple[int, int], Array] = {}
-        for (touch, point), block, force in zip(places, blocks[others:], solved.forces[others:], strict=True):
-            f = np.zeros(6)
-            f[: len(force)] = force
-            f[0] -= float(block.pull)
-            frame = np.array([x.components() for x in (point.normal, point.tangent, point.normal.cross(point.tangent))])
-            bodies = tuple(int(self.model.geom_bodyid[x]) for x in self._numbers(touch))
-            _add(wrenches, bodies, np.array(point.position.components()), frame.T @ f[:3], frame.T @ f[3:])
-        return Motion(np.array(solved.acceleration), np.array(solved.push(blocks)), wrenches)
+        others = list(rows(tree, q, v, 0.0))
+
+        def motion(own_points: bool, guess: Array | None) -> Motion:
+            places, touching = [], []
+            for touch, point in self._own_points(sight) if own_points else self._their_points(state):
+                touching += touching_blocks(self.robot, self.soft, touch, sight, [point])
+                one, other = (int(self.model.geom_bodyid[x]) for x in self._numbers(touch))
+                places.append((point, (one, other)))
+            blocks = others + touching
+            start = None if guess is None else guess.tolist()
+            solved = algorithms.contact_dynamics(tree, q, v, split, blocks, guess=start, effort=_EFFORT)
+            forces = solved.forces[len(others) :]
+            contacts = [Touching(*x, block, f) for x, block, f in zip(places, touching, forces, strict=True)]
+            return Motion(np.array(solved.acceleration), np.array(solved.push(blocks)), blocks, contacts)
+
+        return motion
 
     def _their_points(self, state: State) -> Iterator[tuple[TouchSpec, ContactPoint]]:
         """MuJoCo's own."""
@@ -335,14 +324,6 @@ class Beside:
         given = [list(np.array([getattr(state, name) for state in states]).T) for name in names]
         found = on_numbers(definition, self.robot, given, **options)
         return np.array([np.broadcast_to(x, len(states)) for x in found]).reshape(len(found), len(states)).T
-
-
-def _add(wrenches: dict[Any, Array], bodies: Any, place: Array, force: Array, moment: Array) -> None:
-    """Add a force at a point, and a moment, to those on the second of two bodies, in the order of their numbers."""
-    i, j = (int(x) for x in bodies)
-    both = np.concatenate([force, moment + np.cross(place, force)])
-    key, sign = ((i, j), 1.0) if i < j else ((j, i), -1.0)
-    wrenches[key] = wrenches.get(key, np.zeros(6)) + sign * both
 
 
 def _radius(shape: Any) -> float:

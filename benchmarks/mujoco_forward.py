@@ -1,10 +1,11 @@
 """Every MJCF robot of the wheels that carry some, beside `mj_forward`: the table of docs/mujoco.md.
 
-    python benchmarks/mujoco_forward.py [--states 50] [--only TEXT] [PACKAGE=FOLDER ...]
+    python benchmarks/mujoco_forward.py [--states 50] [--jobs 2] [--only TEXT] [PACKAGE=FOLDER ...]
 
-What is compared, and how, is in beside_mujoco.py and on the page. The packages are those of robot_tables.py; what the
-page has about those that are neither installed nor given stays, as does its text above the table. --only takes the
-files whose path has that text, prints their rows and leaves the page as it is.
+What is compared, and how, is in beside_mujoco.py and on the page; reasons for differences are in forward_reasons.py.
+The packages are those of robot_tables.py; what the page has about those that are neither installed nor given stays, as
+does its text above the table. --only takes the files whose path has that text, prints their rows and leaves the page as
+it is.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
 import kinetree as kt
-from beside_mujoco import Array, Beside, NotHereError, State
+from beside_mujoco import Beside, NotHereError
+from forward_reasons import decided_by_rounding, within_rounding
+from forward_state import Array, Motion, State, relative
 from robot_tables import WHEELS, installed, robot_files, short, version_in
 
 PAGE = Path(__file__).parents[1] / "docs" / "mujoco.md"
@@ -47,35 +52,50 @@ class Row:
     def __init__(self, name: str) -> None:
         self.cells = dict.fromkeys(HEADINGS, "")
         self.cells["file"] = f"`{name}`"
-        self.reasons: list[str] = []
-        self.worst = 0.0
+        self.left_out: list[str] = []
+        self.differing: list[str] = []
+        self.reasons: dict[str, list[float]] = {}
+        """Why numbers differ in some states, each with a number for its text."""
+        self.worst: dict[str, float] = {}
+        self.is_unexplained = False
         self.is_compared = True
 
-    def error(self, heading: str, value: float) -> None:
-        self.worst = max(self.worst, value if value == value else np.inf)
-        self.cells[heading] = f"{value:.0e}" if value else "0"
+    def error(self, heading: str, value: float, reason: Callable[[], tuple[str, float]] = lambda: ("", 0.0)) -> None:
+        """An error in some of the states; the reason is asked for if it is too large."""
+        value = value if value == value else np.inf
+        self.worst[heading] = worst = max(value, self.worst.get(heading, 0.0))
+        self.cells[heading] = f"{worst:.0e}" if worst else "0"
+        if value > SAME:
+            text, number = reason()
+            if text:
+                self.reasons.setdefault(text, []).append(number)
+            self.is_unexplained |= not text
 
     def not_compared(self, reason: str) -> Row:
         self.is_compared = False
-        self.reasons.append(reason)
+        self.left_out.append(reason)
         return self
 
     @property
     def verdict(self) -> str:
         if not self.is_compared:
-            return VERDICTS[5 if NOTHING in self.reasons else 4]
-        if self.worst > SAME:
-            return VERDICTS[2 if self.reasons else 3]
-        return VERDICTS[1 if self.reasons else 0]
+            return VERDICTS[5 if NOTHING in self.left_out else 4]
+        if self.is_unexplained:
+            return VERDICTS[3]
+        if self.reasons:
+            return VERDICTS[2]
+        return VERDICTS[1 if self.left_out else 0]
 
     def text(self) -> str:
-        self.cells["exceptions"] = "; ".join(self.reasons)
+        why = [f"{text.format(max(found))} ({len(found)} times)" for text, found in self.reasons.items()]
+        self.cells["exceptions"] = "; ".join([*self.left_out, *self.differing, *why])
         return f"| {' | '.join(self.cells.values())} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--states", type=int, default=50, help="random states per file")
+    parser.add_argument("--jobs", type=int, default=1, help="files that are compared at a time")
     parser.add_argument("--only", default="", help="a text that the paths of files must have")
     parser.add_argument("folders", nargs="*", metavar="PACKAGE=FOLDER", help="an unpacked package")
     given = parser.parse_args()
@@ -96,7 +116,9 @@ def main() -> None:
         files = sorted(robot_files(folder, format))
         folder = Path(os.path.commonpath([path.parent for path in files]))
         begin = time.perf_counter()
-        rows = [row(path, folder, given.states) for path in files if given.only in str(path)]
+        chosen = [path for path in files if given.only in str(path)]
+        with Pool(given.jobs) as pool:
+            rows = pool.map(partial(row, folder=folder, count=given.states), chosen, chunksize=1)
         print(f"{package}: {len(rows)} files, {time.perf_counter() - begin:.0f} s")
         counts = Counter(one.verdict for one in rows)
         verdicts = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
@@ -150,11 +172,11 @@ def compare(cells: Row, beside: Beside, states: Sequence[State]) -> None:
         try:
             ours = function(states)
         except kt.OptionError as error:
-            cells.reasons.append(f"{heading} from MuJoCo: {reason(error)}")
+            cells.left_out.append(f"{heading} from MuJoCo: {reason(error)}")
             continue
         cells.error(heading, max(relative(a, b) for a, b in zip(ours, theirs, strict=True)))
         tau += ours[-1] - theirs[-1]
-    cells.reasons += left_out(beside)
+    cells.left_out += left_out(beside)
     qdd = dynamics(cells, beside, states, tau)
     if beside.model.nsensor:
         sensors(cells, beside, states, qdd)
@@ -163,69 +185,68 @@ def compare(cells: Row, beside: Beside, states: Sequence[State]) -> None:
 def dynamics(cells: Row, beside: Beside, states: Sequence[State], tau: Array) -> Array:
     """Accelerations and contact forces; returned is what kinetree finds, or MuJoCo where it does not."""
     qdd = np.array([state.qdd for state in states])
-    errors: dict[str, float] = {}
-    left: set[int] = set()
     unknown: list[str] = []
-    for own_points, heading in ((False, "q̈"), (True, "q̈, own points")):
-        for k, state in enumerate(states):
-            if own_points and not state.is_analytic:
-                continue
-            try:
-                found = beside.motion(state, tau[k], own_points=own_points)
-            except NotHereError as error:
-                unknown.append(str(error))
-                left.add(k)
-                continue
-            errors[heading] = max(errors.get(heading, 0.0), relative(found.qdd, state.qdd))
-            if not own_points:
-                qdd[k] = found.qdd
-                pushed = relative(found.constraint, state.constraint)
-                errors["contact forces"] = max(errors.get("contact forces", 0.0), pushed)
-                for bodies in {*found.wrenches, *state.wrenches}:
-                    scale = max((np.abs(x).max() for x in state.wrenches.values()), default=0.0)
-                    a, b = (x.get(bodies, np.zeros(6)) for x in (found.wrenches, state.wrenches))
-                    errors["contact forces"] = max(errors["contact forces"], np.abs(a - b).max() / max(scale, 1e-9))
-    for heading, worst in errors.items():
-        cells.error(heading, worst)
+    for k, state in enumerate(states):
+        motions, found = beside.motions(state, tau[k]), None
+        try:
+            found = motions(False, None)
+        except NotHereError as error:
+            unknown.append(str(error))
+        else:
+            qdd[k] = found.qdd
+            cells.error("q̈", relative(found.qdd, state.qdd))
+            cells.error("contact forces", forces_apart(found, state), partial(within_rounding, found, state))
+        if state.is_analytic:
+            own = motions(True, None if found is None else found.qdd).qdd
+            why = partial(decided_by_rounding, beside, state, own, lambda qdd, _: qdd, SAME)
+            cells.error("q̈, own points", relative(own, state.qdd), why)
     if unknown:
-        cells.reasons.append(
-            f"in {len(left)} of {len(states)} states shapes touch in MuJoCo only, such as {unknown[0]}"
+        cells.left_out.append(
+            f"in {len(unknown)} of {len(states)} states shapes touch in MuJoCo only, such as {unknown[0]}"
         )
     return qdd
+
+
+def forces_apart(found: Motion, state: State) -> float:
+    """The largest difference of joint forces and wrenches, in parts of the largest one that acts."""
+    acting = max(np.abs(state.smooth).max(), np.abs(state.constraint).max(), 1e-9)
+    worst = float(np.abs(found.constraint - state.constraint).max()) / acting
+    ours, none = found.wrenches, np.zeros(6)
+    scale = max([acting, *(np.abs(x).max() for x in state.wrenches.values())])
+    for bodies in {*ours, *state.wrenches}:
+        apart = ours.get(bodies, none) - state.wrenches.get(bodies, none)
+        worst = max(worst, float(np.abs(apart).max()) / scale)
+    return worst
 
 
 def sensors(cells: Row, beside: Beside, states: Sequence[State], qdd: Array) -> None:
     """All sensors that are computed; those of contacts in states in which the points are the same."""
     m = beside.model
     found = beside.sensors(states, qdd)
-    worst, wrong = 0.0, []
     for k, ours in found.items():
-        start, size = int(m.sensor_adr[k]), int(m.sensor_dim[k])
-        theirs = np.array([state.sensors[start : start + size] for state in states])
+        place = slice(int(m.sensor_adr[k]), int(m.sensor_adr[k]) + int(m.sensor_dim[k]))
+        theirs = np.array([state.sensors[place] for state in states])
         if int(m.sensor_type[k]) in _QUATERNIONS:
             theirs = theirs * np.where(theirs[:, :1] < 0.0, -1.0, 1.0)
-        rows = [state.is_analytic for state in states] if beside.counts_contacts(k) else [True] * len(states)
-        error = relative(ours[rows], theirs[rows])
-        worst = max(worst, error)
-        if error > SAME:
-            wrong.append(f"{beside.robot.extras.sensors[k].kind}[{k}] {error:.0e}")
-    if found:
-        cells.error("sensors", worst)
+        scale = max(float(np.abs(theirs).max()) or 1.0, 1e-9)
+        worst = 0.0
+        for state, a, b in zip(states, ours, theirs, strict=True):
+            if beside.counts_contacts(k) and not state.is_analytic:
+                continue
+            error = float(np.abs(a - b).max()) / scale
+            worst = max(worst, error)
+            cells.error("sensors", error, partial(decided_by_rounding, beside, state, a, partial(_part, place), SAME))
+        if worst > SAME:
+            cells.differing.append(f"{beside.robot.extras.sensors[k].kind}[{k}] differs by {worst:.0e}")
     missing = Counter(one.kind for k, one in enumerate(beside.robot.extras.sensors) if k not in found)
     if missing:
-        cells.reasons.append(
+        cells.left_out.append(
             "sensors that are not computed: " + ", ".join(f"{n} {kind}" for kind, n in missing.items())
         )
-    if wrong:
-        cells.reasons.append("sensors that differ: " + ", ".join(wrong[:4]))
 
 
-def relative(ours: Array, theirs: Array) -> float:
-    """The largest difference in parts of the largest number."""
-    if not theirs.size:
-        return 0.0
-    scale = float(np.abs(theirs).max()) or 1.0
-    return float(np.abs(ours - theirs).max()) / max(scale, 1e-9)
+def _part(place: slice, _: Array, sensors: Array) -> Array:
+    return sensors[place]
 
 
 def left_out(beside: Beside) -> list[str]:

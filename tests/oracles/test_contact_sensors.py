@@ -147,3 +147,33 @@ def test_distances_are_those_of_mujoco() -> None:
     for q, v, _, theirs in beside.states(3):
         ours = on_numbers(kt.sensors.definition, beside.robot, [q.tolist(), v.tolist()])  # type: ignore[attr-defined]
         np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-5)
+
+
+LOOP = """
+<mujoco model="loop">
+  <option timestep="0.002"/>
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="base" pos="0 0 1" euler="0 0 0.4"><joint axis="0 1 0" damping="0.1"/>
+      <geom type="box" size="0.2 0.05 0.02" mass="1"/><site name="cell" pos="0.05 0.02 0" euler="0.3 0.1 0.2"/>
+      <body name="crank" pos="-0.2 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02"/>
+      </body>
+      <body name="rocker" pos="0.2 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.3" size="0.02"/>
+        <body name="coupler" pos="0 0 -0.3"><joint axis="0 1 0"/>
+          <geom type="capsule" fromto="0 0 0 -0.4 0 0.1" size="0.02"/></body></body>
+      <body name="lid" pos="0 0 0.1"><joint type="ball"/><geom type="box" size="0.1 0.1 0.01" mass="0.2"/></body>
+    </body>
+  </worldbody>
+  <equality><connect body1="coupler" body2="crank" anchor="-0.4 0.03 0.1"/>
+    <weld body1="lid" body2="base" torquescale="0.7"/></equality>
+  <sensor><force site="cell"/><torque site="cell"/></sensor>
+</mujoco>"""
+
+
+def test_a_violated_connection_inside_leaves_a_couple() -> None:
+    """Its two forces act at two points, and along the hinges' axis, too, where it moves nothing."""
+    beside = Beside(LOOP)
+    for q, v, qdd, theirs in beside.states(6):
+        given = [x.tolist() for x in (q, v, qdd)]
+        ours = on_numbers(kt.sensors.definition, beside.robot, given, contact=True)  # type: ignore[attr-defined]
+        np.testing.assert_allclose(ours, theirs, rtol=ACCURACY, atol=ACCURACY)

@@ -9,7 +9,7 @@ Positions are in the world's axes. With u = R₂ᵀ (ω₁ - ω₂) the quaterni
 
 What motion constraints hold (constraints.py) becomes rows in the same way, with their own position errors as r.
 Unlike other soft rows, all of these are compared with r̈ = J q̈ + J̇ v. All rows of one constraint have the impedance of
-|r|. A row that nothing moves is left out.
+|r|. A row that nothing moves is left out, unless all rows are asked for: it exerts a force, but on no joint.
 
 Source: MuJoCo documentation, "Computation", sections on equality constraints and on the dual problem, and
 "XML Reference", sections on connect and weld; version 4. Velocities and accelerations of frames by constraints.py.
@@ -52,7 +52,15 @@ class Turning:
 
 
 def held_together(
-    tree: Tree, q: Pieces, qd: Pieces, first: Anchor, second: Anchor, softness: Law, turning: Turning | None
+    tree: Tree,
+    q: Pieces,
+    qd: Pieces,
+    first: Anchor,
+    second: Anchor,
+    softness: Law,
+    turning: Turning | None,
+    *,
+    every_row: bool = False,
 ) -> list[Block]:
     """The block of two origins that are held together, and of two attitudes if `turning` says how."""
     at_rest = tree.at_rest()
@@ -71,10 +79,9 @@ def held_together(
     squared: Scalar = 0.0
     for x in violation:
         squared = squared + x * x
+    J = _jacobian(tree, one, other, turn)
     state = zip(rates, violation, biases, strict=True)
-    return _block(
-        _jacobian(tree, one, other, turn), state, softness, softness.at(sqrt(maximum(squared, _TINY))), inertias
-    )
+    return _block(J, state, softness, softness.at(sqrt(maximum(squared, _TINY))), inertias, every_row)
 
 
 def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Law, rotation: float) -> list[Block]:
@@ -85,7 +92,7 @@ def held(tree: Tree, q: Pieces, qd: Pieces, hold: Hold, softness: Law, rotation:
     linear = len(motion.linear)
     inertias = [softness.inverse_inertia] * linear + [rotation] * (motion.size - linear)
     state = zip(motion.velocity, constraint_error(hold, motion), motion.acceleration, strict=True)
-    return _block(J.in_rows(), state, softness, softness.at(0.0), inertias)
+    return _block(J.in_rows(), state, softness, softness.at(0.0), inertias, every_row=False)
 
 
 def _block(
@@ -94,15 +101,16 @@ def _block(
     softness: Law,
     d: Scalar,
     inertias: Sequence[Scalar],
+    every_row: bool,
 ) -> list[Block]:
-    """Rows with ṙ, r and J̇ v of each, of one impedance d; those that nothing moves are left out."""
+    """Rows with ṙ, r and J̇ v of each, of one impedance d; those that nothing moves are left out unless all count."""
     rows, wanted, D = [], [], []
     for row, (rate, r, bias), A in zip(J, state, inertias, strict=True):
-        if any(not is_zero(x) for x in row):
+        if any(not is_zero(x) for x in row) or every_row:
             rows.append(row)
             wanted.append(softness.acceleration(rate, d, r) - bias)
             D.append(1.0 / replace(softness, inverse_inertia=A).regularisation(d))
-    return [Block(rows, wanted, Equality(D))] if rows else []
+    return [Block(rows, wanted, Equality(D))] if any(not is_zero(x) for row in rows for x in row) else []
 
 
 class _Turn(NamedTuple):

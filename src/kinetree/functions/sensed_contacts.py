@@ -106,23 +106,28 @@ def _push(point: ContactPoint, is_there: Scalar, forces: Sequence[Scalar]) -> Pu
 
 
 def connected_wrench(state: SensedState, bodies: Sequence[str]) -> Force:
-    """What connections with other bodies exert on some bodies, about the world's origin."""
+    """What connections and welds exert on some bodies, about the world's origin.
+
+    Where both ends are on these bodies, a couple is left: the two forces act at the two points, which are apart as far
+    as the constraint is violated.
+    """
     total = Force.zero()
     for one in () if state.constraints is None else state.constraints.connections:
         sides = [(frame, sign) for frame, sign in ((one.first, 1.0), (one.second, -1.0)) if frame.body in bodies]
-        if len(sides) != 1:
+        if not sides:
             continue
-        frames = anchored(state.robot, one.first), anchored(state.robot, one.second)
-        blocks = held_together(state.tree, state.q, state.v, *frames, one.softness, one.turning)
-        if one.turning is not None or [len(block.J) for block in blocks] != [3]:
+        if one.turning is not None and len(sides) == 1:
             raise OptionError(
                 f"{state.robot.name!r}: {one.name!r} holds bodies whose support is measured, and what welds exert is "
                 "not computed; choose other sensors by names="
             )
-        ((frame, sign),) = sides
-        force = Vec3(*state.forces(blocks[0])) * sign
-        point = state.frame(Place(body=frame.body, offset=frame.placement)).X.r
-        total = total + Force(point.cross(force), force)
+        frames = anchored(state.robot, one.first), anchored(state.robot, one.second)
+        blocks = held_together(state.tree, state.q, state.v, *frames, one.softness, one.turning, every_row=True)
+        for block in blocks:
+            force = Vec3(*state.forces(block)[:3])
+            for frame, sign in sides:
+                point = state.frame(Place(body=frame.body, offset=frame.placement)).X.r
+                total = total + Force(point.cross(force), force) * sign
     return total
 
 
