@@ -23,7 +23,7 @@ from forward_state import Array, Motion, State, Touching, add_wrench
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Effort
 from kinetree.algorithms.soft_rows import Sight, seen
-from kinetree.collision import ContactPoint
+from kinetree.collision import ContactPoint, Hull
 from kinetree.compiler.reference import on_numbers
 from kinetree.contact import SoftConstraints, TouchingShape, TouchSpec
 from kinetree.functions.contact_options import soft, soft_of, touching_blocks, touching_points
@@ -46,6 +46,7 @@ _ANALYTIC = {
     for b in others
 }
 """The pairs of shapes for which MuJoCo has formulas; others are found by iterations."""
+_PLANE_AND_MESH = frozenset((int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_MESH)))
 _BAD = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{what}")) for what in ("QPOS", "QVEL", "QACC")]
 
 
@@ -172,7 +173,6 @@ class Beside:
             force = frame.T @ local[:3]
             both = np.concatenate([force, frame.T @ local[3:] + np.cross(one.pos, force)])
             add_wrench(wrenches, (m.geom_bodyid[i], m.geom_bodyid[j]), both)
-        types = [frozenset(int(m.geom_type[x]) for x in (i, j)) for i, j, _ in points]
         return State(
             np.asarray(layout.q_from(d.qpos)),
             np.asarray(layout.v_from(d.qpos, d.qvel)),
@@ -187,8 +187,15 @@ class Beside:
             d.sensordata.copy(),
             tuple(points),
             wrenches,
-            all(pair in _ANALYTIC for pair in types),
+            all(self._is_exact(i, j) for i, j, _ in points),
         )
+
+    def _is_exact(self, i: int, j: int) -> bool:
+        """Whether two shapes touch in the same points: by formulas, or a plane and a mesh whose hull is whole."""
+        touch = self.touches.get(frozenset((i, j)))
+        kinds = frozenset(int(self.model.geom_type[k]) for k in (i, j))
+        is_whole = touch is not None and isinstance(touch.second.shape, Hull) and bool(touch.second.shape.faces)
+        return kinds in _ANALYTIC or (kinds == _PLANE_AND_MESH and is_whole)
 
     # -- what kinetree has
 
@@ -306,8 +313,7 @@ class Beside:
         """The pairs for which MuJoCo has formulas, and how far their origins are at most if they touch."""
         found = []
         for touch in self.soft.touches:
-            kinds = frozenset(int(self.model.geom_type[k]) for k in self._numbers(touch))
-            if kinds in _ANALYTIC:
+            if self._is_exact(*self._numbers(touch)):
                 first = 0.0 if touch.first.shape.kind == "plane" else _radius(touch.first.shape)
                 found.append((touch, first + _radius(touch.second.shape) + float(touch.selection)))
         return found

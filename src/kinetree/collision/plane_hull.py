@@ -1,10 +1,15 @@
-"""A plane and a convex hull: the lowest corner, and the lowest ones that are not close to those before."""
+"""A plane and a convex hull.
+
+Where the hull's faces are known, corners of one of these count (lowest_face.py); otherwise the lowest corner, and the
+lowest ones that are not close to those before.
+"""
 
 from __future__ import annotations
 
 import math
 
 from kinetree.collision.contact_point import ContactPoint, nowhere_unless
+from kinetree.collision.lowest_face import corners_of_lowest_face
 from kinetree.collision.planes import above
 from kinetree.collision.repeated import farthest_apart
 from kinetree.collision.shapes import Hull, Plane
@@ -21,9 +26,12 @@ corners of a finely divided rim would otherwise be all on one side."""
 
 def plane_hull(_: Plane, X_a: Transform, hull: Hull, X_b: Transform, __: Scalar) -> tuple[ContactPoint, ...]:
     normal = X_a.E.z
-    return tuple(
-        nowhere_unless(exists, above(normal, X_a.r, corner)) for exists, corner in lowest_corners(normal, hull, X_b)
-    )
+    if hull.faces:
+        down = -(X_b.E @ normal)
+        corners = [(exists, X_b.r + X_b.E.T @ p) for exists, p in corners_of_lowest_face(hull, down)]
+    else:
+        corners = lowest_corners(normal, hull, X_b)
+    return tuple(nowhere_unless(exists, above(normal, X_a.r, corner)) for exists, corner in corners)
 
 
 def lowest_corners(normal: Vec3, hull: Hull, X_b: Transform) -> list[tuple[Scalar, Vec3]]:

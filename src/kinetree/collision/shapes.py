@@ -102,6 +102,8 @@ class Hull:
 
     kind: ClassVar[str] = "hull"
     vertices: tuple[tuple[float, float, float], ...]
+    faces: tuple[tuple[int, ...], ...] = ()
+    """The corners of each face, counter-clockwise seen from outside, by their places in `vertices`; () if not known."""
 
 
 Shape = Plane | HeightField | Sphere | Capsule | Ellipsoid | Cylinder | Box | Hull

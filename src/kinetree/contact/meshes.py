@@ -3,7 +3,7 @@
 A mesh of an MJCF file has the frame and the vertices of MuJoCo's, rounded to 32 bits in that frame; another one the
 axes of its file and the middle of its corners as the origin. Of a hull with more corners than a program should hold,
 those are kept that are highest above the hull of those before, so that what is left out is as low as can be had in this
-way. What remains is inside the whole hull.
+way. What remains is inside the whole hull. Faces are known of whole hulls only.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kinetree.io.mjcf.meshes import (
     compile_mesh,
     convex_hull,
     fewer_corners,
+    hull_faces,
     inline_mesh,
     read_mesh,
     rotation,
@@ -103,7 +104,9 @@ def _hull(
     where = path or f"mesh {asset.get('name', '')!r}"
     mesh, is_shell = _triangles(where, path, asset)
     limit = int(asset.get("maxhullvert", "-1"))
-    corners = np.unique(convex_hull(where, mesh.vertices, limit))
+    triangles = convex_hull(where, mesh.vertices, limit)
+    corners = np.unique(triangles)
+    faces: list[list[int]] = []
     count, excess = len(corners), 0.0
     if asset:
         compiled = _compiled(where, mesh, asset, scale, limit, is_shell=is_shell)
@@ -116,9 +119,18 @@ def _hull(
     if most is not None and count > most:
         kept, excess = fewer_corners(where, points, most)
         points = points[kept]
-    hull = Hull(tuple((x, y, z) for x, y, z in points.tolist()))
+    else:
+        faces = hull_faces(points, _outward(points, np.searchsorted(corners, triangles)))
+    hull = Hull(tuple((x, y, z) for x, y, z in points.tolist()), tuple(map(tuple, faces)))
     axes = Mat3(*(Vec3(*row) for row in R.T.tolist()))
     return MeshHull(hull, Transform(axes, Vec3(*center.tolist())), count, excess)
+
+
+def _outward(points: Floats, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The triangles counter-clockwise seen from outside, also where a negative scale has mirrored the mesh."""
+    a, b, c = (points[triangles[:, k]] - points.mean(axis=0) for k in range(3))
+    is_inward = (a * np.cross(b, c)).sum() < 0.0
+    return triangles[:, ::-1] if is_inward else triangles
 
 
 def _triangles(where: object, path: Path | None, asset: Mapping[str, str]) -> tuple[Triangles, bool]:

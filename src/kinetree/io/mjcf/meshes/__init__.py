@@ -4,6 +4,7 @@ from kinetree.io.mjcf.meshes.builtins import builtin_mesh
 from kinetree.io.mjcf.meshes.compiled import CompiledMesh, compile_mesh
 from kinetree.io.mjcf.meshes.files import read_mesh
 from kinetree.io.mjcf.meshes.fitting import fitted
+from kinetree.io.mjcf.meshes.hull_faces import hull_faces
 from kinetree.io.mjcf.meshes.hulls import convex_hull, fewer_corners
 from kinetree.io.mjcf.meshes.integrals import InertiaMode
 from kinetree.io.mjcf.meshes.primitives import primitive
@@ -19,6 +20,7 @@ __all__ = [
     "convex_hull",
     "fewer_corners",
     "fitted",
+    "hull_faces",
     "inline_mesh",
     "primitive",
     "principal_axes",
