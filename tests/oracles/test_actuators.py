@@ -98,6 +98,11 @@ KINDS = {
         <position site="toe" refsite="hull" gear="0 0 0 0.5 1 0" kp="4" kv="0.3"/>
         <position site="tip" refsite="toe" gear="0 1 0 0 0 0" kp="8"/><motor site="ground" gear="1 1 1 1 1 1"/>
         <general site="hull" refsite="ground" gear="1 0 0 0 0 0" gaintype="affine" gainprm="1 2 3"/>""",
+    "slider-cranks": """
+        <motor cranksite="toe" slidersite="hull" cranklength="1.5" gear="3"/>
+        <position cranksite="tip" slidersite="ground" cranklength="0.8" kp="4" kv="0.3"/>
+        <position cranksite="hull" slidersite="ground" cranklength="0.1" kp="4" gear="-2"/>
+        <position cranksite="ground" slidersite="toe" cranklength="2" kp="4" dampratio="1"/>""",
     "muscles": """
         <muscle joint="hip" lengthrange="-0.8 0.9" gear="0.5"/><muscle joint="knee" lengthrange="-2 2" force="30"/>
         <muscle tendon="cable" lengthrange="-1 1.5" timeconst="0.02 0.05" tausmooth="0.3" range="0.6 1.3" vmax="3"/>

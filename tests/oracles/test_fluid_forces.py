@@ -38,9 +38,44 @@ def test_forces_are_those_of_mujoco(medium: str) -> None:
         assert kt.fluid_forces(robot, q, v) @ v < 0.0 or "wind" in medium
 
 
-def test_without_a_medium_there_is_no_force_and_ellipsoids_are_refused() -> None:
+FISH = """
+<mujoco model="fish"><option {medium}/>
+  <worldbody><body name="head" pos="0 0 1" euler="10 20 30"><freejoint/>
+      <geom type="capsule" fromto="0 0 0 0.1 0.3 0" size="0.05" fluidshape="ellipsoid"/>
+      <geom type="sphere" size="0.04" pos="0.1 0 0" fluidshape="ellipsoid" fluidcoef="0.4 0.2"/>
+      <body name="fin" pos="0.2 0 0"><joint type="ball" pos="0 0 0.1"/>
+        <geom type="ellipsoid" size="0.1 0.2 0.05" fluidshape="ellipsoid" fluidcoef="0.7 0.3 1.1 2 1.7"/>
+        <geom type="box" size="0.1 0.02 0.05" pos="0.1 0.1 0" euler="30 0 20"/>
+        <body name="tail" pos="0 0.2 0" euler="0 40 0"><joint axis="0 1 1"/>
+          <geom type="box" size="0.02 0.2 0.003" pos="0 0.2 0" fluidshape="ellipsoid"/>
+          <body name="tip" pos="0 0.3 0"><joint axis="1 0 0"/><geom type="cylinder" size="0.06 0.02"
+            fluidshape="ellipsoid" fluidcoef="1 1 1 1 1"/><body name="end" pos="0 0.1 0"><joint/><geom size="0.03"/>
+          </body></body></body></body></body></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("medium", ['density="1000"', 'viscosity="0.3"', 'density="300" viscosity="0.1" wind="3 -2 1"'])
+def test_ellipsoids_feel_the_forces_of_mujoco(medium: str) -> None:
+    text = FISH.format(medium=medium)
+    robot, m = loaded(text), mujoco.MjModel.from_xml_string(text)
+    d, layout, rng = mujoco.MjData(m), kt.Layout(robot, "mujoco"), np.random.default_rng(2)
+    for k in range(6):
+        mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
+        d.qvel[:] = rng.normal(size=m.nv) if k else 0.0
+        mujoco.mj_forward(m, d)
+        q, v = layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)
+        ours = np.array(on_numbers(kt.fluid_forces.definition, robot, (q.tolist(), v.tolist())))  # type: ignore[attr-defined]
+        expected = layout.tau_from(d.qpos, d.qfrc_fluid)
+        np.testing.assert_allclose(ours, expected, rtol=0.0, atol=1e-11 * np.abs(expected).max())
+    slopes = kt.jacobian(robot, kt.fluid_forces, (q, np.zeros(robot.nv)), wrt="v")
+    assert np.isfinite(slopes).all()
+
+
+def test_without_a_medium_there_is_no_force_and_what_has_no_half_axes_is_refused() -> None:
     robot = loaded(SWIMMER.format(medium=""))
     assert not kt.fluid_forces(robot, robot.neutral(), np.ones(robot.nv)).any()
-    text = SWIMMER.format(medium='density="1"').replace('size="0.05"/>', 'size="0.05" fluidshape="ellipsoid"/>')
-    with pytest.raises(kt.OptionError, match=r"the medium acts on a shape of 'head' as on an ellipsoid.*fluidshape"):
+    mesh = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>'
+    text = SWIMMER.format(medium='density="1"').replace("<worldbody>", mesh)
+    text = text.replace('<geom size="0.06"/>', '<geom type="mesh" mesh="m" fluidshape="ellipsoid"/>')
+    with pytest.raises(kt.OptionError, match=r"as on an ellipsoid on the mesh of 'tip'.*fluidshape"):
         kt.fluid_forces(loaded(text), robot.neutral(), np.ones(robot.nv))

@@ -9,6 +9,7 @@ from kinetree.actuation.spec import (
     FreeSpec,
     GravityCompensation,
     SiteSpec,
+    SliderCrankSpec,
     TendonSpec,
     TransmissionSpec,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "FreeSpec",
     "GravityCompensation",
     "SiteSpec",
+    "SliderCrankSpec",
     "TendonSpec",
     "TransmissionSpec",
     "actuation",

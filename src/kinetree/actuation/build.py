@@ -14,6 +14,7 @@ from kinetree.actuation.spec import (
     FreeSpec,
     GravityCompensation,
     SiteSpec,
+    SliderCrankSpec,
     TendonSpec,
     TransmissionSpec,
 )
@@ -89,10 +90,12 @@ def _transmission(robot: Model, one: Actuator, tendon: Tendon | None) -> Transmi
     if tendon is not None:
         terms = tuple((part.joint, part.coefficient) for part in tendon.path if isinstance(part, TendonJoint))
         return TendonSpec(tendon.name, terms, one.gear[0])
-    if one.transmission == "site":
+    if one.transmission in ("site", "slidercrank"):
         frames = {site.name: site.frame for site in robot.extras.sites}
-        other = frames.get(one.reference, one.reference)
-        return SiteSpec(frames.get(one.target, one.target), first, second, other)
+        site, other = (frames.get(name, name) for name in (one.target, one.reference))
+        if one.transmission == "slidercrank":
+            return SliderCrankSpec(site, other, one.crank_length, one.gear[0])
+        return SiteSpec(site, first, second, other)
     in_parent = one.transmission == "jointinparent"
     kind = _plain(robot.joints[one.target].kind)
     if kind.nv == 1:

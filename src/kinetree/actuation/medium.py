@@ -1,4 +1,4 @@
-"""From a robot to the medium of its file and the boxes that move in it: what MuJoCo takes from an MJCF file."""
+"""From a robot to the medium of its file and what moves in it: what MuJoCo takes from an MJCF file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.actuation.ellipsoids import immersed_ellipsoid
 from kinetree.algorithms.fluid import ImmersedBox, Medium
-from kinetree.errors import OptionError
+from kinetree.algorithms.fluid_ellipsoids import ImmersedEllipsoid
 from kinetree.model import Body, Model
-from kinetree.model.extras import SimulationOptions
+from kinetree.model.extras import ShapeSettings, SimulationOptions
 from kinetree.records import record
 from kinetree.spatial import Mat3, Transform, Vec3
 
@@ -25,34 +26,35 @@ _OFF_AXES = 1e-6
 
 @record(frozen=True, slots=True)
 class Immersion:
-    """A medium, and the boxes of the bodies that move in it, with the slot of each."""
+    """A medium, and what moves in it, with the slot of each: the boxes of bodies, or ellipsoids in their place."""
 
     medium: Medium = Medium()
-    boxes: tuple[tuple[int, ImmersedBox], ...] = ()
+    shapes: tuple[tuple[int, ImmersedBox | ImmersedEllipsoid], ...] = ()
 
 
 def immersion(robot: Model) -> Immersion:
     """The medium of a robot's file, and what moves in it.
 
     Raises:
-        OptionError: the medium acts on a shape as on an ellipsoid, which is not computed; the message names its body.
+        OptionError: the medium acts as on an ellipsoid on a shape that has no half axes; the message names its body.
     """
     options = robot.extras.options or SimulationOptions()
     if not options.density and not options.viscosity:
         return Immersion()
-    for shape in robot.extras.shapes:
-        if shape.fluid_shape != "none":
-            raise OptionError(
-                f"{robot.name!r}: the medium acts on a shape of {shape.body!r} as on an {shape.fluid_shape}, which is "
-                'not computed; give it fluidshape="none", or compute its force yourself and give it as tau'
-            )
     given = {one.body: one.principal_axes for one in robot.extras.bodies if one.principal_axes}
-    boxes = [
-        (body.slot, _box(body, given.get(name)))
-        for name, body in robot.bodies.items()
-        if body.slot and float(body.inertia.mass) >= _TINY
-    ]
-    return Immersion(Medium(options.density, options.viscosity, options.wind), tuple(boxes))
+    settings: dict[str, list[ShapeSettings]] = {}
+    for one in robot.extras.shapes:
+        if one.fluid_shape != "none":
+            settings.setdefault(one.body, []).append(one)
+    shapes: list[tuple[int, ImmersedBox | ImmersedEllipsoid]] = []
+    for name, body in robot.bodies.items():
+        if not body.slot or float(body.inertia.mass) < _TINY:
+            continue
+        if name in settings:
+            shapes += [(body.slot, immersed_ellipsoid(robot.name, body, one)) for one in settings[name]]
+        else:
+            shapes.append((body.slot, _box(body, given.get(name))))
+    return Immersion(Medium(options.density, options.viscosity, options.wind), tuple(shapes))
 
 
 def _box(body: Body, given: tuple[float, ...] | None) -> ImmersedBox:

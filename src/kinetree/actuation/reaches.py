@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from kinetree.actuation.spec import BallSpec, CoordinateSpec, FreeSpec, TendonSpec, TransmissionSpec
+from kinetree.actuation.spec import (
+    BallSpec,
+    CoordinateSpec,
+    FreeSpec,
+    SliderCrankSpec,
+    TendonSpec,
+    TransmissionSpec,
+)
 from kinetree.algorithms.transmissions import (
     Reach,
     View,
@@ -12,6 +19,7 @@ from kinetree.algorithms.transmissions import (
     along_tendon,
     at_site,
     between_sites,
+    slider_crank,
 )
 from kinetree.model import Model
 from kinetree.spatial import Transform, Vec3
@@ -29,6 +37,9 @@ def reach_of(view: View, robot: Model, transmission: TransmissionSpec) -> Reach:
     if isinstance(transmission, TendonSpec):
         terms = [(robot.joints[joint].slot, factor) for joint, factor in transmission.terms]
         return along_tendon(view, terms, transmission.gear)
+    if isinstance(transmission, SliderCrankSpec):
+        crank, slider = (_placed(robot, site) for site in (transmission.crank, transmission.slider))
+        return slider_crank(view, crank, slider, transmission.rod, transmission.gear)
     force, torque = Vec3(*transmission.force), Vec3(*transmission.torque)
     if isinstance(transmission, FreeSpec):
         return across_free(view, robot.joints[transmission.joint].slot, force, torque, transmission.in_parent)

@@ -12,7 +12,6 @@ __all__ = ["refuse_unknown"]
 _GAINS, _BIASES = ("fixed", "affine"), ("none", "affine")
 _DYNAMICS = ("none", "integrator", "filter", "filterexact")
 _TRANSMISSIONS = {
-    "slidercrank": "a slider-crank as its transmission",
     "body": "adhesion, the transmission that is a body's contacts",
 }
 

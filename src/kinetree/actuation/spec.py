@@ -14,6 +14,7 @@ __all__ = [
     "FreeSpec",
     "GravityCompensation",
     "SiteSpec",
+    "SliderCrankSpec",
     "TendonSpec",
     "TransmissionSpec",
 ]
@@ -71,7 +72,19 @@ class SiteSpec:
     """The name of the other site's frame; empty if there is none."""
 
 
-TransmissionSpec = CoordinateSpec | BallSpec | FreeSpec | TendonSpec | SiteSpec
+@record(frozen=True, slots=True)
+class SliderCrankSpec:
+    """A slider along the z axis of one site, whose rod ends at another one, on the crank."""
+
+    crank: str
+    """The name of that site's frame."""
+    slider: str
+    rod: float
+    """m"""
+    gear: float
+
+
+TransmissionSpec = CoordinateSpec | BallSpec | FreeSpec | TendonSpec | SiteSpec | SliderCrankSpec
 
 
 @record(frozen=True, slots=True)

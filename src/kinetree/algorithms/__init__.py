@@ -68,7 +68,8 @@ from kinetree.algorithms.drives import (
 from kinetree.algorithms.energy import center_of_mass, kinetic_energy, potential_energy
 from kinetree.algorithms.euler_lagrange import euler_lagrange, euler_lagrange_matrices
 from kinetree.algorithms.floating_inverse_dynamics import floating_inverse_dynamics
-from kinetree.algorithms.fluid import ImmersedBox, Medium, fluid_forces
+from kinetree.algorithms.fluid import Immersed, ImmersedBox, Medium, fluid_forces
+from kinetree.algorithms.fluid_ellipsoids import ImmersedEllipsoid
 from kinetree.algorithms.forward_dynamics import forward_dynamics
 from kinetree.algorithms.gravity_compensation import CarriedMass, gravity_compensation
 from kinetree.algorithms.hybrid_dynamics import hybrid_dynamics, hybrid_system
@@ -118,7 +119,9 @@ __all__ = [
     "DividedForces",
     "Evaluation",
     "ForceDivision",
+    "Immersed",
     "ImmersedBox",
+    "ImmersedEllipsoid",
     "Integrator",
     "Loads",
     "Medium",

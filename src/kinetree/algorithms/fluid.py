@@ -1,4 +1,4 @@
-"""Joint forces of the medium in which bodies move, each taken for the box that has its mass and inertia.
+"""Joint forces of the medium in which bodies move, each taken for the box that has its mass and inertia, or for others.
 
 With the velocity v of the centre of mass relative to the medium and the angular velocity ω, along the box's axes, with
 its sides a, b and c, their mean d, the density ρ and the viscosity β, the first components are
@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import pi
+from typing import Protocol
 
 from kinetree.expr import Scalar, absolute
 from kinetree.records import record
 from kinetree.spatial import Force, Mat3, Motion, Subspace, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["ImmersedBox", "Medium", "fluid_forces"]
+__all__ = ["Immersed", "ImmersedBox", "Medium", "fluid_forces"]
 
 Pieces = Sequence[Sequence[Scalar]]
 
@@ -36,6 +37,19 @@ class Medium:
     """Its velocity in the world, m/s."""
 
 
+class Immersed(Protocol):
+    """A shape in a medium."""
+
+    @property
+    def frame(self) -> Transform:
+        """From the moving body's coordinates to those of the shape."""
+        ...
+
+    def wrench(self, motion: Motion, medium: Medium) -> Force:
+        """The force of the medium, from the motion relative to it; both in the shape's coordinates."""
+        ...
+
+
 @record(frozen=True, slots=True)
 class ImmersedBox:
     """The box of a body."""
@@ -45,11 +59,23 @@ class ImmersedBox:
     sides: tuple[float, float, float]
     """m"""
 
+    def wrench(self, motion: Motion, medium: Medium) -> Force:
+        """The force of the medium, from the motion relative to it; both in the box's coordinates."""
+        d = sum(self.sides) / 3.0
+        beta, rho = medium.viscosity, medium.density
+        force: list[Scalar] = []
+        torque: list[Scalar] = []
+        for k, (v, w) in enumerate(zip(motion.linear.components(), motion.angular.components(), strict=True)):
+            a, b, c = self.sides[k], self.sides[k - 2], self.sides[k - 1]
+            force.append(-((3.0 * pi * d * beta + 0.5 * rho * b * c * absolute(v)) * v))
+            torque.append(-((pi * d**3 * beta + rho / 64.0 * a * (b**4 + c**4) * absolute(w)) * w))
+        return Force(Vec3(*torque), Vec3(*force))
+
 
 def fluid_forces(
-    tree: Tree, q: Pieces, qd: Pieces, boxes: Mapping[int, Sequence[ImmersedBox]], medium: Medium
+    tree: Tree, q: Pieces, qd: Pieces, shapes: Mapping[int, Sequence[Immersed]], medium: Medium
 ) -> list[Sequence[Scalar]]:
-    """Joint forces of the medium on these boxes, by the slots of their bodies."""
+    """Joint forces of the medium on these shapes, by the slots of their bodies."""
     X = tree.slots(Transform)
     S = tree.slots(Subspace)
     v = tree.slots(Motion)
@@ -64,23 +90,11 @@ def fluid_forces(
         v[i] = X[i] @ v[p] + v_J
         E_0[i] = X[i].E.times(E_0[p])
         f[i] = Force.zero()
-        for box in boxes.get(i, ()):
-            own = box.frame @ v[i]
-            seen = own.linear - box.frame.E @ (E_0[i] @ wind)
-            f[i] = f[i] + box.frame.back(_drag(Motion(own.angular, seen), box.sides, medium))
+        for shape in shapes.get(i, ()):
+            own = shape.frame @ v[i]
+            seen = own.linear - shape.frame.E @ (E_0[i] @ wind)
+            f[i] = f[i] + shape.frame.back(shape.wrench(Motion(own.angular, seen), medium))
     for i, p in tree.inward:
         tau[i] = S[i].project(f[i])
         f[p] = f[p] + X[i].back(f[i])
     return tau[1:]
-
-
-def _drag(v: Motion, sides: tuple[float, float, float], medium: Medium) -> Force:
-    d = sum(sides) / 3.0
-    beta, rho = medium.viscosity, medium.density
-    force: list[Scalar] = []
-    torque: list[Scalar] = []
-    for k, (v_k, w_k) in enumerate(zip(v.linear.components(), v.angular.components(), strict=True)):
-        a, b, c = sides[k], sides[k - 2], sides[k - 1]
-        force.append(-((3.0 * pi * d * beta + 0.5 * rho * b * c * absolute(v_k)) * v_k))
-        torque.append(-((pi * d**3 * beta + rho / 64.0 * a * (b**4 + c**4) * absolute(w_k)) * w_k))
-    return Force(Vec3(*torque), Vec3(*force))

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kinetree.algorithms.kinematics import placements
-from kinetree.expr import Scalar
+from kinetree.expr import Scalar, less, select, sqrt
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.spatial.exponential import quaternion_log
 from kinetree.spatial.rotation_log import rotation_log
@@ -31,10 +31,13 @@ __all__ = [
     "at_site",
     "between_sites",
     "reach_velocity",
+    "slider_crank",
     "viewed",
 ]
 
 Pieces = Sequence[Sequence[Scalar]]
+
+_TINY = 1e-30
 
 
 class Reach(NamedTuple):
@@ -135,6 +138,34 @@ def between_sites(
         for k, _ in view.tree.toward_tip(meeting, body):
             moment[k] = _powers(view.columns[k], point, f, t, sign)
     return Reach(length, moment)
+
+
+def slider_crank(
+    view: View, crank: tuple[int, Transform], slider: tuple[int, Transform], rod: float, gear: float
+) -> Reach:
+    """Where a slider is along the z axis a of its frame, whose rod of length l ends at the origin of another frame.
+
+    With r from the slider's frame to that point, ℓ = a·r - √((a·r)² + l² - r·r); where the rod is too short, ℓ = a·r.
+    Joints that move both bodies do not count.
+    """
+    (i, frame_i), (j, frame_j) = crank, slider
+    X, Y = frame_i @ view.X_0[i], frame_j @ view.X_0[j]
+    a, r = Y.E.z, X.r - Y.r
+    along = a.dot(r)
+    squared = along * along + rod * rod - r.dot(r)
+    reaches = less(_TINY, squared)
+    root = sqrt(select(reaches, squared, 1.0))
+    length = along - select(reaches, root, 0.0)
+    # ∂ℓ/∂r and ∂ℓ/∂a
+    part, pull = select(reaches, 1.0 - along / root, 1.0), select(reaches, 1.0 / root, 0.0)
+    by_r, by_a = a * part + r * pull, r * part
+    moment: dict[int, list[Scalar]] = {}
+    meeting = view.tree.meeting(i, j)
+    for k, _ in view.tree.toward_tip(meeting, i):
+        moment[k] = _powers(view.columns[k], X.r, by_r * gear, Vec3.zero(), 1.0)
+    for k, _ in view.tree.toward_tip(meeting, j):
+        moment[k] = _powers(view.columns[k], Y.r, by_r * gear, by_a.cross(a) * gear, -1.0)
+    return Reach(length * gear, moment)
 
 
 def reach_velocity(reach: Reach, qd: Pieces) -> Scalar:

@@ -221,9 +221,10 @@ def actuator_forces(
     """The forces of a robot's actuators, with the meaning that MuJoCo gives them.
 
     Actuators are those of the robot's file, in its order: `[one.name for one in robot.extras.actuators]`. Their
-    transmissions are joints, fixed tendons and sites; gain and bias are fixed or affine, or those of muscles,
-    activations those of integrators, filters and muscles. Ranges of controls, activations, forces, and of the sums of
-    forces on tendons and joints are kept, and actuators of disabled groups exert no force. See docs/actuators.md.
+    transmissions are joints, fixed tendons, sites and slider-cranks; gain and bias are fixed or affine, or those of
+    muscles, activations those of integrators, filters and muscles. Ranges of controls, activations, forces, and of the
+    sums of forces on tendons and joints are kept, and actuators of disabled groups exert no force. See
+    docs/actuators.md.
 
     Args:
         robot: the robot.

@@ -81,7 +81,7 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
             slopes.append(Slope(reach.moment, *tendon_slopes(tendon.law, reach.length, rate)))
             for i, m in reach.moment.items():
                 pieces[i] = [x + m_k * force for x, m_k in zip(pieces[i], m, strict=True)]
-        if commanded.medium.boxes:
+        if commanded.medium.shapes:
             drag = forces_of_medium(tree, q, v, commanded.medium)
             for i, _ in tree.outward:
                 pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]

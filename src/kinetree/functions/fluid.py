@@ -30,10 +30,10 @@ def _medium_option(model: Model, value: Any) -> Hashable:
 
 def forces_of_medium(tree: Tree, q: Slots, v: Slots, medium: Immersion) -> Any:
     """The forces of a medium along the joints, from slot 1 on."""
-    boxes: dict[int, list[algorithms.ImmersedBox]] = {}
-    for slot, box in medium.boxes:
-        boxes.setdefault(slot, []).append(box)
-    return algorithms.fluid_forces(tree, q, v, boxes, medium.medium)
+    shapes: dict[int, list[algorithms.Immersed]] = {}
+    for slot, shape in medium.shapes:
+        shapes.setdefault(slot, []).append(shape)
+    return algorithms.fluid_forces(tree, q, v, shapes, medium.medium)
 
 
 def _fluid_forces(model: Form, q: Slots, v: Slots, *, medium: Immersion) -> list[Scalar]:
@@ -62,13 +62,15 @@ def fluid_forces(
 ) -> Array:
     """The joint forces of the medium in which a robot's file lets it move (MuJoCo's density, viscosity and wind).
 
-    Each body is taken for the box that has its mass and inertia. The forces are to be added to tau.
+    Each body is taken for the box that has its mass and inertia, or each of its shapes for an ellipsoid, if the file
+    says so (`fluidshape="ellipsoid"`). The forces are to be added to tau.
 
     Args:
         robot: the robot.
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
-        parameters: values that override some of the robot's parameters, as for `aba`; boxes stay as they are.
+        parameters: values that override some of the robot's parameters, as for `aba`; boxes and
+            ellipsoids stay as they are.
         out: where to put the result, (…, nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -76,10 +78,10 @@ def fluid_forces(
         Joint forces (…, nv); N·m, N. Zeros if there is no medium.
 
     Raises:
-        OptionError: the medium acts on a shape as on an ellipsoid, which is not computed.
+        OptionError: the medium acts as on an ellipsoid on a shape that has no half axes: a mesh, a plane or heights.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
-    Source: MuJoCo documentation, "Computation", section on fluid forces, inertia model; version 4.
+    Source: MuJoCo documentation, "Computation", section on fluid forces; version 4.
 
     >>> import kinetree as kt
     >>> from kinetree.model.extras import Extras, SimulationOptions
