@@ -185,6 +185,7 @@ class Beside:
             forces(d.qfrc_smooth),
             forces(d.qfrc_constraint),
             d.sensordata.copy(),
+            float(d.time),
             tuple(points),
             wrenches,
             all(self._is_exact(i, j) for i, j, _ in points),
@@ -235,7 +236,9 @@ class Beside:
                     tree = self.robot.tree
                     sight = seen(tree, tree.split(state.q.tolist(), "nq"), tree.split(state.v.tolist(), "nv"))
                     options["contact"] = replace(self.soft, touches=tuple(self.near(sight)), unsupported=())
-                given = [x.tolist() for x in (state.q, state.v, a, *((state.ctrl, state.act) if is_driven else ()))]
+                driven = (state.ctrl.tolist(), state.act.tolist()) if is_driven else ([], [])
+                time = [state.time] if choice.has_clock else []
+                given = [*(x.tolist() for x in (state.q, state.v, a)), *driven, time]
                 rows.append(on_numbers(definition, self.robot, given, **options))
             numbers, start = np.array(rows), 0
             for k in chosen:

@@ -35,6 +35,7 @@ class State(NamedTuple):
     constraint: Array
     """Joint forces of contacts, limits and all other rows."""
     sensors: Array
+    time: float
     points: tuple[tuple[int, int, ContactPoint], ...]
     """The numbers of two shapes, and where they touch."""
     wrenches: Mapping[tuple[int, int], Array]

@@ -33,7 +33,8 @@ OTHERS = """
     <actuatorpos actuator="a"/><actuatorvel actuator="b"/><actuatorfrc actuator="c" cutoff="2"/>
     <jointactuatorfrc joint="knee"/><gyro site="toe"/><velocimeter site="toe"/><accelerometer site="toe"/>
     <accelerometer site="ground"/><magnetometer site="hull"/><subtreecom body="thigh"/><subtreecom body="world"/>
-    <subtreelinvel body="shin"/><subtreelinvel body="base"/><gyro site="hull" cutoff="0.5"/>"""
+    <subtreelinvel body="shin"/><subtreelinvel body="base"/><gyro site="hull" cutoff="0.5"/>
+    <clock/><clock cutoff="0.5"/>"""
 ACTUATORS = """<position name="a" joint="hip" kp="3" kv="1"/><motor name="b" tendon="weak"/><motor tendon="weak"/>
     <general name="c" joint="knee" dyntype="filter" dynprm="0.1" gainprm="5"/>
     <position site="toe" refsite="hull" gear="1 0 0 0 0 0" kp="3"/>"""
@@ -71,13 +72,15 @@ def test_sensors_are_those_of_mujoco() -> None:
         mujoco.mj_resetData(m, d)
         mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
         d.qvel[:], d.ctrl[:], d.act[:] = rng.normal(size=m.nv), rng.normal(size=m.nu), rng.normal(size=m.na)
+        d.time = rng.uniform()
         mujoco.mj_forward(m, d)
+        rows.setdefault("time", []).append(np.array(d.time))
         for name in ("qpos", "qvel", "qacc", "ctrl", "act", "sensordata"):
             rows.setdefault(name, []).append(getattr(d, name).copy())
     x = {name: np.array(row) for name, row in rows.items()}
     q, v = layout.q_from(x["qpos"]), layout.v_from(x["qpos"], x["qvel"])
     qdd = layout.qdd_from(x["qpos"], x["qvel"], x["qacc"])
-    ours = kt.sensors(robot, q, v, qdd, x["ctrl"], x["act"])
+    ours = kt.sensors(robot, q, v, qdd, x["ctrl"], x["act"], x["time"])
     assert ours.shape == x["sensordata"].shape
     places = kt.sensor_places(robot)
     for k, place in enumerate(places.values()):

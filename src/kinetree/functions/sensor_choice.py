@@ -87,8 +87,8 @@ def computed_sensors(model: Model) -> dict[int, bool]:
 
 
 def needing(model: Model, choice: SensorChoice, what: str) -> str | None:
-    """The first sensor that needs accelerations ("qdd"), controls ("ctrl") or "contact", as messages name it."""
-    kinds = {"qdd": _OF_ACCELERATIONS, "ctrl": _OF_FORCES, "contact": _OF_CONTACTS}[what]
+    """The first sensor that needs accelerations ("qdd"), controls ("ctrl"), "time" or "contact", as messages say it."""
+    kinds = {"qdd": _OF_ACCELERATIONS, "ctrl": _OF_FORCES, "time": ("clock",), "contact": _OF_CONTACTS}[what]
     for k in choice.numbers:
         one = model.extras.sensors[k]
         tells_forces = one.kind == "contact" and (
@@ -122,6 +122,8 @@ def _by_name(model: Model, value: Any) -> Sequence[int]:
 
 def _spec(model: Model, one: Sensor) -> SensorSpec:
     spec = SensorSpec(one.kind, one.cutoff)
+    if one.kind == "clock":
+        return spec
     extras = model.extras
     options = extras.options or SimulationOptions()
     if one.kind == "contact":

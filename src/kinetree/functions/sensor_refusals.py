@@ -15,7 +15,8 @@ SIZES = {
     **dict.fromkeys(
         ("jointpos", "jointvel", "jointactuatorfrc", "jointlimitpos", "jointlimitvel", "jointlimitfrc", "tendonpos",
          "tendonvel", "tendonactuatorfrc", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc", "actuatorpos",
-         "actuatorvel", "actuatorfrc", "touch", "insidesite", "distance", "e_potential", "e_kinetic"), 1),
+         "actuatorvel", "actuatorfrc", "touch", "insidesite", "distance", "e_potential", "e_kinetic",
+         "clock"), 1),
     **dict.fromkeys(
         ("ballangvel", "framepos", *AXES, "framelinvel", "frameangvel", "framelinacc", "frameangacc", "gyro",
          "velocimeter", "accelerometer", "magnetometer", "force", "torque", "subtreecom", "subtreelinvel",
@@ -27,7 +28,6 @@ CONTACT_SIZES = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "norm
 RAY_SIZES = {"dist": 1, "dir": 3, "origin": 3, "point": 3, "depth": 1}
 _ROUND = ("sphere", "capsule", "cylinder", "box", "ellipsoid", "plane")
 _WHY = {
-    "clock": "tells the time, which is no part of a state",
     "user": "is computed by the user's own program",
     "plugin": "is computed by a plugin",
     "tactile": "is made of the places of a mesh, which are not computed",

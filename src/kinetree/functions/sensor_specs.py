@@ -98,3 +98,8 @@ class SensorChoice:
     specs: tuple[SensorSpec, ...]
     actuation: Actuation = Actuation()
     """The actuators, if a sensor is on one."""
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether a sensor tells the time."""
+        return any(one.kind == "clock" for one in self.specs)

@@ -26,8 +26,8 @@ __all__ = ["sensor_places", "sensors"]
 
 
 def _sensors(
-    model: Form, q: Slots, v: Slots, qdd: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar], *,
-    names: SensorChoice, contact: SoftConstraints | None,
+    model: Form, q: Slots, v: Slots, qdd: Slots, ctrl: Sequence[Scalar], act: Sequence[Scalar],
+    time: Sequence[Scalar], *, names: SensorChoice, contact: SoftConstraints | None,
 ) -> list[Scalar]:  # fmt: skip
     if contact is None:
         _check_contact(model.one_by_one, names)
@@ -35,7 +35,7 @@ def _sensors(
     state = SensedState(model, q, v, qdd, contact)
     found: list[Scalar] = []
     for one in names.specs:
-        found += sensed(state, one, driven)
+        found += sensed(state, one, driven, time)
     return found
 
 
@@ -52,15 +52,16 @@ def _count(choice: SensorChoice) -> int:
 
 SENSORS = Definition(
     "sensors",
-    (("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("ctrl", "nu"), ("act", "na")),
+    (("q", "nq"), ("v", "nv"), ("qdd", "nv"), ("ctrl", "nu"), ("act", "na"), ("time", "nt")),
     lambda _, options: (_count(options["names"]),),
     _sensors,
     {"contact": contact_option, "names": names_option},
     sizes={
         "nu": lambda options: len(options["names"].actuation.actuators),
         "na": lambda options: len(options["names"].actuation.with_activation),
+        "nt": lambda options: int(options["names"].has_clock),
     },
-    optional=("qdd", "ctrl", "act"),
+    optional=("qdd", "ctrl", "act", "time"),
     strategy=Strategy(loops=False),
 )
 
@@ -73,6 +74,7 @@ def sensors(
     qdd: ArrayLike | None = None,
     ctrl: ArrayLike | None = None,
     act: ArrayLike | None = None,
+    time: ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
     contact: ContactOption = False,
@@ -93,6 +95,7 @@ def sensors(
         qdd: acceleration (…, nv), for sensors of accelerations and forces.
         ctrl: controls (…, nu), for sensors of the forces of actuators; as for `actuator_forces`.
         act: activations (…, na), for the same; zeros by default.
+        time: the time (…), s, for clocks.
         names: the sensors that are wanted, in this order; by default all, in the order of the file.
         contact: whether contacts and limits act, as for `contact_dynamics`. Sensors of contacts and limits need it;
             those of wrenches ("force", "torque") are without contacts otherwise.
@@ -105,7 +108,7 @@ def sensors(
         w x y z, with w not negative.
 
     Raises:
-        OptionError: the robot has no sensors, or one that is not computed; or qdd, ctrl or contact is missing.
+        OptionError: the robot has no sensors, or one that is not computed; or qdd, ctrl, time or contact is missing.
         NameNotFoundError: there is no sensor of that name.
         ShapeError, DTypeError, ConfigurationError: as for `aba`.
 
@@ -121,7 +124,7 @@ def sensors(
     model = check_robot(robot)
     switch = contact_switch(model, contact)
     choice = names_option(model, names)
-    for what, given in (("qdd", qdd), ("ctrl", ctrl)):
+    for what, given in (("qdd", qdd), ("ctrl", ctrl), ("time", time)):
         if given is None and (who := needing(model, choice, what)) is not None:
             hint = "; kt.contact_dynamics(…).qdd has it" if what == "qdd" and contact else ""
             raise OptionError(f"sensors: {who} needs {what}, which is not given{hint}")
@@ -131,6 +134,7 @@ def sensors(
     zeros = [np.zeros(model.nv) if qdd is None else qdd]
     for size, x in ((nu, ctrl), (na, act)):
         zeros.append(np.zeros(size) if x is None or not size else x)
+    zeros.append(np.zeros(0) if time is None or not choice.has_clock else np.expand_dims(time, -1))
     options: dict[str, Any] = {**({} if names is None else {"names": choice}), **switch}
     return run(SENSORS, model, (q, v, *zeros), parameters=parameters, out=out, threads=threads, **options)
 

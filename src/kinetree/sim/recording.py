@@ -65,15 +65,17 @@ def trajectory_of(
     if wanted.energies:
         kinetic = kinetic_energy(robot, q, v, parameters=given)
         potential = potential_energy(robot, q, passive=springs, parameters=given)
+    times = _times(record, rows)
     if wanted.sensors:
         names = list(wanted.sensors)
         told = qdd if wanted.needs_qdd else None
-        numbers = sensors(robot, q, v, told, names=names, contact=setting.contact or False, parameters=given)
+        numbers = sensors(
+            robot, q, v, told, time=times, names=names, contact=setting.contact or False, parameters=given
+        )
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
         units[f"frame.{name}"] = "m"
-    times = _times(record, rows)
     return Trajectory(
         robot=robot.name,
         integrator=setting.integrator,

@@ -89,11 +89,24 @@ def test_what_is_missing_is_told(given: dict[str, Any], message: str) -> None:
         kt.sensors(ROBOT, *AT_REST, **given)
 
 
+def test_clocks_tell_the_time_that_is_given() -> None:
+    robot = cart(ANGLE, Sensor("t", "clock", cutoff=2.0))
+    found = kt.sensors(robot, np.zeros((3, 2)), np.zeros(2), time=[0.5, 1.0, 2.5])
+    assert found[:, 1].tolist() == [0.5, 1.0, 2.0]
+    assert kt.sensors(robot, *AT_REST, names=["angle"]).shape == (1,)
+    with pytest.raises(kt.OptionError, match=r"'t' \(clock\) needs time, which is not given"):
+        kt.sensors(robot, *AT_REST)
+    motion = kt.simulate(robot, duration=0.01, dt=0.005, record=["sensors"])
+    assert motion.recorded["sensor.t"][:, 0].tolist() == motion.time.tolist()
+
+
 @pytest.mark.parametrize(
     ("sensor", "reason"),
     [
-        (Sensor("a", "clock"), "tells the time"),
         (Sensor("a", "user", size=2), "is computed by the user's own program"),
+        (Sensor("a", "plugin"), "is computed by a plugin"),
+        (Sensor("a", "tactile", "geom", "x"), "is made of the places of a mesh"),
+        (Sensor("a", "camprojection", "site", "tip"), "is where a camera sees a site"),
         (Sensor("a", "touch", "site", "x"), "is about the inside of a site without a simple shape"),
         (Sensor("a", "jointpos", "joint", "hinge", samples=2, delay=0.1), "has a delay"),
         (Sensor("a", "framequat", "body", "pole"), "measures by the principal axes"),

@@ -8,6 +8,7 @@ from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.motor_laws import Law, law_of
 from kinetree.io.mjcf.names import Names, Reference, read_sections
+from kinetree.io.mjcf.not_computed import note_actuator
 from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.settings import Settings
 from kinetree.io.mjcf.tendons import only_joint, warn_of_armature
@@ -42,6 +43,7 @@ def read_actuators(
         actuator = _actuator(element, reference, by_name)
         if actuator.transmission == "tendon" and only_joint(by_name[actuator.target]) is None:
             warn_of_armature(element, f"actuator on the tendon {actuator.target!r}", actuator.armature, notes)
+        note_actuator(element, actuator, notes)
         origins[id(actuator)] = id(element), reference.space
         return actuator
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kinetree.io.document import Element
 from kinetree.io.mjcf.attributes import Attributes
 from kinetree.io.mjcf.names import Names, Reference, read_sections
+from kinetree.io.mjcf.not_computed import note_sensor
 from kinetree.io.mjcf.scopes import Scope
 from kinetree.io.mjcf.unused import as_it_is
 from kinetree.io.mjcf.values import INTERPOLATIONS, same, user_data, words
@@ -43,7 +44,13 @@ Ends = tuple[str, str, str, str]
 
 def read_sensors(scope: Scope, names: Names, notes: Notes, problems: Problems) -> list[Sensor]:
     """All sensors, in their order."""
-    return read_sections(scope, "sensor", names, notes, _sensor, problems)
+
+    def read(element: Element, reference: Reference) -> Sensor:
+        sensor = _sensor(element, reference)
+        note_sensor(element, sensor, notes)
+        return sensor
+
+    return read_sections(scope, "sensor", names, notes, read, problems)
 
 
 def _sensor(element: Element, reference: Reference) -> Sensor:
