@@ -150,6 +150,7 @@ def rebuilt(blueprint: Blueprint, values: Values) -> kt.Model:
     joints = []
     for joint in blueprint.joints:
         placement, armature = (values.get(f"joint.{joint.name}.{what}") for what in ("placement", "armature"))
+        placement = values.get(f"body.{joint.child}.placement", placement)  # of a fixed joint
         if placement is not None:
             x = placement.tolist()
             joint = replace(joint, placement=Transform(from_quaternion(*x[3:]).T, Vec3(*x[:3])))

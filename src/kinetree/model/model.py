@@ -574,9 +574,9 @@ class Model(Robot):
     def with_mocap(self, poses: Mapping[str, Pose] | str) -> Model:
         """The robot with its mocap bodies somewhere else: those of an MJCF file that are moved from outside.
 
-        They have no joints: their pose belongs to the robot, and everything on them goes with them. A motion in which
-        they move is one of several robots, one after the other; for what moves at every step, a joint on which a servo
-        acts is quicker, because each pose is compiled anew.
+        They have no joints: their pose belongs to the robot, and everything on them goes with them. Each pose is
+        compiled anew; as a parameter, "body.NAME.placement", or "body.NAME.placement[:]" with one pose per step of a
+        rollout, it is an input. See docs/scenes.md.
 
         Args:
             poses: by body, its placement where the file has it, in the world: a `Transform` or an array (4, 4). Or the
