@@ -10,6 +10,7 @@
     joint.NAME.lower        ()       the position at which a joint with one coordinate ends, rad or m; and its `upper`
     shape.NAME.friction     (3,)     coefficients of sliding, torsional (m) and rolling (m) friction
     shape.NAME.size, shape.NAME.placement, …: shape_parameters.py
+    joint.NAME.solref_limit, pair.NAME.friction, equality.NAME.solref, …: row_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
 docs/parameters.md explains what each means when others are left out.
@@ -28,6 +29,16 @@ from kinetree.expr import Scalar
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
+from kinetree.model.row_parameters import KINDS as ROWS_OF
+from kinetree.model.row_parameters import (
+    RowsOf,
+    find_rows,
+    names_of_rows,
+    no_such_rows,
+    nominal_of_joint_rows,
+    nominal_of_rows,
+    rows_of_joint,
+)
 from kinetree.model.shape_parameters import (
     PLACEMENT_SIZE,
     ShapeOf,
@@ -63,7 +74,7 @@ ENDS = ("lower", "upper")
 class Parameter:
     """A parsed name."""
 
-    owner: Body | Joint | ShapeOf | None
+    owner: Body | Joint | ShapeOf | RowsOf | None
     """None for gravity."""
     quantity: str
     shape: tuple[int, ...]
@@ -76,6 +87,8 @@ class GivenNumbers:
     shapes: Mapping[tuple[str, int], Mapping[str, Sequence[Scalar]]]
     """By body and place in the body's `geometry`."""
     joints: Mapping[str, Mapping[str, Sequence[Scalar]]]
+    rows: Mapping[str, Mapping[str, Sequence[Scalar]]]
+    """Of pairs, equalities and tendons, by the names of their rows."""
 
 
 def parameter_names(model: Robot) -> list[str]:
@@ -88,8 +101,9 @@ def parameter_names(model: Robot) -> list[str]:
     return [
         "gravity",
         *(f"body.{name}.{quantity}" for name, body in model.bodies.items() for quantity in _of_a_body(model, body)),
-        *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(joint)),
+        *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(model, joint)),
         *names_of_shapes(model),
+        *names_of_rows(model),
     ]
 
 
@@ -110,6 +124,8 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
     numbers: Sequence[Scalar]
     if owner is None:
         numbers = model.gravity
+    elif isinstance(owner, RowsOf):
+        numbers = nominal_of_rows(owner, quantity)
     elif quantity == "placement":
         placement = _placement(model, owner)
         numbers = (*placement.r.components(), *_quaternion(placement.E.T))
@@ -119,6 +135,8 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
         numbers = nominal_of_shape(owner, quantity)
     elif quantity in ENDS:
         numbers = getattr(owner.limits, quantity)
+    elif quantity in rows_of_joint(model, owner):
+        numbers = nominal_of_joint_rows(model, owner, quantity)
     else:
         numbers = owner.armature
     return np.array(numbers, dtype=np.float64).reshape(parameter.shape)
@@ -138,6 +156,10 @@ def find(model: Robot, name: str) -> Parameter:
         return Parameter(joint, quantity, (PLACEMENT_SIZE if quantity == "placement" else joint.kind.nv,))
     if what == "joint" and part in model.joints and quantity in _ends(model.joints[part]):
         return Parameter(model.joints[part], quantity, ())
+    if what == "joint" and part in model.joints and quantity in (sizes := rows_of_joint(model, model.joints[part])):
+        return Parameter(model.joints[part], quantity, sizes[quantity])
+    if what in ROWS_OF and (rows := find_rows(model, what, part, quantity)) is not None:
+        return Parameter(rows[0], quantity, rows[1])
     if what == "shape" and (found := find_shape(model, part, quantity)) is not None:
         return Parameter(found[0], quantity, found[1])
     raise NameNotFoundError(f"{model.name!r} has no parameter {name!r}: {_advice(model, what, part, quantity, name)}")
@@ -155,8 +177,8 @@ def _placement(model: Robot, owner: Body | Joint | ShapeOf) -> Transform:
     return owner.geometry.placement if isinstance(owner, ShapeOf) else owner.placement
 
 
-def _of_a_joint(joint: Joint) -> tuple[str, ...]:
-    return (*OF_A_JOINT, *_ends(joint))
+def _of_a_joint(model: Robot, joint: Joint) -> tuple[str, ...]:
+    return (*OF_A_JOINT, *_ends(joint), *rows_of_joint(model, joint))
 
 
 def _ends(joint: Joint) -> tuple[str, ...]:
@@ -177,6 +199,8 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
         return f"there is no body {part!r}; {hint(part, model.bodies)}"
     if what == "shape":
         return no_such_shape(model, part)
+    if what in ROWS_OF:
+        return no_such_rows(model, what, part)
     if what == "joint" and part in model.joints and quantity in ENDS:
         return (
             f"joint {part!r} has no {quantity} limit of one coordinate, so there are no rows for it; give the robot one"
@@ -186,7 +210,7 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
     if what == "body" and part in model.bodies:
         return f"a body has {', '.join(_of_a_body(model, model.bodies[part]))}"
     if what == "joint" and part in model.joints:
-        return f"a joint has {', '.join(_of_a_joint(model.joints[part]))}"
+        return f"a joint has {', '.join(_of_a_joint(model, model.joints[part]))}"
     return f"{hint(name, parameter_names(model))} (names are 'gravity', 'body.NAME.mass', 'joint.NAME.placement', …)"
 
 

@@ -17,7 +17,8 @@ from kinetree.inputs import repeated
 from kinetree.model import Body, Joint, Model, Named
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks.singularity import singular_slots
-from kinetree.model.parameters import ENDS, PLACEMENT_SIZE, ROWS, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.parameters import OF_A_JOINT, PLACEMENT_SIZE, ROWS, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.row_parameters import RowsOf
 from kinetree.model.shape_parameters import ShapeOf
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from kinetree.tree import UnrolledTree
@@ -70,7 +71,7 @@ def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
     if has_rows(name):
         return {}  # each row is read in its step
     parameter = find(model, name)
-    if parameter.owner is not None and parameter.quantity == "placement":
+    if isinstance(parameter.owner, Body | Joint | ShapeOf) and parameter.quantity == "placement":
         return {parameter.owner.name: slice(3, PLACEMENT_SIZE)}
     return {}
 
@@ -104,16 +105,19 @@ def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequenc
 
 
 def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> GivenNumbers:
-    """The numbers among them that options depend on, and not the tree: of shapes, and the ends of joints."""
+    """The numbers among them that options depend on, and not the tree: of shapes, pairs, limits, equalities …"""
     shapes: dict[tuple[str, int], dict[str, Sequence[Scalar]]] = {}
     joints: dict[str, dict[str, Sequence[Scalar]]] = {}
+    rows: dict[str, dict[str, Sequence[Scalar]]] = {}
     for name, numbers in zip(names, values, strict=True):
         owner, quantity = (parameter := find(model, _plain(name))).owner, parameter.quantity
         if isinstance(owner, ShapeOf):
             shapes.setdefault((owner.body, owner.number), {})[quantity] = numbers
-        elif isinstance(owner, Joint) and quantity in ENDS:
+        elif isinstance(owner, RowsOf):
+            rows.setdefault(owner.key, {})[quantity] = numbers
+        elif isinstance(owner, Joint) and quantity not in OF_A_JOINT:
             joints.setdefault(owner.name, {})[quantity] = numbers
-    return GivenNumbers(shapes, joints)
+    return GivenNumbers(shapes, joints, rows)
 
 
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
@@ -145,7 +149,7 @@ def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scala
         parameter = find(model, name)
         if parameter.owner is None:
             tree = replace(tree, gravity=Motion(Vec3.zero(), Vec3(*numbers)))
-        elif not isinstance(parameter.owner, ShapeOf):
+        elif not isinstance(parameter.owner, ShapeOf | RowsOf):
             owners = bodies if isinstance(parameter.owner, Body) else joints
             owners.setdefault(parameter.owner.name, {})[parameter.quantity] = numbers
     new_joints = {name: _with_joint_values(model.joints[name], given) for name, given in joints.items()}
