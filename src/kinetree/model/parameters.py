@@ -88,7 +88,7 @@ class GivenNumbers:
     """By body and place in the body's `geometry`."""
     joints: Mapping[str, Mapping[str, Sequence[Scalar]]]
     rows: Mapping[str, Mapping[str, Sequence[Scalar]]]
-    """Of pairs, equalities and tendons, by the names of their rows."""
+    """Numbers of pairs, equalities and tendons, by the names of their rows."""
 
 
 def parameter_names(model: Robot) -> list[str]:
