@@ -108,7 +108,7 @@ def values_of(draw: st.DrawFn, robot: kt.Model, names: Sequence[str]) -> Values:
             position = [draw(numbers(2.0)) for _ in range(3)]
             values[port.name] = np.array([*position, *(length * x for x in draw(quaternions()))])
         else:
-            values[port.name] = np.array([draw(numbers(2.0)) for _ in range(3)])
+            values[port.name] = np.array([draw(numbers(2.0)) for _ in range(port.size)]).reshape(port.shape)
     return values
 
 
