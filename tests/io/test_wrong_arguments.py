@@ -97,6 +97,20 @@ def test_suffixes_of_other_files(tmp_path: Path, suffix: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_robots_own_file_is_overwritten_only_if_that_is_said(tmp_path: Path) -> None:
+    robot = kt.load(kt.save(kt.zoo.load("arm6"), tmp_path / "arm.json"))
+    before = (tmp_path / "arm.json").read_text()
+    with pytest.raises(kt.ModelError, match=r"arm.json is the file that 'arm6' was loaded from.* overwrite=True"):
+        kt.save(robot.with_motors(), Path(robot.source))
+    with pytest.raises(kt.OptionError, match="overwrite must be True or False, not 1"):
+        kt.save(robot, robot.source, overwrite=1)  # type: ignore[arg-type]
+    assert (tmp_path / "arm.json").read_text() == before
+    kt.save(robot, tmp_path / "other.json")
+    kt.save(robot, tmp_path / "other.json")
+    kt.save(robot.with_motors(), robot.source, overwrite=True)
+    assert len(kt.load(robot.source).extras.actuators) == 6
+
+
 def test_xml_is_no_text_form() -> None:
     with pytest.raises(kt.ModelError, match="this is XML; write it to a file and load that"):
         kt.from_text(f"\n{ARM}")

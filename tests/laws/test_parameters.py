@@ -108,7 +108,7 @@ def values_of(draw: st.DrawFn, robot: kt.Model, names: Sequence[str]) -> Values:
             position = [draw(numbers(2.0)) for _ in range(3)]
             values[port.name] = np.array([*position, *(length * x for x in draw(quaternions()))])
         else:
-            values[port.name] = np.array([draw(numbers(2.0)) for _ in range(3)])
+            values[port.name] = np.array([draw(numbers(2.0)) for _ in range(port.size)]).reshape(port.shape)
     return values
 
 
@@ -150,6 +150,7 @@ def rebuilt(blueprint: Blueprint, values: Values) -> kt.Model:
     joints = []
     for joint in blueprint.joints:
         placement, armature = (values.get(f"joint.{joint.name}.{what}") for what in ("placement", "armature"))
+        placement = values.get(f"body.{joint.child}.placement", placement)  # of a fixed joint
         if placement is not None:
             x = placement.tolist()
             joint = replace(joint, placement=Transform(from_quaternion(*x[3:]).T, Vec3(*x[:3])))

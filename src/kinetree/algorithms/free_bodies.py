@@ -17,7 +17,7 @@ from typing import Any
 
 from kinetree.algorithms.implicit_forces import Coupling
 from kinetree.expr import Scalar
-from kinetree.joints import FloatingBase, Free
+from kinetree.joints import FloatingBase, Free, JointKind, Placed
 from kinetree.spatial import Inertia, Mat3, Vec3
 from kinetree.tree import Tree
 
@@ -38,7 +38,7 @@ def with_gyroscopic_forces(
     carriers = {p for _, p in tree.outward}
     for i, p in tree.outward:
         found[i] = a[i]
-        joint = tree.joint[i]
+        joint, I = _unplaced(tree.joint[i], tree.I[i])
         if p != 0 or i in carriers or not isinstance(joint, Free | FloatingBase):
             continue
         E = Mat3.identity() if isinstance(joint, Free) else joint.calc(q[i], [0.0] * 6).X_J.E
@@ -48,14 +48,21 @@ def with_gyroscopic_forces(
             h_D = [[x + coupling.inertia * m[r] * m[k] for k, x in enumerate(row)] for r, row in enumerate(h_D)]
         turning = joint.turning_rate(v[i])
         A = _turned(E, [x + y for x, y in zip(a[i], turning, strict=True)])
-        M = _inertia(tree.I[i], own_armature[i])
+        M = _inertia(I, own_armature[i])
         f = [_dot(m, A) + _dot(d, A) for m, d in zip(M, h_D, strict=True)]
-        B = _bias_derivative(tree.I[i], Vec3(*v[i][3:]))
+        B = _bias_derivative(I, Vec3(*v[i][3:]))
         rows = zip(M, h_D, B, strict=True)
         matrix = [[x + y + dt * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
         after = _turned(E.T, _solved(matrix, f))
         found[i] = [x - y for x, y in zip(after, turning, strict=True)]
     return found
+
+
+def _unplaced(joint: JointKind, I: Inertia) -> tuple[JointKind, Inertia]:
+    """The joint itself, if it is between two placements, and the inertia in its moving side."""
+    while isinstance(joint, Placed):
+        I, joint = joint.after.back(I), joint.kind
+    return joint, I
 
 
 def _turned(E: Mat3, x: Sequence[Scalar]) -> list[Scalar]:

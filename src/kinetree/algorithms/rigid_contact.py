@@ -10,7 +10,8 @@ its beginning. From the second round on, rows also begin at the forces found so 
     f = Π_K(f_before - D (y + s)),
 
 the method of multipliers: what the regularisation R = 1 / D gives way vanishes, so that the fixed point is a rigid
-contact. Where it does not converge, another method goes on (admm.py).
+contact. Where it does not converge, another method goes on (admm.py). Derivatives are those of the conditions at the
+solution, and not of the rounds (rigid_derivatives.py).
 
 Sources: Acary, Cadoux, Lemaréchal and Malick, "A formulation of the linear discrete Coulomb friction problem via convex
 optimization", ZAMM 91 (2011); Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm",
@@ -25,6 +26,7 @@ from typing import Any
 from kinetree.algorithms.admm import admm
 from kinetree.algorithms.convex_dynamics import Block, Effort, Minimum, minimum_acceleration
 from kinetree.algorithms.natural_map import Numbers, RigidContact, away, inverse, residual, shift, split, weights
+from kinetree.algorithms.rigid_derivatives import differentiable
 from kinetree.expr import Scalar, less_equal, repeat, slopes_of
 
 __all__ = ["has_rigid_contacts", "rigid_acceleration"]
@@ -67,7 +69,7 @@ def rigid_acceleration(
     numbers = [x for part in (nothing, at_rest) for rows in part for x in rows]
     end = repeat(rounds, [*start, *numbers, 0.0, 0.0], turn)
     found = Minimum(list(end[:n]), split(blocks, end[n : n + m]), end[-1], end[-2])
-    return admm(M, tau, blocks, found, h, _ALTERNATIONS, tolerance)
+    return differentiable(M, tau, blocks, admm(M, tau, blocks, found, h, _ALTERNATIONS, tolerance))
 
 
 def _shifted(blocks: Sequence[Block], f: Numbers, y: Numbers) -> list[Block]:

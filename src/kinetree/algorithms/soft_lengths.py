@@ -28,7 +28,7 @@ def degree_of_freedom(sight: Sight, slot: int, dof: int) -> Reach:
     return Reach(0.0, {slot: [float(k == dof) for k in range(sight.tree.joint[slot].nv)]})
 
 
-def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: float, softness: Law) -> list[Block]:
+def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: Scalar, softness: Law) -> list[Block]:
     """The smallest and the largest length; an infinite one has no row."""
     return [
         _one_sided(sight, _scaled(reach, sign), sign * (reach.length - bound), margin, softness)
@@ -37,7 +37,7 @@ def limits(sight: Sight, reach: Reach, lower: Scalar, upper: Scalar, margin: flo
     ]
 
 
-def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: float, softness: Law) -> Block:
+def largest_angle(sight: Sight, slot: int, upper: Scalar, margin: Scalar, softness: Law) -> Block:
     """The limit of a ball joint."""
     joint = sight.tree.joint[slot]
     turn = Vec3(*joint.difference(joint.neutral(), sight.q[slot]))
@@ -89,7 +89,7 @@ def inertia(sight: Sight, reach: Reach, armature: float) -> Block:
     return Block([_row(sight, reach)], [0.0], Equality([armature]))
 
 
-def _one_sided(sight: Sight, reach: Reach, distance: Scalar, margin: float, softness: Law) -> Block:
+def _one_sided(sight: Sight, reach: Reach, distance: Scalar, margin: Scalar, softness: Law) -> Block:
     row = _row(sight, reach)
     r = distance - margin
     d = softness.at(r)

@@ -35,7 +35,7 @@ class Softness:
 
     reference: tuple[Scalar, Scalar]
     """Time constant (s) and damping ratio; or, both negative, stiffness and damping with the opposite sign."""
-    impedance: tuple[float, float, float, float, float]
+    impedance: tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
     """d₀, d_w, w (the unit of the violation), midpoint, power."""
     inverse_inertia: Scalar
     """A."""
@@ -75,16 +75,18 @@ class Softness:
     def at(self, r: Scalar) -> Scalar:
         """The impedance d(r)."""
         d_0, d_w, width, midpoint, power = self.impedance
-        if d_0 == d_w or width <= _LEAST:
-            return 0.5 * (d_0 + d_w)
-        x = absolute(r) * (1.0 / width)
-        if power == 1.0:
+        narrow = less_equal(width, _LEAST)
+        middle = 0.5 * (d_0 + d_w)
+        if isinstance(d_0, float) and d_0 == d_w:
+            return middle
+        x = absolute(r) * (1.0 / select(narrow, 1.0, width))
+        if isinstance(power, float) and power == 1.0:
             y = x
         else:
-            rising = _power(x, power) * (1.0 / midpoint ** (power - 1.0))
-            falling = 1.0 - _power(maximum(1.0 - x, 0.0), power) * (1.0 / (1.0 - midpoint) ** (power - 1.0))
+            rising = _power(x, power) * (1.0 / _power(midpoint, power - 1.0))
+            falling = 1.0 - _power(maximum(1.0 - x, 0.0), power) * (1.0 / _power(1.0 - midpoint, power - 1.0))
             y = select(less_equal(x, midpoint), rising, falling)
-        d: Scalar = select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w)
+        d: Scalar = select(narrow, middle, select(less(x, 1.0), d_0 + y * (d_w - d_0), d_w))
         return d
 
     def regularisation(self, d: Scalar, *, has_spring: bool = True) -> Scalar:
@@ -118,7 +120,7 @@ class Softness:
         time, ratio = self.reference
         d_w = self.impedance[1]
         root = d_w * ratio * maximum(time, self.period)
-        K: Scalar = select(less(0.0, time), 1.0 / maximum(root * root, _LEAST), -time / max(_LEAST, d_w * d_w))
+        K: Scalar = select(less(0.0, time), 1.0 / maximum(root * root, _LEAST), -time / maximum(_LEAST, d_w * d_w))
         return K
 
     @property
@@ -127,13 +129,13 @@ class Softness:
         time, ratio = self.reference
         d_w = self.impedance[1]
         by_time = 2.0 / maximum(d_w * maximum(time, self.period), _LEAST)
-        B: Scalar = select(less(0.0, ratio), by_time, -ratio / max(_LEAST, d_w))
+        B: Scalar = select(less(0.0, ratio), by_time, -ratio / maximum(_LEAST, d_w))
         return B
 
 
-def _power(x: Scalar, power: float) -> Scalar:
+def _power(x: Scalar, power: Scalar) -> Scalar:
     """x to a power, for x from 0 on."""
-    if power == int(power) and power <= 8.0:
+    if isinstance(power, float) and power == int(power) and power <= 8.0:
         y: Scalar = 1.0
         for _ in range(int(power)):
             y = y * x

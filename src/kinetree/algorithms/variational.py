@@ -31,7 +31,6 @@ from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.stages import Loads, Slots
 from kinetree.collision.repeated import repeated
 from kinetree.expr import Scalar, less_equal, maximum, repeat, slopes_of, sqrt
-from kinetree.joints import FloatingBase, Free
 from kinetree.spatial import Motion
 from kinetree.tree import Tree
 
@@ -110,7 +109,7 @@ def midpoint_step(tree: Tree, q: Slots, v: Slots, dt: Scalar, loads: Loads, act:
 def _with_fixed_axes(tree: Any) -> Any:
     """The tree whose free joints have velocities in axes that do not turn: their displacements are translations beside
     rotations, not screws, which makes errors much smaller."""
-    return replace(tree, joint=tuple(FloatingBase() if isinstance(kind, Free) else kind for kind in tree.joint))
+    return replace(tree, joint=tuple(kind.in_fixed_axes() for kind in tree.joint))
 
 
 def _acting(own: Tree, middle: Slots, xi: Slots, dt: Scalar, loads: Loads, act: Sequence[Scalar]) -> Any:

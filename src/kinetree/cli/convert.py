@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,11 +39,11 @@ def convert(
 
     What the format has no place for ends this with a list of it, unless --lossy is given.
     """
-    from kinetree.io.save import write_text_file
+    from kinetree.io.save import is_same_file, write_text_file
     from kinetree.io.texts import FORMATS, written
 
     chosen = _format(target, format)
-    if _is_same(model, target):
+    if is_same_file(model, target):
         raise typer.BadParameter(
             f"{target} is the robot file itself, which is not overwritten; name another", param_hint="B"
         )
@@ -58,13 +57,6 @@ def convert(
     _print(console, "lost", losses.lost)
     _print(console, "in another form, with the same motion", losses.changed)
     _print(console, "assumed about the robot", [*robot.notes, *_meshes(robot, target)])
-
-
-def _is_same(model: str, target: Path) -> bool:
-    try:
-        return os.path.samefile(model, target)
-    except (OSError, ValueError):  # one of them is no file
-        return False
 
 
 def _format(target: Path, given: str | None) -> str:

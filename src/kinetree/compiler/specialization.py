@@ -19,6 +19,7 @@ from kinetree.compiler.forms.form import Form
 from kinetree.compiler.forms.parameters import (
     always_singular,
     given_numbers,
+    has_rows,
     parameter_ports,
     parameter_quaternions,
     with_parameters,
@@ -29,7 +30,7 @@ from kinetree.compiler.source import MOST_ARRAYS
 from kinetree.compiler.time_loop import Steps
 from kinetree.compiler.tracing import Trace, current_trace
 from kinetree.errors import OptionError, SingularModelError
-from kinetree.expr import Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
+from kinetree.expr import Index, Memory, Port, Program, Recorder, Scalar, TraceTooLongError, lower, trace
 from kinetree.model import Frame, Model
 from kinetree.model.external_forces import Acting
 from kinetree.model.fingerprint import digest, fingerprint
@@ -106,7 +107,7 @@ class Specialization:
         if self.definition.takes_dt:
             own.append(Port("dt", ()))
         forces = [Port(f"f_ext[{force.key!r}]", (6,)) for force in self.forces]
-        return (*own, *self.numbers, *forces, *parameter_ports(self.model, self.parameters))
+        return (*own, *self.numbers, *forces, *parameter_ports(self.model, self.parameters, self.steps))
 
     @cached_property
     def output(self) -> Port:
@@ -124,8 +125,11 @@ class Specialization:
     @property
     def rows(self) -> tuple[int, ...]:
         """The inputs whose first axis counts the steps of a call, if their number is not fixed here."""
-        is_open = self.definition.is_step and "steps" not in self.definition.options
-        return tuple(range(self.definition.state, len(self.definition.inputs))) if is_open else ()
+        if not self.definition.is_step or "steps" in self.definition.options:
+            return ()
+        first = self._own + len(self.numbers) + len(self.forces)
+        varied = (first + k for k, name in enumerate(self.parameters) if has_rows(name))
+        return (*range(self.definition.state, len(self.definition.inputs)), *varied)
 
     @property
     def state(self) -> tuple[int, ...]:
@@ -155,6 +159,12 @@ class Specialization:
         definition, forces, parameters = self.definition, self.forces, self.parameters
         if parameters and not definition.takes_parameters:
             raise OptionError(f"{definition.name} does not depend on any of the robot's parameters; leave them out")
+        varied = [name for name in parameters if has_rows(name)]
+        if varied and not (definition.is_step and definition.takes_dt):
+            raise OptionError(
+                f"{definition.name} takes no parameters with one row per step, such as {varied[0]!r}; they are for "
+                "kt.rollout"
+            )
         arrays = self._own + len(self.numbers) + len(forces) + len(parameters) + 1
         if arrays > MOST_ARRAYS:
             targets = f"{len(self.numbers)} arrays of numbers of constraints, " if self.numbers else ""
@@ -177,6 +187,11 @@ class Specialization:
                 f"{definition.name} cannot loop over the bodies of {self.model.name!r}, whose joints share "
                 "coordinates: it is written out for such robots; leave out unroll"
             )
+        if self.unroll is False and varied:
+            raise OptionError(
+                f"{definition.name} cannot loop over bodies with parameters that have one row per step, such as "
+                f"{varied[0]!r}; leave out unroll"
+            )
         if forces and not definition.takes_forces:
             raise OptionError(f"{definition.name} takes no external forces")
 
@@ -196,7 +211,13 @@ class Specialization:
     @property
     def _may_loop(self) -> bool:
         """Whether loops over bodies may be chosen here."""
-        return self.unroll is None and self.definition.strategy.can_loop(self.model, self.options)
+        return self.unroll is None and self._can_loop
+
+    @property
+    def _can_loop(self) -> bool:
+        """Whether bodies can be looped over: not if their numbers change from step to step."""
+        can_loop = self.definition.strategy.can_loop(self.model, self.options)
+        return can_loop and not any(map(has_rows, self.parameters))
 
     @property
     def _most(self) -> int:
@@ -209,7 +230,7 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, decided before it is traced."""
-        if not self.definition.strategy.can_loop(self.model, self.options):
+        if not self._can_loop:
             return False
         if self.definition.strategy.always_loops:
             return True
@@ -313,22 +334,36 @@ class Specialization:
 
     def _record(self, recorder: Recorder, knowledge: Knowledge, source: RolledSource | None, rolled: bool) -> None:
         """One trace with loops."""
-        flat = [[memory[k] for k in range(memory.size)] for memory in recorder.inputs[self._own :]]
-        numbers, wrenches, values = self._after_own(flat)
-        robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
-        if rolled:
-            model: Form = RolledModel(source or self._rolled(robot), recorder, knowledge)
-        elif self.definition.is_step:
-            model = replace(robot, tree=RecordedTree.of(robot.tree, recorder)) if self._is_dense() else robot
-        else:
+        given = recorder.inputs[self._own :]
+        numbers, wrenches, tables = self._after_own(given)
+        numbers, wrenches, values = ([_numbers(x) for x in xs] for xs in (numbers, wrenches, tables))
+        varied = [k for k, name in enumerate(self.parameters) if has_rows(name)]
+
+        def made() -> Form:
+            robot = with_parameters(self.model, self.parameters, values) if self.parameters else self.model
+            if rolled:
+                return RolledModel(source or self._rolled(robot), recorder, knowledge)
+            if self.definition.is_step:
+                return replace(robot, tree=RecordedTree.of(robot.tree, recorder)) if self._is_dense() else robot
             robot = aligned(robot)
-            model = replace(robot, tree=RecordedTree.of(robot.tree, recorder))
+            return replace(robot, tree=RecordedTree.of(robot.tree, recorder))
+
         if self.definition.is_step:
-            steps = Steps(recorder, model.tree, self.definition, self.steps)
+            model = None if varied else made()
+
+            def model_at(step: Index) -> Form:
+                """The robot with the parameters of a step."""
+                for k in varied:
+                    width = tables[k].size // self.steps
+                    values[k] = [tables[k][step * width + n] for n in range(width)]
+                return made() if model is None else model
+
+            steps = Steps(recorder, model_at, self.definition, self.steps)
             stages = {"stages": steps.stages} if self.definition.loops_over_stages else {}
             for arguments in steps:
-                steps.state = self._computed(model, arguments, numbers, wrenches, values, **stages)
+                steps.state = self._computed(steps.model, arguments, numbers, wrenches, values, **stages)
             return
+        model = made()
         arguments = [
             _pieces(model.tree, memory, size)
             for memory, (_, size) in zip(recorder.inputs, self.definition.inputs, strict=False)
@@ -394,6 +429,10 @@ def too_large_to_write_out(model: Model, definition: Definition | None = None) -
         return False
     times = 1.0 if definition.derivative is None else _EFFORT_OF[definition.derivative.mode]
     return times * definition.strategy.effort(model.tree) > _MOST_EFFORT
+
+
+def _numbers(memory: Memory) -> list[Scalar]:
+    return [memory[k] for k in range(memory.size)]
 
 
 def _pieces(tree: Tree, memory: Memory, size: str | int | tuple[int, ...]) -> Any:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kinetree.compiler.definition import Definition
+from kinetree.compiler.forms.form import Form
 from kinetree.expr import Index, Memory, Range, Recorder, Scalar
-from kinetree.tree import SPACES, Tree
+from kinetree.tree import SPACES
 from kinetree.tree.rolled import RolledTree
 
 __all__ = ["Steps"]
@@ -20,12 +21,16 @@ class Steps:
     step, then dt if a step has a length.
     """
 
-    def __init__(self, recorder: Recorder, tree: Tree, definition: Definition, count: int) -> None:
-        """`count`: how many steps."""
+    def __init__(
+        self, recorder: Recorder, model_at: Callable[[Index], Form], definition: Definition, count: int
+    ) -> None:
+        """`model_at`: the robot as it is in a step; `count`: how many steps."""
         self.state: Any = None
+        self.model: Form
+        """The robot as it is in this step."""
         self._state: list[Memory] = []
         self._recorder = recorder
-        self._tree = tree
+        self._model_at = model_at
         self._spaces: list[Any] = [space for _, space in definition.inputs]
         self._kept = definition.state
         self._takes_dt = definition.takes_dt
@@ -42,6 +47,7 @@ class Steps:
                 memory[k] = start[k]
         (output,) = recorder.outputs
         with recorder.loop(Range(Index(0), Index(self._count))) as step:
+            self.model = self._model_at(step)
             arguments = [
                 self._pieces(memory, 0, space, memory.size) for space, memory in zip(spaces, state, strict=False)
             ]
@@ -100,16 +106,16 @@ class Steps:
         return (q, v), [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
 
     def _pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
-        if space in SPACES and isinstance(self._tree, RolledTree):
-            return self._tree.pieces_in(memory, space, first)
+        if space in SPACES and isinstance(self.model.tree, RolledTree):
+            return self.model.tree.pieces_in(memory, space, first)
         flat = [memory[first + k] for k in range(width)]
-        return self._tree.split(flat, space) if space in SPACES else flat
+        return self.model.tree.split(flat, space) if space in SPACES else flat
 
     def _write(self, pieces: Any, space: str | int, *places: tuple[Memory, Index | int]) -> None:
         """Write pieces from slot 1 on; flat numbers as they are."""
-        if space in SPACES and isinstance(self._tree, RolledTree):
-            self._tree.write(pieces, space, *places)
+        if space in SPACES and isinstance(self.model.tree, RolledTree):
+            self.model.tree.write(pieces, space, *places)
             return
-        for k, x in enumerate(self._tree.joined(pieces, space) if space in SPACES else pieces):
+        for k, x in enumerate(self.model.tree.joined(pieces, space) if space in SPACES else pieces):
             for memory, first in places:
                 memory[first + k] = x

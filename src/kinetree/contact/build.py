@@ -202,7 +202,8 @@ def _touch(pair: TouchingPair, weights: InverseWeights, period: float, shapes: S
         touch.margin + touch.gap,
         touch.adhesion,
         (pair.first.contact.surface_velocity, pair.second.contact.surface_velocity),
-        (pair.first.contact, pair.second.contact) if mixes and not pair.is_explicit else None,
+        (pair.first.contact, pair.second.contact) if mixes and pair.pair is None else None,
+        pair.pair if mixes else None,
     )
 
 

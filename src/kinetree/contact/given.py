@@ -1,4 +1,4 @@
-"""Numbers of shapes that a call gives in place of a robot's own: lengths, placements, friction and softness."""
+"""Numbers that a call gives in place of a robot's own: of shapes, pairs, limits, dry friction and equalities."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kinetree.algorithms.softness import Softness
 from kinetree.collision.shapes import Shape, simple_shape
-from kinetree.contact.mixing import Touch, mixed, usual_where_mixed
-from kinetree.expr import Scalar
+from kinetree.contact.mixing import LEAST_FRICTION, FiveNumbers, Touch, impedance, mixed, usual_where_mixed
+from kinetree.expr import Scalar, maximum
 from kinetree.model.extras import ContactParameters, SimulationOptions
 from kinetree.model.parameters import placement_from
 from kinetree.spatial import Transform
 
-__all__ = ["mixed_again", "placed_again", "resized"]
+__all__ = ["frictions_again", "margin_again", "mixed_again", "placed_again", "resized", "softened_again"]
 
 Numbers = Mapping[str, Sequence[Scalar]]
 """By quantity, as in the names of parameters."""
@@ -44,7 +45,30 @@ def mixed_again(
         return None
     one, other = (_with(side, numbers) for side, numbers in zip(sides, given, strict=True))
     touch = mixed(one, other, SimulationOptions())
-    return replace(touch, solref=usual_where_mixed(touch.solref))
+    return replace(touch, solref=usual_where_mixed(touch.solref), solimp=impedance(touch.solimp))
+
+
+def softened_again(own: Softness, given: Numbers, of: str = "") -> Softness:
+    """The softness with the reference and the impedance that are given; `of` ends their names, such as "_limit"."""
+    if (reference := given.get(f"solref{of}")) is not None:
+        own = replace(own, reference=usual_where_mixed((reference[0], reference[1])))
+    if (numbers := given.get(f"solimp{of}")) is not None:
+        own = replace(own, impedance=impedance(numbers))
+    return own
+
+
+def margin_again(own: Scalar, given: Numbers) -> Scalar:
+    """The margin that is given, or the one at hand."""
+    (margin,) = given.get("margin", (own,))
+    return margin
+
+
+def frictions_again(own: FiveNumbers, given: Numbers) -> FiveNumbers:
+    """The coefficients of a pair that are given, or those at hand."""
+    if "friction" not in given:
+        return own
+    a, b, c, d, e = (maximum(x, LEAST_FRICTION) for x in given["friction"])
+    return a, b, c, d, e
 
 
 def _with(side: ContactParameters, given: Numbers) -> ContactParameters:
@@ -54,4 +78,4 @@ def _with(side: ContactParameters, given: Numbers) -> ContactParameters:
     return replace(side, **changed)
 
 
-_MIXED = frozenset({"friction", "solref", "margin"})
+_MIXED = frozenset({"friction", "solref", "solimp", "margin"})

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinetree.algorithms.soft_equalities import Turning
 from kinetree.algorithms.softness import Softness
+from kinetree.contact.given import margin_again, softened_again
+from kinetree.expr import Scalar
 from kinetree.model.constraints import Constraint
+from kinetree.model.parameters import GivenNumbers
 from kinetree.records import record
 from kinetree.spatial import Transform
 
@@ -40,6 +45,10 @@ class ConnectionSpec:
     second: HeldFrame
     softness: Softness
     turning: Turning | None
+
+    def with_parameters(self, given: GivenNumbers) -> ConnectionSpec:
+        """The same with the softness that a call gives."""
+        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
 
 
 @record(frozen=True, slots=True)
@@ -84,8 +93,15 @@ class TendonLimit:
     length: LengthSpec
     lower: float
     upper: float
-    margin: float
+    margin: Scalar
     softness: Softness
+
+    def with_parameters(self, given: GivenNumbers) -> TendonLimit:
+        """The same with the margin and the softness that a call gives."""
+        own = given.rows.get(self.length.tendon, {})
+        return replace(
+            self, margin=margin_again(self.margin, own), softness=softened_again(self.softness, own, "_limit")
+        )
 
 
 @record(frozen=True, slots=True)
@@ -95,6 +111,11 @@ class TendonFriction:
     length: LengthSpec
     loss: float
     softness: Softness
+
+    def with_parameters(self, given: GivenNumbers) -> TendonFriction:
+        """The same with the softness that a call gives."""
+        own = given.rows.get(self.length.tendon, {})
+        return replace(self, softness=softened_again(self.softness, own, "_friction"))
 
 
 @record(frozen=True, slots=True)
@@ -108,6 +129,10 @@ class TendonCoupling:
     reference: tuple[float, float]
     softness: Softness
 
+    def with_parameters(self, given: GivenNumbers) -> TendonCoupling:
+        """The same with the softness that a call gives."""
+        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
+
 
 @record(frozen=True, slots=True)
 class TendonInertia:
@@ -115,6 +140,10 @@ class TendonInertia:
 
     length: LengthSpec
     armature: float
+
+    def with_parameters(self, _: GivenNumbers) -> TendonInertia:
+        """The same: its number is no parameter."""
+        return self
 
 
 TendonRow = TendonLimit | TendonFriction | TendonCoupling | TendonInertia

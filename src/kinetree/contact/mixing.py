@@ -2,7 +2,7 @@
 
 Of two shapes the one with the higher priority decides. If both have the same, dimension and friction are the larger
 ones, softness is mixed by their weights, and stiffnesses that are given directly are the harder ones. Friction,
-references and margins are numbers of any kind.
+softness and margins are numbers of any kind.
 
 Source: MuJoCo documentation, "Modeling", section on contact parameters; version 4.
 """
@@ -16,10 +16,18 @@ from kinetree.expr import Scalar, equal, less, maximum, minimum, select
 from kinetree.model.extras import ContactPair, ContactParameters, SimulationOptions
 from kinetree.records import record
 
-__all__ = ["LEAST_FRICTION", "Touch", "mixed", "of_pair", "softness", "softness_across", "usual_where_mixed"]
+__all__ = [
+    "LEAST_FRICTION",
+    "Touch",
+    "impedance",
+    "mixed",
+    "of_pair",
+    "softness",
+    "softness_across",
+    "usual_where_mixed",
+]
 
 Two = tuple[Scalar, Scalar]
-Five = tuple[float, float, float, float, float]
 FiveNumbers = tuple[Scalar, Scalar, Scalar, Scalar, Scalar]
 
 _TINY = 1e-15
@@ -36,7 +44,7 @@ class Touch:
     friction: FiveNumbers
     solref: Two
     solref_friction: tuple[float, float]
-    solimp: Five
+    solimp: FiveNumbers
     margin: Scalar
     gap: float
     adhesion: float
@@ -49,7 +57,7 @@ def mixed(a: ContactParameters, b: ContactParameters, options: SimulationOptions
     if a.priority != b.priority:
         first = a if a.priority > b.priority else b
         condim, friction, adhesion = first.condim, first.friction, _adhesion(first)
-        solref, solimp = first.solref, first.solimp
+        solref, solimp = first.solref, _five(first.solimp)
     else:
         weight = _weight(a.solmix, b.solmix)
         solimp = _five([weight * x + (1.0 - weight) * y for x, y in zip(a.solimp, b.solimp, strict=True)])
@@ -74,18 +82,18 @@ def of_pair(pair: ContactPair, options: SimulationOptions) -> Touch:
     return _allowed(touch, options)
 
 
-def softness(solref: Two, solimp: tuple[float, ...], inverse_inertia: float, period: float) -> Softness:
+def softness(solref: Two, solimp: Sequence[Scalar], inverse_inertia: float, period: float) -> Softness:
     """The softness of a row: numbers that are out of their ranges are brought into them, as MuJoCo does.
 
     A time constant and a stiffness do not go together; the usual values replace such a pair.
     """
+    return Softness(usual_where_mixed(solref), impedance(solimp), inverse_inertia, period)
+
+
+def impedance(solimp: Sequence[Scalar]) -> FiveNumbers:
+    """The parameters of an impedance, brought into their ranges."""
     d_0, d_w, width, midpoint, power = solimp
-    return Softness(
-        usual_where_mixed(solref),
-        (_impedance(d_0), _impedance(d_w), max(width, 0.0), _impedance(midpoint), max(power, 1.0)),
-        inverse_inertia,
-        period,
-    )
+    return _within(d_0), _within(d_w), maximum(width, 0.0), _within(midpoint), maximum(power, 1.0)
 
 
 def softness_across(solref: tuple[float, float]) -> tuple[float, float]:
@@ -130,10 +138,11 @@ def _is_mixed(solref: Two) -> Scalar:
     return mixed
 
 
-def _impedance(d: float) -> float:
-    return min(max(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
+def _within(d: Scalar) -> Scalar:
+    found: Scalar = minimum(maximum(d, _LEAST_IMPEDANCE), _MOST_IMPEDANCE)
+    return found
 
 
-def _five(numbers: tuple[float, ...] | list[float]) -> Five:
+def _five(numbers: Sequence[Scalar]) -> FiveNumbers:
     a, b, c, d, e = numbers
     return a, b, c, d, e

@@ -34,8 +34,8 @@ class TouchingPair:
     first: Surface
     second: Surface
     touch: Touch
-    is_explicit: bool = False
-    """Whether the file says how these two touch."""
+    pair: str | None = None
+    """The name by which the file's own pair of these two is called."""
 
 
 def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPair]:
@@ -53,9 +53,8 @@ def touching_pairs(robot: Model, options: SimulationOptions) -> list[TouchingPai
         a, b = sorted((named[pair.shape1], named[pair.shape2]), key=lambda shape: shape.place[0])
         taken.add(frozenset((a.place, b.place)))
         if rules.can_move(a, b) and not _are_grounds(a, b):
-            found.append(
-                ((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), is_explicit=True))
-            )
+            name = pair.name or f"pair[{number}]"
+            found.append(((a.place[0], b.place[0], 0, number), _in_order(a, b, of_pair(pair, options), name)))
     for a, b in _candidates(shapes, rules):
         if len(found) == MOST_PAIRS:
             raise too_many(robot, shapes)
@@ -142,9 +141,9 @@ def _are_grounds(a: Surface, b: Surface) -> bool:
     return a.geometry.shape in _GROUNDS and b.geometry.shape in _GROUNDS
 
 
-def _in_order(a: Surface, b: Surface, touch: Touch, *, is_explicit: bool = False) -> TouchingPair:
+def _in_order(a: Surface, b: Surface, touch: Touch, pair: str | None = None) -> TouchingPair:
     first, second = (b, a) if _rank(a) > _rank(b) else (a, b)
-    return TouchingPair(first, second, touch, is_explicit)
+    return TouchingPair(first, second, touch, pair)
 
 
 def _rank(one: Surface) -> int:

@@ -8,7 +8,14 @@ from dataclasses import replace
 
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import Shape
-from kinetree.contact.given import mixed_again, placed_again, resized
+from kinetree.contact.given import (
+    frictions_again,
+    margin_again,
+    mixed_again,
+    placed_again,
+    resized,
+    softened_again,
+)
 from kinetree.contact.held_spec import ConnectionSpec, LoopSpec, TendonRow
 from kinetree.contact.settings import Setting
 from kinetree.expr import Scalar
@@ -36,17 +43,18 @@ class LimitSpec:
     lower: Scalar
     """-inf where there is none."""
     upper: Scalar
-    margin: float
+    margin: Scalar
     """How far from a limit the limit begins to act."""
     softness: Softness
     coordinate: int | None = 0
     """The coordinate's place within the joint; None: the angle of a ball joint."""
 
     def with_parameters(self, given: GivenNumbers) -> LimitSpec:
-        """The same with the ends that a call gives."""
-        ends = given.joints.get(self.joint, {})
-        (lower,), (upper,) = ends.get("lower", (self.lower,)), ends.get("upper", (self.upper,))
-        return replace(self, lower=lower, upper=upper)
+        """The same with the ends, the margin and the softness that a call gives."""
+        own = given.joints.get(self.joint, {})
+        (lower,), (upper,) = own.get("lower", (self.lower,)), own.get("upper", (self.upper,))
+        soft = softened_again(self.softness, own, "_limit")
+        return replace(self, lower=lower, upper=upper, margin=margin_again(self.margin, own), softness=soft)
 
 
 @record(frozen=True, slots=True)
@@ -58,6 +66,10 @@ class FrictionSpec:
     """Its number within the joint."""
     loss: float
     softness: Softness
+
+    def with_parameters(self, given: GivenNumbers) -> FrictionSpec:
+        """The same with the softness that a call gives."""
+        return replace(self, softness=softened_again(self.softness, given.joints.get(self.joint, {}), "_friction"))
 
 
 @record(frozen=True, slots=True)
@@ -71,6 +83,10 @@ class CouplingSpec:
     reference: tuple[float, float]
     """q1₀ and q2₀."""
     softness: Softness
+
+    def with_parameters(self, given: GivenNumbers) -> CouplingSpec:
+        """The same with the softness that a call gives."""
+        return replace(self, softness=softened_again(self.softness, given.rows.get(self.name, {})))
 
 
 @record(frozen=True, slots=True)
@@ -119,20 +135,25 @@ class TouchSpec:
     """How each shape's surface moves, in its axes: linear and angular, m/s and rad/s; empty where there is none."""
     sides: tuple[ContactParameters, ContactParameters] | None = None
     """What the two shapes say, of which the numbers above are mixed; None where a pair or the options say these."""
+    pair: str | None = None
+    """The pair that says these, unless the options do."""
 
     def with_parameters(self, given: GivenNumbers) -> TouchSpec:
-        """The same with the sizes, placements, friction, softness and margins that a call gives, mixed as ever."""
+        """The same with the numbers that a call gives: those of two shapes mixed as ever, or those of the pair."""
         own = self.first.given(given), self.second.given(given)
-        if not any(own):
+        of_pair = {} if self.pair is None else given.rows.get(self.pair, {})
+        if not any(own) and not of_pair:
             return self
         first, second = (side.with_parameters(given) for side in (self.first, self.second))
-        changed = replace(self, first=first, second=second)
-        mixed = mixed_again(self.sides, own)
-        if mixed is None:
-            return changed
-        softness = replace(self.softness, reference=mixed.solref)
-        margin, selection = mixed.margin, mixed.margin + mixed.gap
-        return replace(changed, friction=mixed.friction, softness=softness, margin=margin, selection=selection)
+        friction, margin = frictions_again(self.friction, of_pair), margin_again(self.margin, of_pair)
+        softness = softened_again(self.softness, of_pair)
+        if (mixed := mixed_again(self.sides, own)) is not None:
+            friction, margin = mixed.friction, mixed.margin
+            softness = replace(softness, reference=mixed.solref, impedance=mixed.solimp)
+        return replace(
+            self, first=first, second=second, friction=friction, softness=softness, margin=margin,
+            selection=margin + (self.selection - self.margin),
+        )  # fmt: skip
 
 
 @record(frozen=True, slots=True)
@@ -168,11 +189,15 @@ class SoftConstraints:
     """The law by which all of them push; None: MuJoCo's, with the numbers of each."""
 
     def with_parameters(self, given: GivenNumbers) -> SoftConstraints:
-        """The same with the numbers of shapes and limits that a call gives."""
+        """The same with the numbers of shapes, pairs, limits, dry friction and equalities that a call gives."""
         return replace(
             self,
             limits=tuple(limit.with_parameters(given) for limit in self.limits),
+            frictions=tuple(friction.with_parameters(given) for friction in self.frictions),
+            couplings=tuple(coupling.with_parameters(given) for coupling in self.couplings),
             touches=tuple(touch.with_parameters(given) for touch in self.touches),
+            connections=tuple(connection.with_parameters(given) for connection in self.connections),
+            tendons=tuple(row.with_parameters(given) for row in self.tendons),
         )
 
     def __hash__(self) -> int:

@@ -56,8 +56,8 @@ def actuation_of_robot(model: Model) -> Actuation:
     found = actuators_of(model)
     if not found.actuators:
         raise OptionError(
-            f"{model.name!r} has no actuators; those of an MJCF file are in robot.extras.actuators, and kt.servo makes "
-            "position servos for any robot"
+            f"{model.name!r} has no actuators; those of an MJCF file are in robot.extras.actuators, and "
+            "robot.with_motors() or robot.with_servos(kp, kd) gives them to any robot"
         )
     return found
 

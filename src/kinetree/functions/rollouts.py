@@ -320,7 +320,9 @@ def rollout(
             and rigid ones go with "semi_implicit_euler".
         gradient_softness: for derivatives only, as for `contact_dynamics`: they are those of softer contacts. Not with
             a controller.
-        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md.
+        parameters: values that override some of the robot's parameters, as for `aba`; see docs/parameters.md. With
+            `[:]` after its name, a parameter has one row per step, (…, T, *shape), such as the poses of a mocap body,
+            "body.NAME.placement[:]"; not with a controller.
         report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
             the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
             `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate

@@ -22,8 +22,8 @@ def servo(robot: Model, kp: ArrayLike, kd: ArrayLike, *, limits: bool = True, gr
 
     The result is a program (`kt.program`) of q (nq,), v (nv,), target (nq,) and target_v (nv,), by default zero.
     `kt.simulate` and `kt.rollout` take it as `tau`, with the targets in `arguments` or, one row per step, in `rows`.
-    It holds tau over a step, so that stiff servos need short steps. Servos that a file has are among its actuators:
-    see `kt.actuator_forces`.
+    It holds tau over a step, so that stiff servos need short steps. Servos that are actuators, as in MJCF files, take
+    commands as `ctrl` and go with implicit integrators: `robot.with_servos(kp, kd)` gives them to any robot.
 
     Args:
         robot: the robot.

@@ -12,7 +12,7 @@ from kinetree.files import file_path, write_file
 from kinetree.io.texts import FORMATS, format_of, written
 from kinetree.model import Model
 
-__all__ = ["format_for", "has_known_suffix", "save", "write_text_file"]
+__all__ = ["format_for", "has_known_suffix", "is_same_file", "save", "write_text_file"]
 
 _SUFFIXES = {".json": "native", ".urdf": "urdf", ".sdf": "sdf", ".world": "sdf", ".xml": "mjcf", ".mjcf": "mjcf"}
 """The format that a suffix promises; any other is kinetree's own text form."""
@@ -27,7 +27,14 @@ _OTHERS = {
 """Suffixes that promise a format that is not written."""
 
 
-def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, format: str | None = None) -> Path:
+def save(
+    robot: Model,
+    path: str | os.PathLike[str],
+    *,
+    lossy: bool = False,
+    format: str | None = None,
+    overwrite: bool = False,
+) -> Path:
     """Write a robot to a file in UTF-8, which `kinetree.load` reads, and return its path.
 
     The suffix says in which format, unless `format` does: .urdf is URDF, .sdf is SDF, .xml and .mjcf are MJCF; .json,
@@ -42,9 +49,11 @@ def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, for
         path: the file.
         lossy: whether what the format has no place for may be lost.
         format: as in `to_text`: "native", "urdf", "sdf" or "mjcf"; by default the suffix decides.
+        overwrite: whether the file that the robot was loaded from, `robot.source`, may be overwritten. Other files are.
 
     Raises:
-        ModelError: as `to_text`, or the file cannot be written, for example because its folder does not exist.
+        ModelError: as `to_text`, or it is the robot's own file, or the file cannot be written, for example because its
+            folder does not exist.
         OptionError: the suffix is that of a format that is not written, or there is no such format.
         DTypeError: `path` is not a path.
 
@@ -60,10 +69,25 @@ def save(robot: Model, path: str | os.PathLike[str], *, lossy: bool = False, for
         raise ModelError(f"save takes a Model, such as kinetree.load returns, not {robot!r:.60}")
     if not isinstance(lossy, bool | np.bool_):
         raise OptionError(f"lossy must be True or False, not {lossy!r:.60}")
+    if not isinstance(overwrite, bool | np.bool_):
+        raise OptionError(f"overwrite must be True or False, not {overwrite!r:.60}")
+    if not overwrite and is_same_file(robot.source, target):
+        raise ModelError(
+            f"{target} is the file that {robot.name!r} was loaded from, which may hold more than is written, such as "
+            "comments; name another, or say overwrite=True"
+        )
     text, losses = written(robot, chosen)
     losses.settle(robot.name, lossy=bool(lossy))
     write_text_file(target, text)
     return target
+
+
+def is_same_file(source: str, target: Path) -> bool:
+    """Whether both are there, and are one file."""
+    try:
+        return os.path.samefile(source, target)
+    except (OSError, ValueError):  # one of them is no file
+        return False
 
 
 def format_for(target: Path) -> str:

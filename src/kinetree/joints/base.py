@@ -136,6 +136,10 @@ class JointKind(ABC):
         _, J = self.difference_jacobians(q, self.displaced(q, d))
         return [sum((x * y for x, y in zip(row, v, strict=True)), 0.0) for row in J]
 
+    def in_fixed_axes(self) -> JointKind:
+        """The kind with the same motion and coordinates, and the velocities of `seen_from_fixed`."""
+        return self
+
     def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
         """Derivatives of `integrate(q, v)` with respect to a displacement of q and to v: two nv by nv matrices."""
         return scaled_identity(self.nv, 1.0), scaled_identity(self.nv, 1.0)

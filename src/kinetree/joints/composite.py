@@ -122,6 +122,34 @@ class Composite(JointKind):
     def rates(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return [x for (kind, _), q_k, v_k in self._split(q, v) for x in kind.rates(q_k, v_k)]
 
+    def turning_rate(self, v: Sequence[Any]) -> list[Any]:
+        numbers: list[Any] = []
+        for kind, _ in self.parts:
+            numbers += kind.turning_rate(v[len(numbers) : len(numbers) + kind.nv])
+        return numbers
+
+    def seen_from_fixed(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [x for (kind, _), q_k, v_k in self._split(q, v) for x in kind.seen_from_fixed(q_k, v_k)]
+
+    def seen_from_moving(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return [x for (kind, _), q_k, v_k in self._split(q, v) for x in kind.seen_from_moving(q_k, v_k)]
+
+    def displaced(self, q: Sequence[Any], d: Sequence[Any]) -> list[Any]:
+        return [x for (kind, _), q_k, d_k in self._split(q, d) for x in kind.displaced(q_k, d_k)]
+
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        numbers: list[Any] = []
+        for (kind, _), q_k, d_k in self._split(q, d):
+            own = slice(len(numbers), len(numbers) + kind.nv)
+            numbers += kind.displacement_rate(q_k, d_k, v[own])
+        return numbers
+
+    def in_fixed_axes(self) -> JointKind:
+        kinds = [kind.in_fixed_axes() for kind, _ in self.parts]
+        if all(new is old for new, (old, _) in zip(kinds, self.parts, strict=True)):
+            return self
+        return Composite([(kind, X) for kind, (_, X) in zip(kinds, self.parts, strict=True)])
+
     def integrate_jacobians(self, q: Sequence[Any], v: Sequence[Any]) -> tuple[Matrix, Matrix]:
         return _diagonal([kind.integrate_jacobians(q_k, v_k) for (kind, _), q_k, v_k in self._split(q, v)])
 

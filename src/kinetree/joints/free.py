@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.expr import Scalar
-from kinetree.joints.base import JointMotion, Matrix
+from kinetree.joints.base import JointKind, JointMotion, Matrix
+from kinetree.joints.floating_base import FloatingBase
 from kinetree.joints.position_and_quaternion import PositionAndQuaternion
 from kinetree.joints.spherical import between, matrix, turned
 from kinetree.spatial import Mat3, Motion, Subspace, Transform, Vec3
@@ -65,6 +66,9 @@ class Free(PositionAndQuaternion):
 
     def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
         return [*v[:3], *(rotation_log_jacobian(Vec3(*d[3:])) @ Vec3(*v[3:])).components()]
+
+    def in_fixed_axes(self) -> JointKind:
+        return FloatingBase()
 
     def difference(self, q0: Sequence[Any], q1: Sequence[Any]) -> list[Any]:
         moved, w = _motion_between(q0, q1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from kinetree.errors import ModelError
 from kinetree.expr import Scalar
@@ -51,6 +52,25 @@ class Placed(Wrapping):
 
         X = self.after @ X_J @ self.before
         return JointMotion(X, Subspace(tuple(map(seen, S.columns))), seen(v_J), seen(c_J))
+
+    def turning_rate(self, v: Sequence[Any]) -> list[Any]:
+        return self.kind.turning_rate(v)
+
+    def seen_from_fixed(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return self.kind.seen_from_fixed(q, v)
+
+    def seen_from_moving(self, q: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return self.kind.seen_from_moving(q, v)
+
+    def displaced(self, q: Sequence[Any], d: Sequence[Any]) -> list[Any]:
+        return self.kind.displaced(q, d)
+
+    def displacement_rate(self, q: Sequence[Any], d: Sequence[Any], v: Sequence[Any]) -> list[Any]:
+        return self.kind.displacement_rate(q, d, v)
+
+    def in_fixed_axes(self) -> JointKind:
+        kind = self.kind.in_fixed_axes()
+        return self if kind is self.kind else Placed(kind, self.after, self.before)
 
     def reversed(self) -> JointKind | None:
         kind = self.kind.reversed()

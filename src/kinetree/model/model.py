@@ -260,6 +260,69 @@ class Model(Robot):
         """
         return Model.of(changes.with_actuation(self, motors))
 
+    def with_motors(self, joints: Iterable[str] | None = None) -> Model:
+        """The robot with motors at its joints: actuators whose command is a force, within the joint's effort limit.
+
+        They are for robots whose files have no actuators, such as URDF. `ctrl` of `kt.rollout`, `kt.actuator_forces`
+        and sensors take their commands, in the order of `robot.extras.actuators`; each is named after its joint. A ball
+        joint has three of them, one per axis.
+
+        Args:
+            joints: names of the joints that get one; by default all that have a motor (`robot.actuated`), and no
+                actuator yet.
+
+        Returns:
+            The same robot with more actuators. The range of a command (N·m, N) is from minus to plus the effort limit,
+            and endless where there is none.
+
+        Raises:
+            NameNotFoundError: for a name of no joint that moves.
+            ModelError: for a joint that has no motor, has an actuator already, has an effort limit of zero, or has
+                several degrees of freedom and is no ball joint; and if no joint is left.
+
+        Source: MuJoCo documentation, "XML Reference", actuator/motor; version 4.
+
+        >>> import kinetree as kt
+        >>> arm = kt.zoo.load("arm6").with_motors()
+        >>> arm.extras.actuators["elbow_pitch"].control_range == (-arm.effort_limit[2], arm.effort_limit[2])
+        True
+        >>> kt.actuator_forces(arm, arm.neutral(), [0.0] * 6, [1.0] * 6).tau.tolist()
+        [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+        """
+        return Model.of(changes.with_motors(self, joints))
+
+    def with_servos(self, kp: ArrayLike, kd: ArrayLike, joints: Iterable[str] | None = None) -> Model:
+        """The robot with servos at its joints: actuators whose command is a position, or a velocity where kp is 0.
+
+        Their force is kp (ctrl - q) - kd q̇, or kd (ctrl - q̇) where kp is 0, within the joint's effort limit: those of
+        `<position>` and `<velocity>` in an MJCF file. Integrators that are implicit in damping and stiffness take them
+        so, unlike `kt.servo`, which is a program. See `with_motors` for what commands are.
+
+        Args:
+            kp: stiffness, one for all or one per joint; N·m/rad, N/m.
+            kd: damping, one for all or one per joint; N·m·s/rad, N·s/m.
+            joints: names of the joints that get one, as for `with_motors`.
+
+        Returns:
+            The same robot with more actuators. The range of a command is that of the joint's positions (rad, m), if it
+            ends on both sides; or from minus to plus its velocity limit (rad/s, m/s) where kp is 0.
+
+        Raises:
+            OptionError: a gain is negative or not finite, or kp and kd of a joint are both zero.
+            ShapeError: gains are neither one number nor one per joint.
+            DTypeError: gains are not real numbers.
+            NameNotFoundError, ModelError: as for `with_motors`.
+
+        Source: MuJoCo documentation, "XML Reference", actuator/position and actuator/velocity; version 4.
+
+        >>> import kinetree as kt, numpy as np
+        >>> pole = kt.zoo.load("cart_pole").with_servos(kp=100.0, kd=20.0, joints=["slider"])
+        >>> states = kt.rollout(pole, pole.neutral(), [0.0, 0.0], None, 0.01, ctrl=np.full((300, 1), 0.5))
+        >>> round(float(states[-1, 0]), 2)
+        0.5
+        """
+        return Model.of(changes.with_servos(self, kp, kd, joints))
+
     def with_gravity(self, gravity: Sequence[float]) -> Model:
         """The robot under another acceleration of free fall.
 
@@ -511,9 +574,9 @@ class Model(Robot):
     def with_mocap(self, poses: Mapping[str, Pose] | str) -> Model:
         """The robot with its mocap bodies somewhere else: those of an MJCF file that are moved from outside.
 
-        They have no joints: their pose belongs to the robot, and everything on them goes with them. A motion in which
-        they move is one of several robots, one after the other; for what moves at every step, a joint on which a servo
-        acts is quicker, because each pose is compiled anew.
+        They have no joints: their pose belongs to the robot, and everything on them goes with them. Each pose is
+        compiled anew; as a parameter, "body.NAME.placement", or "body.NAME.placement[:]" with one pose per step of a
+        rollout, it is an input. See docs/scenes.md.
 
         Args:
             poses: by body, its placement where the file has it, in the world: a `Transform` or an array (4, 4). Or the

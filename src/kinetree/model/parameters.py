@@ -4,11 +4,13 @@
     body.NAME.mass          ()       kg
     body.NAME.com           (3,)     centre of mass in the body's own frame, m
     body.NAME.inertia       (6,)     xx, yy, zz, xy, xz, yz about the centre of mass in the body's axes, kg·m²
+    body.NAME.placement     (7,)     of a body on a fixed joint: its frame in that of the body it is fixed to
     joint.NAME.placement    (7,)     the joint's frame in the parent body's: position, m, and quaternion x, y, z, w
     joint.NAME.armature     (n,)     rotor inertia, one number per degree of freedom of the joint, kg·m² or kg
     joint.NAME.lower        ()       the position at which a joint with one coordinate ends, rad or m; and its `upper`
     shape.NAME.friction     (3,)     coefficients of sliding, torsional (m) and rolling (m) friction
     shape.NAME.size, shape.NAME.placement, …: shape_parameters.py
+    joint.NAME.solref_limit, pair.NAME.friction, equality.NAME.solref, …: row_parameters.py
 
 NAME is between the first dot and the last, so it may contain dots itself, and a joint may have the same name as a body.
 docs/parameters.md explains what each means when others are left out.
@@ -27,6 +29,16 @@ from kinetree.expr import Scalar
 from kinetree.model.checks.parts import hint
 from kinetree.model.elements import Body, Joint
 from kinetree.model.robot import Robot
+from kinetree.model.row_parameters import KINDS as ROWS_OF
+from kinetree.model.row_parameters import (
+    RowsOf,
+    find_rows,
+    names_of_rows,
+    no_such_rows,
+    nominal_of_joint_rows,
+    nominal_of_rows,
+    rows_of_joint,
+)
 from kinetree.model.shape_parameters import (
     PLACEMENT_SIZE,
     ShapeOf,
@@ -41,6 +53,7 @@ from kinetree.spatial.rotations import from_quaternion
 
 __all__ = [
     "PLACEMENT_SIZE",
+    "ROWS",
     "GivenNumbers",
     "Parameter",
     "find",
@@ -50,6 +63,8 @@ __all__ = [
     "placement_from",
 ]
 
+ROWS = "[:]"
+"""What follows the name of a parameter that has one row per step."""
 OF_A_BODY = {"mass": (), "com": (3,), "inertia": (6,)}
 OF_A_JOINT = ("placement", "armature")
 ENDS = ("lower", "upper")
@@ -59,7 +74,7 @@ ENDS = ("lower", "upper")
 class Parameter:
     """A parsed name."""
 
-    owner: Body | Joint | ShapeOf | None
+    owner: Body | Joint | ShapeOf | RowsOf | None
     """None for gravity."""
     quantity: str
     shape: tuple[int, ...]
@@ -72,6 +87,8 @@ class GivenNumbers:
     shapes: Mapping[tuple[str, int], Mapping[str, Sequence[Scalar]]]
     """By body and place in the body's `geometry`."""
     joints: Mapping[str, Mapping[str, Sequence[Scalar]]]
+    rows: Mapping[str, Mapping[str, Sequence[Scalar]]]
+    """Numbers of pairs, equalities and tendons, by the names of their rows."""
 
 
 def parameter_names(model: Robot) -> list[str]:
@@ -83,9 +100,10 @@ def parameter_names(model: Robot) -> list[str]:
     """
     return [
         "gravity",
-        *(f"body.{name}.{quantity}" for name in model.bodies for quantity in OF_A_BODY),
-        *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(joint)),
+        *(f"body.{name}.{quantity}" for name, body in model.bodies.items() for quantity in _of_a_body(model, body)),
+        *(f"joint.{name}.{quantity}" for name, joint in model.joints.items() for quantity in _of_a_joint(model, joint)),
         *names_of_shapes(model),
+        *names_of_rows(model),
     ]
 
 
@@ -106,15 +124,19 @@ def nominal(model: Robot, name: str) -> NDArray[np.float64]:
     numbers: Sequence[Scalar]
     if owner is None:
         numbers = model.gravity
+    elif isinstance(owner, RowsOf):
+        numbers = nominal_of_rows(owner, quantity)
+    elif quantity == "placement":
+        placement = _placement(model, owner)
+        numbers = (*placement.r.components(), *_quaternion(placement.E.T))
     elif isinstance(owner, Body):
         numbers = numbers_of(owner)[quantity]
-    elif quantity == "placement":
-        placement = owner.geometry.placement if isinstance(owner, ShapeOf) else owner.placement
-        numbers = (*placement.r.components(), *_quaternion(placement.E.T))
     elif isinstance(owner, ShapeOf):
         numbers = nominal_of_shape(owner, quantity)
     elif quantity in ENDS:
         numbers = getattr(owner.limits, quantity)
+    elif quantity in rows_of_joint(model, owner):
+        numbers = nominal_of_joint_rows(model, owner, quantity)
     else:
         numbers = owner.armature
     return np.array(numbers, dtype=np.float64).reshape(parameter.shape)
@@ -127,20 +149,36 @@ def find(model: Robot, name: str) -> Parameter:
         return Parameter(None, "gravity", (3,))
     what, _, rest = name.partition(".")
     part, _, quantity = rest.rpartition(".")
-    if what == "body" and part in model.bodies and quantity in OF_A_BODY:
-        return Parameter(model.bodies[part], quantity, OF_A_BODY[quantity])
+    if what == "body" and part in model.bodies and quantity in (sizes := _of_a_body(model, model.bodies[part])):
+        return Parameter(model.bodies[part], quantity, sizes[quantity])
     if what == "joint" and part in model.joints and quantity in OF_A_JOINT:
         joint = model.joints[part]
         return Parameter(joint, quantity, (PLACEMENT_SIZE if quantity == "placement" else joint.kind.nv,))
     if what == "joint" and part in model.joints and quantity in _ends(model.joints[part]):
         return Parameter(model.joints[part], quantity, ())
+    if what == "joint" and part in model.joints and quantity in (sizes := rows_of_joint(model, model.joints[part])):
+        return Parameter(model.joints[part], quantity, sizes[quantity])
+    if what in ROWS_OF and (rows := find_rows(model, what, part, quantity)) is not None:
+        return Parameter(rows[0], quantity, rows[1])
     if what == "shape" and (found := find_shape(model, part, quantity)) is not None:
         return Parameter(found[0], quantity, found[1])
     raise NameNotFoundError(f"{model.name!r} has no parameter {name!r}: {_advice(model, what, part, quantity, name)}")
 
 
-def _of_a_joint(joint: Joint) -> tuple[str, ...]:
-    return (*OF_A_JOINT, *_ends(joint))
+def _of_a_body(model: Robot, body: Body) -> Mapping[str, tuple[int, ...]]:
+    """The quantities of a body, and their sizes; its placement is one where a fixed joint holds it."""
+    is_held = body.is_fixed and body.name != model.root
+    return {**OF_A_BODY, "placement": (PLACEMENT_SIZE,)} if is_held else OF_A_BODY
+
+
+def _placement(model: Robot, owner: Body | Joint | ShapeOf) -> Transform:
+    if isinstance(owner, Body):
+        return next(spec.placement for spec in model.parts.joints if spec.child == owner.name)
+    return owner.geometry.placement if isinstance(owner, ShapeOf) else owner.placement
+
+
+def _of_a_joint(model: Robot, joint: Joint) -> tuple[str, ...]:
+    return (*OF_A_JOINT, *_ends(joint), *rows_of_joint(model, joint))
 
 
 def _ends(joint: Joint) -> tuple[str, ...]:
@@ -150,15 +188,19 @@ def _ends(joint: Joint) -> tuple[str, ...]:
 
 def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str:
     """What is wrong with an unknown name, and what to write instead."""
+    if name.endswith(ROWS):
+        return "parameters with one row per step are for kt.rollout without a controller; give one value for all steps"
     if what == "body" and quantity == "placement" and part in model.bodies:
         above = [joint.name for joint in model.joints.values() if joint.child == part]
         if above:
             return f"a body stands where its joint places it; did you mean 'joint.{above[0]}.placement'?"
-        return f"nothing moves {part!r}, so its placement is a constant; joints that move have a placement"
+        return f"{part!r} is the root, which stands where the world does; bodies on joints have a placement"
     if what == "body" and quantity in OF_A_BODY:
         return f"there is no body {part!r}; {hint(part, model.bodies)}"
     if what == "shape":
         return no_such_shape(model, part)
+    if what in ROWS_OF:
+        return no_such_rows(model, what, part)
     if what == "joint" and part in model.joints and quantity in ENDS:
         return (
             f"joint {part!r} has no {quantity} limit of one coordinate, so there are no rows for it; give the robot one"
@@ -166,9 +208,9 @@ def _advice(model: Robot, what: str, part: str, quantity: str, name: str) -> str
     if what == "joint" and quantity in (*OF_A_JOINT, *ENDS):
         return f"there is no joint {part!r} that moves (fixed ones are merged); {hint(part, model.joints)}"
     if what == "body" and part in model.bodies:
-        return f"a body has {', '.join(OF_A_BODY)}"
+        return f"a body has {', '.join(_of_a_body(model, model.bodies[part]))}"
     if what == "joint" and part in model.joints:
-        return f"a joint has {', '.join(_of_a_joint(model.joints[part]))}"
+        return f"a joint has {', '.join(_of_a_joint(model, model.joints[part]))}"
     return f"{hint(name, parameter_names(model))} (names are 'gravity', 'body.NAME.mass', 'joint.NAME.placement', …)"
 
 

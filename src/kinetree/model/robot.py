@@ -404,7 +404,7 @@ def refuse_zero_quaternions(q: NDArray[Any], quaternions: Mapping[str, slice], n
             index = tuple(int(k) for k in np.argwhere(wrong)[0])
             size = "zero" if not x[index].any() else "too large or too small to normalise"
             where = "".join(f"[{k}]" for k in index)
-            owner = "shape" if name.startswith("shape.") else "joint"
+            owner = next((what for what in ("shape", "body") if name.startswith(f"{what}.")), "joint")
             raise ConfigurationError(
                 f"{name}{where}: the quaternion of {owner} {joint!r} ({name}[…, {part.start}:{part.stop}]) is {size}, "
                 "which is no orientation; the identity is (0, 0, 0, 1)"

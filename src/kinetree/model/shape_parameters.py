@@ -4,6 +4,7 @@
     shape.NAME.placement    (7,)     the shape's frame in its body's: position, m, and quaternion x, y, z, w
     shape.NAME.friction     (3,)     coefficients of sliding, torsional (m) and rolling (m) friction
     shape.NAME.solref       (2,)     time constant, s, and damping ratio; or stiffness and damping, both negative
+    shape.NAME.solimp       (5,)     impedance at the surface and from the width on, width (m), midpoint, power
     shape.NAME.margin       ()       the distance below which its contacts act, m
 
 NAME is the shape's own name, if no other shape has it; or BODY[k], for the shape k of `robot.bodies[BODY].geometry`.
@@ -24,7 +25,7 @@ from kinetree.records import record
 __all__ = ["PLACEMENT_SIZE", "ShapeOf", "find_shape", "names_of_shapes", "no_such_shape", "nominal_of_shape"]
 
 PLACEMENT_SIZE = 7
-_OF_ALL = {"placement": (PLACEMENT_SIZE,), "friction": (3,), "solref": (2,), "margin": ()}
+_OF_ALL = {"placement": (PLACEMENT_SIZE,), "friction": (3,), "solref": (2,), "solimp": (5,), "margin": ()}
 _LENGTHS = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 _USUAL = ContactParameters()
 
@@ -58,8 +59,8 @@ def nominal_of_shape(shape: ShapeOf, quantity: str) -> Sequence[Scalar]:
     if quantity == "size":
         return shape.geometry.size
     own = shape.geometry.contact or _USUAL
-    numbers: dict[str, Sequence[Scalar]] = {"friction": own.friction, "solref": own.solref, "margin": (own.margin,)}
-    return numbers[quantity]
+    found: float | tuple[float, ...] = getattr(own, quantity)
+    return found if isinstance(found, tuple) else (found,)
 
 
 def no_such_shape(model: Robot, name: str) -> str:

@@ -52,7 +52,7 @@ def same(robot: kt.Model, parameters: Mapping[str, Any], other: kt.Model) -> Non
 def test_shapes_that_may_touch_and_limits_have_parameters() -> None:
     robot = world(thing("capsule", (0.1, 0.3)), slider(-1.0), ground=contact())
     names = [name for name in robot.parameter_names if name.startswith("shape.") or name.endswith(("lower", "upper"))]
-    of_all = ("placement", "friction", "solref", "margin")
+    of_all = ("placement", "friction", "solref", "solimp", "margin")
     assert names == [
         "joint.joint1.lower",
         *(f"shape.floor.{x}" for x in of_all),
@@ -70,8 +70,8 @@ def test_shapes_that_may_touch_and_limits_have_parameters() -> None:
     ("name", "words"),
     [
         ("shape.flor.friction", "no shape 'flor' that touches others; did you mean 'floor'"),
-        ("shape.floor.size", "the plane 'floor' has placement, friction, solref, margin"),
-        ("shape.thing0[0].solimp", "the sphere 'thing0\\[0\\]' has size, placement, friction, solref, margin"),
+        ("shape.floor.size", "the plane 'floor' has placement, friction, solref, solimp, margin"),
+        ("shape.thing0[0].gap", "the sphere 'thing0\\[0\\]' has size, placement, friction, solref, solimp, margin"),
         ("joint.joint0.upper", "joint 'joint0' has no upper limit of one coordinate"),
     ],
 )

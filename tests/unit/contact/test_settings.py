@@ -137,11 +137,3 @@ def test_derivatives_are_those_of_differences(setting: Any, state: str) -> None:
             d = step * np.eye(6)[k]
             both = [accelerations(x, tau) if wrt == "v" else accelerations(v, x) for x in (at + d, at - d)]
             np.testing.assert_allclose(found[:, k], (both[0] - both[1]) / (2 * step), rtol=1e-5, atol=1e-3 * G)
-
-
-def test_derivatives_of_accurate_contacts_are_refused() -> None:
-    # They would be those of a fixed point, which is no minimum.
-    soft = kt.soft_constraints(BALL, H, setting="rigid", accurate=True)
-    arguments = RESTING, np.zeros(6), np.zeros(6)
-    with pytest.raises(NotImplementedError):
-        kt.vjp(BALL, kt.contact_dynamics, arguments, np.ones(14), wrt="tau", contact=soft)

@@ -45,7 +45,7 @@ def numbers(inertia: Inertia) -> list[float]:
 def test_every_name_has_a_port_and_a_value_of_its_shape() -> None:
     robot = gripper()
     names = parameter_names(robot)
-    assert len(names) == len(set(names)) == 1 + 3 * 4 + 2 * 2
+    assert len(names) == len(set(names)) == 1 + 3 * 4 + 1 + 2 * 2
     for port in parameter_ports(robot, names):
         value = nominal(robot, port.name)
         assert (value.shape, value.dtype) == (port.shape, np.float64)
@@ -75,8 +75,9 @@ def test_a_joint_and_a_body_of_one_name_are_told_apart() -> None:
         ("joint.girp.placement", "no joint 'girp' that moves .* did you mean 'grip'"),
         ("joint.wrist.placement", "no joint 'wrist' that moves \\(fixed ones are merged\\)"),
         ("body.finger.placement", "did you mean 'joint.grip.placement'"),
-        ("body.left.hand.placement", "nothing moves 'left.hand'"),
+        ("body.base.placement", "'base' is the root"),
         ("body.finger.weight", "a body has mass, com, inertia"),
+        ("body.left.hand.weight", "a body has mass, com, inertia, placement"),
         ("joint.grip.damping", "a joint has placement, armature"),
         ("", "names are 'gravity'"),
     ],
@@ -92,8 +93,17 @@ def test_names_are_a_list_of_different_strings() -> None:
         parameter_ports(robot, "gravity")
     with pytest.raises(kt.OptionError, match="'gravity' is named twice"):
         parameter_ports(robot, ["gravity", "gravity"])
+    with pytest.raises(kt.OptionError, match="'gravity' is named twice"):
+        parameter_ports(robot, ["gravity", "gravity[:]"])
     with pytest.raises(kt.OptionError, match="a parameter's name is a string"):
         parameter_ports(robot, [3])  # type: ignore[list-item]
+
+
+def test_a_name_with_rows_has_a_port_with_rows() -> None:
+    (port,) = parameter_ports(gripper(), ["gravity[:]"], 5)
+    assert (port.name, port.shape) == ("gravity[:]", (5, 3))
+    with pytest.raises(kt.NameNotFoundError, match="parameters with one row per step are for"):
+        nominal(gripper(), "gravity[:]")
 
 
 def test_values_are_as_many_as_the_names_take() -> None:
@@ -106,7 +116,11 @@ def test_values_are_as_many_as_the_names_take() -> None:
 def test_only_placements_hold_quaternions() -> None:
     robot = gripper()
     held = {name: found for name in parameter_names(robot) if (found := parameter_quaternions(robot, name))}
-    assert held == {"joint.arm.placement": {"arm": slice(3, 7)}, "joint.grip.placement": {"grip": slice(3, 7)}}
+    assert held == {
+        "body.left.hand.placement": {"left.hand": slice(3, 7)},
+        "joint.arm.placement": {"arm": slice(3, 7)},
+        "joint.grip.placement": {"grip": slice(3, 7)},
+    }
 
 
 # -- values

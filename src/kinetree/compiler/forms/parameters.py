@@ -10,26 +10,41 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.compiler.forms.placed_bodies import Placed, placed_bodies, placed_frames
 from kinetree.errors import OptionError, ShapeError
 from kinetree.expr import Port, Scalar, Symbol
 from kinetree.inputs import repeated
 from kinetree.model import Body, Joint, Model, Named
 from kinetree.model.assembly import reflected_inertia
 from kinetree.model.checks.singularity import singular_slots
-from kinetree.model.parameters import ENDS, PLACEMENT_SIZE, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.parameters import OF_A_JOINT, PLACEMENT_SIZE, ROWS, GivenNumbers, find, numbers_of, placement_from
+from kinetree.model.row_parameters import RowsOf
 from kinetree.model.shape_parameters import ShapeOf
 from kinetree.spatial import Inertia, Motion, Sym3, Transform, Vec3
 from kinetree.tree import UnrolledTree
 
-__all__ = ["always_singular", "given_numbers", "parameter_ports", "parameter_quaternions", "with_parameters"]
+__all__ = [
+    "always_singular",
+    "given_numbers",
+    "has_rows",
+    "parameter_ports",
+    "parameter_quaternions",
+    "with_parameters",
+]
 
 _IDENTITY = Transform.identity()
+_OF_INERTIA = frozenset({"mass", "com", "inertia"})
 Values = Mapping[str, Sequence[Scalar]]
 """The numbers of one body or joint, by quantity."""
 
 
-def parameter_ports(model: Model, names: Sequence[str]) -> list[Port]:
-    """A port for each parameter, in the order given, with the shape of its numbers.
+def has_rows(name: str) -> bool:
+    """Whether a parameter has one row per step: its name ends with `[:]`."""
+    return isinstance(name, str) and name.endswith(ROWS)
+
+
+def parameter_ports(model: Model, names: Sequence[str], steps: int = 1) -> list[Port]:
+    """A port for each parameter, in the order given, with the shape of its numbers, or of all their rows.
 
     Raises:
         OptionError: `names` is not a sequence of strings, or contains one twice.
@@ -41,16 +56,22 @@ def parameter_ports(model: Model, names: Sequence[str]) -> list[Port]:
     """
     if isinstance(names, str):
         raise OptionError(f"parameters must be a list of names, such as [{names!r}], not one name")
-    if (twice := repeated(names)) is not None:
+    if (twice := repeated(map(_plain, names))) is not None:
         raise OptionError(f"parameter {twice!r} is named twice; name each once")
-    return [Port(name, find(model, name).shape) for name in names]
+    return [Port(name, (*((steps,) if has_rows(name) else ()), *find(model, _plain(name)).shape)) for name in names]
+
+
+def _plain(name: str) -> str:
+    """The parameter's name, whether it has rows or not."""
+    return name.removesuffix(ROWS) if has_rows(name) else name
 
 
 def parameter_quaternions(model: Model, name: str) -> dict[str, slice]:
-    """The slice of this parameter that is a quaternion, by the joint or the shape it belongs to; as
-    `Model.quaternions` for q."""
+    """The slice of this parameter that is a quaternion, by what it belongs to; as `Model.quaternions` for q."""
+    if has_rows(name):
+        return {}  # each row is read in its step
     parameter = find(model, name)
-    if isinstance(parameter.owner, Joint | ShapeOf) and parameter.quantity == "placement":
+    if isinstance(parameter.owner, Body | Joint | ShapeOf) and parameter.quantity == "placement":
         return {parameter.owner.name: slice(3, PLACEMENT_SIZE)}
     return {}
 
@@ -70,6 +91,7 @@ def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequenc
     >>> robot.gravity
     (0.0, 0.0, -1.62)
     """
+    names = [*map(_plain, names)]
     ports = parameter_ports(model, names)
     if len(ports) != len(values):
         raise ShapeError(f"{len(ports)} parameters are named, but values are given for {len(values)}")
@@ -83,16 +105,19 @@ def with_parameters(model: Model, names: Sequence[str], values: Sequence[Sequenc
 
 
 def given_numbers(model: Model, names: Sequence[str], values: Sequence[Sequence[Scalar]]) -> GivenNumbers:
-    """The numbers among them that options depend on, and not the tree: of shapes, and the ends of joints."""
+    """The numbers among them that options depend on, and not the tree: of shapes, pairs, limits, equalities …"""
     shapes: dict[tuple[str, int], dict[str, Sequence[Scalar]]] = {}
     joints: dict[str, dict[str, Sequence[Scalar]]] = {}
+    rows: dict[str, dict[str, Sequence[Scalar]]] = {}
     for name, numbers in zip(names, values, strict=True):
-        owner, quantity = (parameter := find(model, name)).owner, parameter.quantity
+        owner, quantity = (parameter := find(model, _plain(name))).owner, parameter.quantity
         if isinstance(owner, ShapeOf):
             shapes.setdefault((owner.body, owner.number), {})[quantity] = numbers
-        elif isinstance(owner, Joint) and quantity in ENDS:
+        elif isinstance(owner, RowsOf):
+            rows.setdefault(owner.key, {})[quantity] = numbers
+        elif isinstance(owner, Joint) and quantity not in OF_A_JOINT:
             joints.setdefault(owner.name, {})[quantity] = numbers
-    return GivenNumbers(shapes, joints)
+    return GivenNumbers(shapes, joints, rows)
 
 
 def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
@@ -107,6 +132,7 @@ def always_singular(model: Model, names: Sequence[str]) -> tuple[str, ...]:
     """
     if not model.singular_joints:
         return ()
+    names = [*map(_plain, names)]
     return _singular_joints(_changed(model, names, _generic(parameter_ports(model, names))))
 
 
@@ -123,38 +149,45 @@ def _changed(model: Model, names: Sequence[str], values: Sequence[Sequence[Scala
         parameter = find(model, name)
         if parameter.owner is None:
             tree = replace(tree, gravity=Motion(Vec3.zero(), Vec3(*numbers)))
-        elif not isinstance(parameter.owner, ShapeOf):
+        elif not isinstance(parameter.owner, ShapeOf | RowsOf):
             owners = bodies if isinstance(parameter.owner, Body) else joints
             owners.setdefault(parameter.owner.name, {})[parameter.quantity] = numbers
     new_joints = {name: _with_joint_values(model.joints[name], given) for name, given in joints.items()}
+    placed = placed_bodies(model, {name: given["placement"] for name, given in bodies.items() if "placement" in given})
     return replace(
         model,
-        tree=_with_joints(_with_inertias(tree, model, bodies), model, new_joints),
+        tree=_with_joints(_with_inertias(tree, model, bodies, placed), model, new_joints, placed),
         bodies=Named(
-            "body",
-            {
-                name: replace(body, inertia=_inertia(body, bodies[name], _IDENTITY)) if name in bodies else body
-                for name, body in model.bodies.items()
-            },
+            "body", {name: _with_body_values(body, bodies.get(name, {}), placed) for name, body in model.bodies.items()}
         ),
         joints=Named("joint", {name: new_joints.get(name, joint) for name, joint in model.joints.items()}),
+        frames=placed_frames(model, placed) if placed else model.frames,
     )
 
 
-def _with_inertias(tree: UnrolledTree, model: Model, given: Mapping[str, Values]) -> UnrolledTree:
+def _with_body_values(body: Body, given: Values, placed: Placed) -> Body:
+    if _OF_INERTIA.intersection(given):
+        body = replace(body, inertia=_inertia(body, given, _IDENTITY))
+    return replace(body, placement=placed[body.name]) if body.name in placed else body
+
+
+def _with_inertias(tree: UnrolledTree, model: Model, given: Mapping[str, Values], placed: Placed) -> UnrolledTree:
     """The tree with recomputed inertias of the bodies that are given values and of those merged with them."""
     I = list(tree.I)
-    slots = {model.bodies[name].slot for name in given}
+    slots = {model.bodies[name].slot for name in (*given, *placed)}
     for slot in slots:
         I[slot] = Inertia.zero()
     merged = [body for body in model.bodies.values() if body.slot in slots]
     # Numbers first, so that known ones are summed into one constant.
     for body in merged:
-        if body.name not in given:
+        if body.name not in given and body.name not in placed:
             I[body.slot] = I[body.slot] + body.placement.back(body.inertia)
     for body in merged:
-        if body.name in given:
-            I[body.slot] = I[body.slot] + _inertia(body, given[body.name], body.placement)
+        X = placed.get(body.name, body.placement)
+        if _OF_INERTIA.intersection(given.get(body.name, ())):
+            I[body.slot] = I[body.slot] + _inertia(body, given[body.name], X)
+        elif body.name in placed:
+            I[body.slot] = I[body.slot] + X.back(body.inertia)
     return replace(tree, I=tuple(I))
 
 
@@ -185,14 +218,18 @@ def _with_joint_values(joint: Joint, given: Values) -> Joint:
     return joint
 
 
-def _with_joints(tree: UnrolledTree, model: Model, changed: Mapping[str, Joint]) -> UnrolledTree:
-    """The tree with other placements and armatures of some joints."""
+def _with_joints(tree: UnrolledTree, model: Model, changed: Mapping[str, Joint], placed: Placed) -> UnrolledTree:
+    """The tree with other placements and armatures of some joints, and of those on bodies that are placed again."""
     X_T, armature = list(tree.X_T), list(tree.armature)
-    for name, joint in changed.items():
-        armature[joint.slot] = reflected_inertia(joint)
-        if joint.placement is not model.joints[name].placement:
+    for name, old in model.joints.items():
+        joint = changed.get(name, old)
+        if joint is not old:
+            armature[joint.slot] = reflected_inertia(joint)
+        if joint.placement is not old.placement or joint.parent in placed:
             # X_T begins at the moving body; a floating base's joint has no parent body.
-            parent = model.bodies[joint.parent].placement if joint.parent else _IDENTITY
+            parent = _IDENTITY
+            if joint.parent:
+                parent = placed.get(joint.parent, model.bodies[joint.parent].placement)
             X_T[joint.slot] = (joint.placement @ parent).factored()
     return replace(tree, X_T=tuple(X_T), armature=tuple(armature))
 

@@ -9,6 +9,7 @@ from kinetree.model.changes.ground import on_ground, on_slope
 from kinetree.model.changes.lock import lock
 from kinetree.model.changes.mirror import mirrored, mirrored_configuration, mirrored_velocity
 from kinetree.model.changes.mocap import with_mocap
+from kinetree.model.changes.motors import with_motors, with_servos
 from kinetree.model.changes.principal_axes import in_principal_axes
 from kinetree.model.changes.remove import detach, remove
 from kinetree.model.changes.root import rerooted
@@ -38,6 +39,8 @@ __all__ = [
     "with_free_body",
     "with_gravity",
     "with_mocap",
+    "with_motors",
     "with_obstacle",
+    "with_servos",
     "without_self_contact",
 ]
