@@ -53,6 +53,8 @@ from kinetree.algorithms.contact_dynamics import contact_dynamics
 from kinetree.algorithms.coriolis_matrix import coriolis_matrix, coriolis_matrix_of_links
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.dependent_rows import are_many
+from kinetree.algorithms.displacements import DisplacementRates, displaced_state, displacement_rates, fixed_velocity
+from kinetree.algorithms.dormand_prince import DormandPrinceStep, dormand_prince_between, dormand_prince_step
 from kinetree.algorithms.drives import (
     BRAKES,
     PASSIVE,
@@ -116,7 +118,9 @@ __all__ = [
     "CarriedMass",
     "Constrained",
     "ConstraintRule",
+    "DisplacementRates",
     "DividedForces",
+    "DormandPrinceStep",
     "Evaluation",
     "ForceDivision",
     "Immersed",
@@ -170,11 +174,16 @@ __all__ = [
     "crba",
     "difference",
     "difference_jacobian",
+    "displaced_state",
+    "displacement_rates",
+    "dormand_prince_between",
+    "dormand_prince_step",
     "drive_columns",
     "driven",
     "euler_lagrange",
     "euler_lagrange_matrices",
     "evaluated",
+    "fixed_velocity",
     "floating_inverse_dynamics",
     "fluid_forces",
     "forward_dynamics",

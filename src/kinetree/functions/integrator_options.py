@@ -12,11 +12,21 @@ from kinetree.functions.contact_options import is_without_contact
 from kinetree.model import Model
 from kinetree.model.extras import SimulationOptions
 
-__all__ = ["Integrator", "can_loop", "integrator_option", "rollout_integrator_option", "usual_integrator"]
+__all__ = [
+    "ADAPTIVE",
+    "Integrator",
+    "can_loop",
+    "integrator_option",
+    "rollout_integrator_option",
+    "simulated_integrator",
+    "usual_integrator",
+]
 
 Integrator = Literal["semi_implicit_euler", "rk4", "implicitfast", "discrete", "midpoint"]
 _OF_FILES = {"Euler": "semi_implicit_euler", "RK4": "rk4", "implicitfast": "implicitfast", "discrete": "discrete"}
 """The integrators of MJCF files, whose steps these are."""
+ADAPTIVE = "rk45"
+"""The integrator with error control."""
 _IN_LOOPS = ("semi_implicit_euler", "rk4")
 """The integrators whose steps can go through bodies in loops."""
 
@@ -31,11 +41,21 @@ def rollout_integrator_option(_: Model, value: Any) -> Hashable:
     return _known(value, (*algorithms.INTEGRATORS, "midpoint"))
 
 
+def simulated_integrator(value: Any) -> str:
+    """The name of an integrator of `simulate`, which also has one that chooses the length of its steps."""
+    return _known(value, (*algorithms.INTEGRATORS, ADAPTIVE))
+
+
 def _known(value: Any, names: Sequence[str]) -> str:
     if not isinstance(value, str):
         *others, last = map(repr, names)
         raise OptionError(f"integrator must be {', '.join(others)} or {last}, not {value!r:.60}")
     if value not in names:
+        if value == ADAPTIVE:
+            raise OptionError(
+                f"the integrator {ADAPTIVE!r} chooses the length of its steps, and kt.rollout takes a fixed number of "
+                "them: it is for kt.simulate"
+            )
         if value == "midpoint":
             raise OptionError('the integrator "midpoint" has no stages: it is for kt.rollout without a controller')
         raise OptionError(f"there is no integrator {value!r:.60}: {nearest_names(str(value), names)}")

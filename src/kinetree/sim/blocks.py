@@ -13,7 +13,7 @@ from kinetree.model import Model
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings, first_not_finite
 from kinetree.sim.motion import Motion
-from kinetree.sim.record import Record
+from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
 from kinetree.sim.stiffness import Stiffness, most_parts
 
@@ -87,6 +87,8 @@ def take_steps(
         if held == len(looks) and finite < count:
             motion.accept(record, k, k + finite + 1)
             record.done, record.mark, record.stiffness = k + finite + 1, k + finite, stiffness.carried()
+            if () in record.stalls:
+                raise _stalled(robot, record.stalls[()], setting)
             raise _not_finite(robot, states[..., k + finite + 1, :], first + k + finite + 1, setting.dt)
         motion.accept(record, k, k + kept)
         k += kept
@@ -120,4 +122,15 @@ def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationErr
         f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
         f"({first_not_finite(robot, row)!r} first): it grew beyond all bounds; try a "
         f"smaller step than {dt:g} s, smaller torques or initial velocities, or more friction"
+    )
+
+
+def _stalled(robot: Model, stall: Stall, setting: Setting) -> SimulationError:
+    """The error for a motion of which no step is exact enough."""
+    assert setting.tolerances is not None
+    return SimulationError(
+        f"the motion of {robot.name!r} cannot go on at t = {stall.time:.9g} s: no step of {setting.integrator!r}, "
+        f"however short, has an error within rtol={setting.tolerances.rtol:g} and atol={setting.tolerances.atol:g} "
+        f"({stall.name!r} first). Either it grows beyond all bounds there, or what acts on it jumps with its state, as "
+        'a hard contact or a controller that switches does: take larger tolerances, or integrator="discrete"'
     )

@@ -27,7 +27,7 @@ class Divergence:
     torque."""
     cause: str
     """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "friction" or
-    "spring": one that is too stiff for the steps."""
+    "spring": one that is too stiff for the steps; or "step": no step that the tolerances allow."""
 
     def __str__(self) -> str:
         return f"{self.name!r} {_CAUSES[self.cause]} at t = {self.time:g} s"
@@ -38,6 +38,7 @@ _CAUSES = {
     "torque": "was given a torque that is not finite",
     "friction": "has friction that is too stiff for the integrator's steps",
     "spring": "has a spring that is too stiff for the integrator's steps",
+    "step": "left no step that the tolerances allow",
 }
 
 
@@ -99,7 +100,9 @@ class Endings:
             row = int(first[sample])
             (time,) = record.times(row, row + 1)
             tau = record.tau[sample][row - 1]
-            if np.isfinite(tau).all():
+            if np.isfinite(tau).all() and sample in record.stalls:
+                time, name, cause = record.stalls[sample].time, record.stalls[sample].name, "step"
+            elif np.isfinite(tau).all():
                 name, cause = first_not_finite(self._robot, record.lost[sample]), "state"
             else:
                 name, cause = self._robot.v_names[int(np.argmin(np.isfinite(tau)))], "torque"

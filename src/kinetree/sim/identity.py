@@ -35,6 +35,8 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
         "controller": "none" if program is None else program.name,
         "batch": str(setting.shape),
     }
+    if setting.tolerances is not None:
+        found |= {"rtol": repr(setting.tolerances.rtol), "atol": repr(setting.tolerances.atol)}
     parameters = {f"parameters[{name!r}]": digest_of(x) for name, x in setting.parameters.items()}
     return found | {"parameters": ", ".join(setting.parameters) or "none"} | parameters
 

@@ -14,7 +14,7 @@ from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
 from kinetree.functions.drives import switched_on
-from kinetree.functions.integrator_options import integrator_option, usual_integrator
+from kinetree.functions.integrator_options import simulated_integrator, usual_integrator
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.model.reference import reference_configuration
@@ -28,6 +28,7 @@ from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.start import Start
 from kinetree.sim.task import Task
+from kinetree.sim.tolerances import tolerances_of
 from kinetree.sim.torques import checked_controller, checked_state, force_rows, parameter_values, torque_rows
 from kinetree.sim.wanted import wanted_of
 
@@ -53,6 +54,8 @@ def prepared(
     rows: Any,
     state: Any,
     integrator: Any,
+    rtol: Any,
+    atol: Any,
     passive: Any,
     limits: Any,
     contact: Any,
@@ -74,13 +77,19 @@ def prepared(
         )
     if integrator is None:
         integrator = usual_integrator(robot, soft is not None)
-    integrator_option(robot, integrator)
+    simulated_integrator(integrator)
     integrator, dt = str.__str__(integrator), float(dt)
+    tolerances = tolerances_of(integrator, rtol, atol, soft)
     if control_dt is not None and not callable(tau):
         raise OptionError("control_dt says how often tau is called, so it needs a controller; leave it out")
     period = control_period(control_dt, dt)
     inputs = None
     if isinstance(tau, Program):
+        if period is None and tolerances is not None:
+            raise OptionError(
+                f"simulate: with the integrator {integrator!r} a program runs once every dt, or every control_dt; for "
+                "control_dt='stages' give a Python function"
+            )
         inputs = program_inputs(tau, steps, arguments, rows, state)
     else:
         for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
@@ -98,7 +107,7 @@ def prepared(
     places = {} if resume is None else resume.start.places
     held, places = held_frames(robot, constraints, q, v, given, places)
     first = 0 if resume is None else resume.step
-    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first)
+    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft, tolerances, first)
     torques: Any = tau
     if known is not None:
         torques = known

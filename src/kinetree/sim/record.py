@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.records import record
 from kinetree.sim.setting import Setting
 
-__all__ = ["Record"]
+__all__ = ["Record", "Stall"]
 
 Array = NDArray[np.float64]
+
+
+@record(frozen=True, slots=True)
+class Stall:
+    """A motion of which no step is exact enough, however short."""
+
+    time: float
+    name: str
+    """The degree of freedom whose error is the largest."""
 
 
 class Record:
@@ -26,6 +36,8 @@ class Record:
         """What a controller returned besides tau, (…, steps + 1, *shape)."""
         self.lost: dict[tuple[int, ...], Array] = {}
         """The first row that is not finite, of samples that have one in the last block."""
+        self.stalls: dict[tuple[int, ...], Stall] = {}
+        """Where motions with steps of their own length cannot go on."""
         self.done = 0
         """How many rows are complete."""
         self.mark = 0

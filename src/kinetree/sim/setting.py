@@ -15,6 +15,7 @@ from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
 from kinetree.records import record
+from kinetree.sim.tolerances import Tolerances
 
 __all__ = ["Setting"]
 
@@ -39,6 +40,8 @@ class Setting:
     """Constraints, every contact with a place."""
     contact: SoftConstraints | None = None
     """What pushes softly: contacts, limits, dry friction; None if nothing does."""
+    tolerances: Tolerances | None = None
+    """Of an integrator that chooses the length of its steps; None for one of steps of dt."""
     first: int = 0
     """How many steps the motion has had before these."""
 

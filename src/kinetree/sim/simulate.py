@@ -54,6 +54,8 @@ def simulate(
     rows: Mapping[str, ArrayLike] | None = None,
     state: Mapping[str, ArrayLike] | None = None,
     integrator: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     passive: Passive = True,
     limits: bool = False,
     contact: ContactOption = False,
@@ -83,6 +85,8 @@ def simulate(
     rows: Mapping[str, ArrayLike] | None = None,
     state: Mapping[str, ArrayLike] | None = None,
     integrator: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     passive: Passive = True,
     limits: bool = False,
     contact: ContactOption = False,
@@ -111,6 +115,8 @@ def simulate(
     rows: Mapping[str, ArrayLike] | None = None,
     state: Mapping[str, ArrayLike] | None = None,
     integrator: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     passive: Passive = True,
     limits: bool = False,
     contact: ContactOption = False,
@@ -221,9 +227,9 @@ def simulate(
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
     task = prepared(
         robot, q=q, v=v, tau=tau, f_ext=f_ext, constraints=constraints, duration=duration, dt=dt,
-        control_dt=control_dt, arguments=arguments, rows=rows, state=state, integrator=integrator, passive=passive,
-        limits=limits, contact=contact, parameters=parameters, until=until, record=record, every=every,
-        resume=resume, is_streamed=stream is not None,
+        control_dt=control_dt, arguments=arguments, rows=rows, state=state, integrator=integrator, rtol=rtol,
+        atol=atol, passive=passive, limits=limits, contact=contact, parameters=parameters, until=until, record=record,
+        every=every, resume=resume, is_streamed=stream is not None,
     )  # fmt: skip
     began = time.perf_counter()
     said: list[str] = []

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from kinetree.programs import Program
 from kinetree.records import record
+from kinetree.sim.adaptive import Adaptive
 from kinetree.sim.blocks import take_steps
 from kinetree.sim.controlled import ProgramMotion
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
+from kinetree.sim.held_torques import HeldTorques, KnownTorques, ProgramTorques, SampledTorques, StageTorques
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.motion import Held, Motion, Sampled
 from kinetree.sim.record import Record
@@ -70,14 +72,15 @@ class Piece:
         self.setting = setting = task.setting.piece(begin, count)
         robot = setting.robot
         self._task, self._start, self._begin, self._count = task, start, begin, count
-        self._motion = _motion(task, setting, start, begin, count)
+        self.endings = Endings(robot, setting.shape, start.ended)
+        self._motion = _motion(task, setting, start, begin, count, self.endings)
         self.record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
-        if isinstance(self._motion, ProgramMotion):
+        if isinstance(self._motion, ProgramMotion | Adaptive):
             self.record.recorded = self._motion.recorded
-        self._stiffness = Stiffness(robot, setting.passive, setting.integrator, setting.dt, setting.parameters)
+        passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
+        self._stiffness = Stiffness(robot, passive, setting.integrator, setting.dt, setting.parameters)
         self._stiffness.go_on(start.stiffness)
-        self.endings = Endings(robot, setting.shape, start.ended)
         self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
 
     def run(self, progress: Callable[[int, int], None] | None) -> None:
@@ -117,7 +120,10 @@ class Piece:
             )
 
 
-def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int) -> Motion:
+def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int, endings: Endings) -> Motion:
+    if setting.tolerances is not None:
+        held = _held_torques(task, setting, start, begin, count)
+        return Adaptive(setting, held, count, start.row, start.carried, endings.going_on, keeps_steps=bool(task.events))
     torques = task.torques
     if isinstance(torques, Program):
         assert task.inputs is not None
@@ -130,3 +136,19 @@ def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int) 
     if task.period is None:
         return Staged(setting, function)
     return Sampled(setting, function, task.period, count, start.carried)
+
+
+def _held_torques(task: Task, setting: Setting, start: Start, begin: int, count: int) -> HeldTorques:
+    """The torques of a motion with steps of its own length."""
+    torques = task.torques
+    if isinstance(torques, Program):
+        assert task.inputs is not None
+        assert task.period is not None
+        inputs = task.inputs.piece(begin, count, torques)
+        return ProgramTorques(setting, torques, inputs, task.period, count, start.carried)
+    if isinstance(torques, np.ndarray):
+        return KnownTorques(torques[..., begin : begin + count, :])
+    function: Any = torques
+    if task.period is None:
+        return StageTorques(setting, function)
+    return SampledTorques(setting, function, task.period, count, start.carried)

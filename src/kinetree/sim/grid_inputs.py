@@ -1,0 +1,79 @@
+"""Torques and external forces on the grid of a motion, for steps that begin anywhere: which act, and until when."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.sim.cursor import OF_STEPS
+from kinetree.sim.held_torques import HeldTorques, changes_of_rows
+from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
+
+__all__ = ["GridInputs"]
+
+Array = NDArray[np.float64]
+Samples = NDArray[np.intp]
+_TAU, _FORCE = f"{OF_STEPS}tau", f"{OF_STEPS}force "
+
+
+class GridInputs:
+    """What acts on each motion of a batch, whose axes are one here."""
+
+    def __init__(self, setting: Setting, torques: HeldTorques, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
+        """`count`: how many steps of the grid there are."""
+        self._shape, self._dt, self._first, self._count = setting.shape, setting.dt, setting.first, count
+        self._forces = [np.broadcast_to(x, (*setting.shape, *x.shape[-2:])) for x in setting.forces.values()]
+        self._is_held = torques.at_stages is None
+        changes = torques.changes(count)
+        for x in setting.forces.values():
+            changes = changes | changes_of_rows(x, count)
+        self._begins_anew = bool(changes[..., 0].any())
+        ends = np.where(changes[..., 1:], np.arange(1, count + 1), np.iinfo(np.intp).max)
+        following = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+        self._until = np.broadcast_to(following, (*setting.shape, count))
+        motions = math.prod(setting.shape)
+        nothing = [np.zeros((motions, setting.robot.nv)), *(np.zeros((motions, 6)) for _ in self._forces)]
+        names = [_TAU, *(f"{_FORCE}{k}" for k in range(len(self._forces)))]
+        self._used = {name: np.array(carried.get(name, zero)) for name, zero in zip(names, nothing, strict=True)}
+        """What acts on each motion from where it would go on."""
+
+    def times(self, rows: NDArray[np.intp]) -> Array:
+        """The times of rows of the grid, s."""
+        times: Array = (self._first + rows) * self._dt
+        return times
+
+    def row_at(self, times: Array) -> Samples:
+        """The last rows that are not later; negative before the first one."""
+        rows = np.floor(times / self._dt).astype(np.intp) - self._first
+        rows = np.where(self.times(rows + 1) <= times, rows + 1, rows)
+        return np.where(self.times(rows) > times, rows - 1, rows)
+
+    def of(self, record: Record, some: Samples, times: Array) -> tuple[Array, list[Array], Array]:
+        """Torques (m, nv), external forces (m, 6) and when they end (m,), of some motions from some times on."""
+        rows = self.row_at(times)
+        early = rows < 0
+        where = (*np.unravel_index(some, self._shape), np.maximum(rows, 0)) if self._shape else (np.maximum(rows, 0),)
+        inputs = [record.tau[where] if self._is_held else np.zeros_like(self._used[_TAU][some])]
+        inputs += [x[where] for x in self._forces]
+        until = self._until[where]
+        ends: Array = np.where(until <= self._count, self.times(np.minimum(until, self._count)), np.inf)
+        if early.any():
+            used = [x[some] for x in self._used.values()]
+            differs = np.any([np.any(x != y, axis=-1) for x, y in zip(inputs, used, strict=True)], axis=0)
+            ends = np.where(early & (differs | self._begins_anew), self.times(np.array(0)), ends)
+            inputs = [np.where(early[:, None], x, y) for x, y in zip(used, inputs, strict=True)]
+        return inputs[0], inputs[1:], ends
+
+    def used(self, some: Samples, inputs: Sequence[Array]) -> None:
+        """Some motions would go on under these torques and forces."""
+        for x, values in zip(self._used.values(), inputs, strict=True):
+            x[some] = values
+
+    def carried(self) -> dict[str, NDArray[Any]]:
+        """What acts on each motion from where it would go on."""
+        return {name: x.copy() for name, x in self._used.items()}

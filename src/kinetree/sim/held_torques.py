@@ -1,0 +1,210 @@
+"""The torques of a motion whose steps do not end where torques change: held from one moment to the next, or a function.
+
+Each says when the next moment is at which its torques may be others, and a step ends there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.programs import Program
+from kinetree.sim.controlled import ProgramMotion
+from kinetree.sim.cursor import OF_STEPS
+from kinetree.sim.inputs import Inputs
+from kinetree.sim.record import Record
+from kinetree.sim.setting import Setting
+from kinetree.sim.torques import Torque
+
+__all__ = ["HeldTorques", "KnownTorques", "ProgramTorques", "SampledTorques", "StageTorques"]
+
+Array = NDArray[np.float64]
+
+
+class HeldTorques(Protocol):
+    """What a motion with steps of its own asks for."""
+
+    at_stages: Torque | None
+    """The torques at a time and state, if they are not held."""
+    recorded: Mapping[str, NDArray[Any]]
+    """What a controller returned besides tau at each moment."""
+
+    def most(self, step: int) -> int:
+        """For how many steps of the grid torques can be given at once."""
+
+    def torque(self, step: int, row: Array) -> Array:
+        """The torques at the beginning of a step of the grid, (…, nv)."""
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        """Fill in the torques of some steps of the grid; after each end that is given, rows up to it are needed."""
+
+    def changes(self, steps: int) -> NDArray[np.bool_]:
+        """At the beginning of which of so many steps, and at the end, torques may be others: (…, steps + 1)."""
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """Refuse torques that cannot be."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        """What later torques depend on."""
+
+
+class KnownTorques:
+    """Torques known in advance, constant over each step of the grid."""
+
+    at_stages: Torque | None = None
+
+    def __init__(self, tau: Array) -> None:
+        """`tau`: (…, steps, nv)."""
+        self._tau = tau
+        self.recorded: Mapping[str, NDArray[Any]] = {}
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 100_000
+
+    def torque(self, step: int, row: Array) -> Array:  # noqa: ARG002
+        torque: Array = self._tau[..., min(step, self._tau.shape[-2] - 1), :]
+        return torque
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        record.tau[..., step : step + count, :] = self._tau[..., step : step + count, :]
+        yield step + count
+
+    def changes(self, steps: int) -> NDArray[np.bool_]:
+        return changes_of_rows(self._tau, steps)
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """They were checked when they were given."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {}
+
+
+class SampledTorques:
+    """Torques that a function of time and state gives at regular times, constant between them."""
+
+    at_stages: Torque | None = None
+
+    def __init__(
+        self, setting: Setting, torque: Torque, period: int, count: int, carried: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """`period`: how many steps from one sample to the next; `count`: how many the whole motion has."""
+        self._torque, self._period, self._count, self._first = torque, period, count, setting.first
+        self._dt, self._split = setting.dt, (setting.robot.nq, setting.robot.nq + setting.robot.nv)
+        self._held: Array = carried.get("tau", np.zeros(setting.robot.nv))
+        self.recorded: Mapping[str, NDArray[Any]] = {}
+
+    def most(self, step: int) -> int:
+        return self._period - (self._first + step) % self._period
+
+    def torque(self, step: int, row: Array) -> Array:
+        moment = self._first + step
+        if moment % self._period == 0 and step < self._count:
+            nq, end = self._split
+            self._held = self._torque(moment * self._dt, row[..., :nq], row[..., nq:end])
+        return self._held
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        record.tau[..., step : step + count, :] = self._held[..., None, :]
+        yield step + count
+
+    def changes(self, steps: int) -> NDArray[np.bool_]:
+        return changes_of_period(self._first, self._period, steps)
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """They were checked when they were given."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {"tau": np.array(self._held)}
+
+
+class ProgramTorques:
+    """Torques of a program at regular times, constant between them.
+
+    The program runs in the kernel of a closed loop, whose steps of the robot itself are not used.
+    """
+
+    at_stages: Torque | None = None
+
+    def __init__(
+        self,
+        setting: Setting,
+        controller: Program,
+        inputs: Inputs,
+        period: int,
+        count: int,
+        carried: Mapping[str, NDArray[Any]],
+    ) -> None:
+        alone = replace(
+            setting, integrator="semi_implicit_euler", passive=(), limits=False, forces={}, held=(), contact=None
+        )
+        own = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
+        self._loop = ProgramMotion(alone, controller, inputs, period, count, own)
+        self._first, self._period = setting.first, period
+        self.recorded: Mapping[str, NDArray[Any]] = self._loop.recorded
+
+    def most(self, step: int) -> int:
+        return self._loop.most(step)
+
+    def torque(self, step: int, row: Array) -> Array:
+        return self._loop.torque(step, row)
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
+        for k in range(step, step + count):
+            self._loop.advance(record, k, 1, 1)
+            yield k + 1
+
+    def changes(self, steps: int) -> NDArray[np.bool_]:
+        return changes_of_period(self._first, self._period, steps)
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        self._loop.accept(record, first, end)
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:
+        return self._loop.carried(step)
+
+
+class StageTorques:
+    """Torques of one motion that are a function of time and state, which is called at every stage."""
+
+    def __init__(self, setting: Setting, torque: Torque) -> None:
+        self.at_stages: Torque | None = torque
+        self._first, self._dt = setting.first, setting.dt
+        self._split = setting.robot.nq, setting.robot.nq + setting.robot.nv
+        self.recorded: Mapping[str, NDArray[Any]] = {}
+
+    def most(self, step: int) -> int:  # noqa: ARG002
+        return 1
+
+    def torque(self, step: int, row: Array) -> Array:
+        nq, end = self._split
+        assert self.at_stages is not None
+        return self.at_stages((self._first + step) * self._dt, row[:nq], row[nq:end])
+
+    def runs(self, record: Record, step: int, count: int) -> Iterator[int]:  # noqa: ARG002
+        yield step + count
+
+    def changes(self, steps: int) -> NDArray[np.bool_]:
+        return np.zeros(steps + 1, np.bool_)
+
+    def accept(self, record: Record, first: int, end: int) -> None:
+        """They were checked when they were given."""
+
+    def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
+        return {}
+
+
+def changes_of_rows(rows: Array, steps: int) -> NDArray[np.bool_]:
+    """Where a row (…, steps, n) differs from the one before it."""
+    found = np.zeros((*rows.shape[:-2], steps + 1), np.bool_)
+    if rows.strides[-2]:
+        found[..., 1:steps] = np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=-1)
+    return found
+
+
+def changes_of_period(first: int, period: int, steps: int) -> NDArray[np.bool_]:
+    """The steps at whose beginning a controller runs."""
+    return np.asarray((first + np.arange(steps + 1)) % period == 0)
