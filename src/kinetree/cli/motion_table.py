@@ -90,8 +90,12 @@ def _title(trajectory: Trajectory, seconds: float) -> Text:
 
     steps = len(trajectory.time) - 1
     parts = f" in up to {trajectory.substeps} parts (stiff friction or springs)" if trajectory.substeps > 1 else ""
+    counts, own = trajectory.step_counts, f"{steps} steps of {trajectory.dt:g} s{parts}"
+    if counts is not None:
+        accepted, rejected = int(counts.accepted.sum()), int(counts.rejected.sum())
+        own = f"{accepted:,} steps ({rejected:,} rejected), a row every {trajectory.dt:g} s"
     samples = f"{trajectory.shape[0]} motions of " if trajectory.shape else ""
     return Text(
         f"{trajectory.robot}: {samples}{trajectory.time[-1]:g} s, {trajectory.integrator}, "
-        f"{steps} steps of {trajectory.dt:g} s{parts}, computed in {seconds:.2g} s"
+        f"{own}, computed in {seconds:.2g} s"
     )

@@ -44,6 +44,7 @@ class IntegratorChoice(StrEnum):
     semi_implicit_euler = "semi_implicit_euler"
     implicitfast = "implicitfast"
     discrete = "discrete"
+    rk45 = "rk45"
 
 
 class Contacts(StrEnum):
@@ -84,10 +85,23 @@ def simulate(
         typer.Option(
             "--integrator",
             help="rk4: order four. semi_implicit_euler: order one, steady however stiff friction is; implicitfast: "
-            "with all forces that depend on velocities; discrete: with contacts and springs, too. auto: rk4 unless "
+            "with all forces that depend on velocities; discrete: with contacts and springs, too; rk45: order five, in "
+            "steps as long as --rtol and --atol allow, and --dt is the time between rows. auto: rk4 unless "
             "friction is too stiff for it; with contacts that of an MJCF file, or discrete.",
         ),
     ] = IntegratorChoice.auto,
+    rtol: Annotated[
+        float | None,
+        typer.Option(
+            "--rtol",
+            help="With rk45 the error that a step may have, in parts of 1 rad, 1 m and each velocity; by default 1e-6.",
+            show_default=False,
+        ),
+    ] = None,
+    atol: Annotated[
+        float | None,
+        typer.Option("--atol", help="Besides that, in rad, m, rad/s and m/s; by default 1e-8.", show_default=False),
+    ] = None,
     q: Annotated[
         str | None,
         typer.Option(
@@ -265,7 +279,7 @@ def simulate(
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, duration=duration, dt=dt, passive=chosen, limits=limits,
+            q=q0, v=v0, tau=torques, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen, limits=limits,
             contact=touch,
         )  # fmt: skip
     except SimulationInterrupted as stopped:

@@ -5,12 +5,14 @@ from kinetree.sim.folder import TrajectoryFolder, load_trajectory
 from kinetree.sim.plot import plot
 from kinetree.sim.simulate import simulate
 from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
 
 __all__ = [
     "Event",
     "SimulationInterrupted",
     "Snapshot",
+    "StepCounts",
     "Trajectory",
     "TrajectoryFolder",
     "load_trajectory",

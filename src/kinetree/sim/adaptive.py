@@ -26,6 +26,7 @@ from kinetree.sim.held_torques import HeldTorques
 from kinetree.sim.pair_steps import PairSteps
 from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
+from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.stiffness import Parts
 
 __all__ = ["Adaptive"]
@@ -77,11 +78,6 @@ class Adaptive:
         longest = 1.0 if setting.contact is not None else _ROWS_PER_STEP
         self._longest = longest * setting.dt
 
-    @property
-    def counts(self) -> Cursor:
-        """Where each motion has come, with its steps."""
-        return self._now
-
     def most(self, step: int) -> int:
         most = self._torques.most(step)
         return min(most, max(1, _NUMBERS_KEPT // self._steps.rates.size)) if self._keeps else most
@@ -107,6 +103,8 @@ class Adaptive:
         for end in self._torques.runs(record, step, count):
             self._reach(record, begin, end)
             begin = end
+        counts = (self._now.accepted, self._now.rejected, self._now.smallest)
+        record.step_counts = StepCounts(*(x.reshape(self._setting.shape).copy() for x in counts))
 
     def _reach(self, record: Record, begin: int, end: int) -> None:
         """Fill in the rows after `begin`, up to `end`."""

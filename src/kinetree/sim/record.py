@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.records import record
 from kinetree.sim.setting import Setting
+from kinetree.sim.step_counts import StepCounts
 
 __all__ = ["Record", "Stall"]
 
@@ -38,6 +39,8 @@ class Record:
         """The first row that is not finite, of samples that have one in the last block."""
         self.stalls: dict[tuple[int, ...], Stall] = {}
         """Where motions with steps of their own length cannot go on."""
+        self.step_counts: StepCounts | None = None
+        """What steps there were, if they are of their own length."""
         self.done = 0
         """How many rows are complete."""
         self.mark = 0

@@ -99,6 +99,7 @@ def trajectory_of(
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
         events=tuple(one for one in occurrences if times.size and one.time <= times[-1]),
         diverged={sample: one for sample, one in endings.diverged.items() if times.size and one.time <= times[-1]},
+        step_counts=record.step_counts,
         end=end,
     )
 

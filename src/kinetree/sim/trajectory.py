@@ -42,7 +42,7 @@ class Trajectory(TrajectoryArrays):
     Attributes:
         robot: the robot's name.
         integrator: its name.
-        dt: the length of a step, s.
+        dt: the length of a step, s; with error control the time from row to row.
         substeps: the most parts that a step was divided into because friction or springs are stiff; 1: none was.
         time: (T,), s.
         q: configurations (…, T, nq).
@@ -69,6 +69,8 @@ class Trajectory(TrajectoryArrays):
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.
         events: what happened, of what was to be watched by `until=`, in the order of time.
+        step_counts: how many steps an integrator with error control took and rejected, and the smallest one
+            (`kt.sim.StepCounts`); None for steps of dt.
         diverged: the motions of a batch that could not go on, when and why; by index, such as (3,).
 
     >>> import kinetree as kt
@@ -78,8 +80,9 @@ class Trajectory(TrajectoryArrays):
 
     def __repr__(self) -> str:
         batch = f"{self.shape} motions, " if self.shape else ""
+        what = "steps" if self.step_counts is None else "rows"
         return (
-            f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in steps of {self.dt:g} s, {self.integrator}; "
+            f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in {what} of {self.dt:g} s, {self.integrator}; "
             f"q {self.q.shape}, v {self.v.shape}>"
         )
 
@@ -104,6 +107,7 @@ class Trajectory(TrajectoryArrays):
         return replace(
             self, **{name: getattr(self, name)[given] for name in PER_MOTION}, recorded=recorded,
             ended=np.asarray(self.ended[given]), events=events, diverged=diverged,
+            step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from kinetree.records import record
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.snapshot import Snapshot
+from kinetree.sim.step_counts import StepCounts
 
 __all__ = ["TrajectoryArrays"]
 
@@ -46,6 +47,7 @@ class TrajectoryArrays:
     ended: Array = field(default_factory=lambda: np.array(np.inf))
     events: tuple[Occurrence, ...] = ()
     diverged: Mapping[tuple[int, ...], Divergence] = field(default_factory=dict)
+    step_counts: StepCounts | None = None
     end: Snapshot | None = None
 
     @property

@@ -15,6 +15,7 @@ from kinetree.files import reason
 from kinetree.sim.array_files import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
 from kinetree.sim.outcomes import outcomes_of, outcomes_text
 from kinetree.sim.snapshot import text_array, text_of
+from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 __all__ = ["PER_MOTION", "read_fields", "write_trajectory"]
@@ -38,6 +39,8 @@ _RECORDED = "recorded."
 """What the names of arrays begin with that were recorded."""
 _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
+_STEP_COUNTS = {"accepted": "i", "rejected": "i", "smallest": "f"}
+"""What steps there were, if their length followed from their error; and the kinds of these numbers."""
 
 
 def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
@@ -48,6 +51,8 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
     }
     arrays |= {f"{_RECORDED}{name}": np.asarray(x) for name, x in motion.recorded.items()}
     arrays[_ENDED] = motion.ended
+    if motion.step_counts is not None:
+        arrays |= {name: getattr(motion.step_counts, name) for name in _STEP_COUNTS}
     arrays[_OUTCOMES] = text_array(outcomes_text(motion.units, motion.events, motion.diverged))
     np.savez_compressed(file, **arrays)
     # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
@@ -61,7 +66,7 @@ def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
     names = _NAMES
     try:
-        with opened_archive(path, [*names, _ENDED, _OUTCOMES], _RECORDED) as archive:
+        with opened_archive(path, [*names, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
             missing = [name for name in names if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
@@ -69,6 +74,7 @@ def read_fields(path: Path) -> dict[str, Any]:
             values = {name: _value(name, archive.read(name)) for name in names}
             more = [name for name in archive.headers if name.startswith(_RECORDED)]
             values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
+            values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
             values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
@@ -84,7 +90,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
-        if name in (_ENDED, _OUTCOMES):
+        if name in (_ENDED, _OUTCOMES, *_STEP_COUNTS):
             continue
         if name.startswith(_RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
@@ -126,6 +132,20 @@ def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ArrayFileError(f"{_OUTCOMES!r} is damaged: {reason(error)}") from None
     return found
+
+
+def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | None:
+    """What steps there were, if the file says so."""
+    missing = [name for name in _STEP_COUNTS if name not in archive.headers]
+    if len(missing) == len(_STEP_COUNTS):
+        return None
+    if missing:
+        raise ArrayFileError(f"it lacks {', '.join(missing)}")
+    for name, kind in _STEP_COUNTS.items():
+        header = archive.headers[name]
+        if (header.dtype.kind, header.dtype.itemsize) != (kind, 8) or header.shape != shape:
+            raise ArrayFileError(f"{name!r} has the shape {header.shape} of {header.dtype}, and {shape} is expected")
+    return StepCounts(*(archive.read(name) for name in _STEP_COUNTS))
 
 
 def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
