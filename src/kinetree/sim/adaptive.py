@@ -98,7 +98,7 @@ class Adaptive:
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:  # noqa: ARG002
         self._marked = step, self._told(step)
-        self._past = [(np.arange(self._motions), self._steps.of(slice(None)))] if self._keeps else []
+        self._past = [(np.arange(self._motions), self._steps.of(np.arange(self._motions)))] if self._keeps else []
         begin = step
         for end in self._torques.runs(record, step, count):
             self._reach(record, begin, end)
@@ -149,7 +149,7 @@ class Adaptive:
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step of the grid."""
         times = self._inputs.times(np.array(step)) + lengths
         which = np.asarray(np.arange(self._motions).reshape(self._setting.shape)[some.where])
-        found = np.empty((len(which), record.rows.shape[-1]))
+        found = np.full((len(which), record.rows.shape[-1]), np.nan)
         for samples, steps in self._past:
             own = np.minimum(np.searchsorted(samples, which), len(samples) - 1)
             is_there = (samples[own] == which) & (steps.time[own] <= times) & (times <= steps.end[own])

@@ -36,7 +36,7 @@ class Cursor:
     """How many steps were taken since the motion began, and how many were tried in vain."""
     rejected: NDArray[np.int64]
     smallest: Array
-    """The shortest step that the error asked for, s."""
+    """The shortest step that did not end where inputs change, s."""
 
     @classmethod
     def at(cls, time: float, rows: Array, nv: int) -> Cursor:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.sim.cursor import OF_STEPS
-from kinetree.sim.held_torques import HeldTorques, changes_of_rows
+from kinetree.sim.held_torques import HeldTorques
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 
@@ -19,6 +19,7 @@ __all__ = ["GridInputs"]
 Array = NDArray[np.float64]
 Samples = NDArray[np.intp]
 _TAU, _FORCE = f"{OF_STEPS}tau", f"{OF_STEPS}force "
+_NEVER = 2**62
 
 
 class GridInputs:
@@ -26,15 +27,19 @@ class GridInputs:
 
     def __init__(self, setting: Setting, torques: HeldTorques, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
         """`count`: how many steps of the grid there are."""
-        self._shape, self._dt, self._first, self._count = setting.shape, setting.dt, setting.first, count
+        self._shape, self._dt, self._first = setting.shape, setting.dt, setting.first
         self._forces = [np.broadcast_to(x, (*setting.shape, *x.shape[-2:])) for x in setting.forces.values()]
         self._is_held = torques.at_stages is None
-        changes = torques.changes(count)
-        for x in setting.forces.values():
-            changes = changes | changes_of_rows(x, count)
-        self._begins_anew = bool(changes[..., 0].any())
-        ends = np.where(changes[..., 1:], np.arange(1, count + 1), np.iinfo(np.intp).max)
+        known = [*setting.forces.values(), *([] if torques.rows is None else [torques.rows])]
+        changes = np.zeros(count, np.bool_)
+        for x in known:
+            changes = changes | _changes(x)
+        rows, period = np.arange(count), torques.period
+        ends = np.append(np.where(changes, rows, _NEVER)[..., 1:], np.full((*changes.shape[:-1], 1), _NEVER), axis=-1)
         following = np.minimum.accumulate(ends[..., ::-1], axis=-1)[..., ::-1]
+        if period is not None:
+            following = np.minimum(following, rows + period - (setting.first + rows) % period)
+        self._begins_anew = period is not None and setting.first % period == 0
         self._until = np.broadcast_to(following, (*setting.shape, count))
         motions = math.prod(setting.shape)
         nothing = [np.zeros((motions, setting.robot.nv)), *(np.zeros((motions, 6)) for _ in self._forces)]
@@ -61,7 +66,7 @@ class GridInputs:
         inputs = [record.tau[where] if self._is_held else np.zeros_like(self._used[_TAU][some])]
         inputs += [x[where] for x in self._forces]
         until = self._until[where]
-        ends: Array = np.where(until <= self._count, self.times(np.minimum(until, self._count)), np.inf)
+        ends: Array = np.where(until < _NEVER, self.times(until), np.inf)
         if early.any():
             used = [x[some] for x in self._used.values()]
             differs = np.any([np.any(x != y, axis=-1) for x, y in zip(inputs, used, strict=True)], axis=0)
@@ -77,3 +82,11 @@ class GridInputs:
     def carried(self) -> dict[str, NDArray[Any]]:
         """What acts on each motion from where it would go on."""
         return {name: x.copy() for name, x in self._used.items()}
+
+
+def _changes(rows: Array) -> NDArray[np.bool_]:
+    """Where a row (…, steps, n) differs from the one before it."""
+    found = np.zeros(rows.shape[:-1], np.bool_)
+    if rows.strides[-2]:
+        found[..., 1:] = np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=-1)
+    return found

@@ -30,6 +30,10 @@ class HeldTorques(Protocol):
 
     at_stages: Torque | None
     """The torques at a time and state, if they are not held."""
+    rows: Array | None
+    """Those of each step of the grid (…, steps, nv), if they are known in advance."""
+    period: int | None
+    """They may be others every so many steps of the grid since the motion began, if a controller gives them."""
     recorded: Mapping[str, NDArray[Any]]
     """What a controller returned besides tau at each moment."""
 
@@ -42,9 +46,6 @@ class HeldTorques(Protocol):
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
         """Fill in the torques of some steps of the grid; after each end that is given, rows up to it are needed."""
 
-    def changes(self, steps: int) -> NDArray[np.bool_]:
-        """At the beginning of which of so many steps, and at the end, torques may be others: (…, steps + 1)."""
-
     def accept(self, record: Record, first: int, end: int) -> None:
         """Refuse torques that cannot be."""
 
@@ -56,9 +57,11 @@ class KnownTorques:
     """Torques known in advance, constant over each step of the grid."""
 
     at_stages: Torque | None = None
+    period: int | None = None
 
     def __init__(self, tau: Array) -> None:
         """`tau`: (…, steps, nv)."""
+        self.rows: Array | None = tau
         self._tau = tau
         self.recorded: Mapping[str, NDArray[Any]] = {}
 
@@ -73,9 +76,6 @@ class KnownTorques:
         record.tau[..., step : step + count, :] = self._tau[..., step : step + count, :]
         yield step + count
 
-    def changes(self, steps: int) -> NDArray[np.bool_]:
-        return changes_of_rows(self._tau, steps)
-
     def accept(self, record: Record, first: int, end: int) -> None:
         """They were checked when they were given."""
 
@@ -87,12 +87,15 @@ class SampledTorques:
     """Torques that a function of time and state gives at regular times, constant between them."""
 
     at_stages: Torque | None = None
+    rows: Array | None = None
 
     def __init__(
         self, setting: Setting, torque: Torque, period: int, count: int, carried: Mapping[str, NDArray[Any]]
     ) -> None:
         """`period`: how many steps from one sample to the next; `count`: how many the whole motion has."""
-        self._torque, self._period, self._count, self._first = torque, period, count, setting.first
+        self._torque, self._count, self._first = torque, count, setting.first
+        self.period: int | None = period
+        self._period = period
         self._dt, self._split = setting.dt, (setting.robot.nq, setting.robot.nq + setting.robot.nv)
         self._held: Array = carried.get("tau", np.zeros(setting.robot.nv))
         self.recorded: Mapping[str, NDArray[Any]] = {}
@@ -111,9 +114,6 @@ class SampledTorques:
         record.tau[..., step : step + count, :] = self._held[..., None, :]
         yield step + count
 
-    def changes(self, steps: int) -> NDArray[np.bool_]:
-        return changes_of_period(self._first, self._period, steps)
-
     def accept(self, record: Record, first: int, end: int) -> None:
         """They were checked when they were given."""
 
@@ -128,6 +128,7 @@ class ProgramTorques:
     """
 
     at_stages: Torque | None = None
+    rows: Array | None = None
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class ProgramTorques:
         )
         own = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
         self._loop = ProgramMotion(alone, controller, inputs, period, count, own)
-        self._first, self._period = setting.first, period
+        self.period: int | None = period
         self.recorded: Mapping[str, NDArray[Any]] = self._loop.recorded
 
     def most(self, step: int) -> int:
@@ -157,9 +158,6 @@ class ProgramTorques:
             self._loop.advance(record, k, 1, 1)
             yield k + 1
 
-    def changes(self, steps: int) -> NDArray[np.bool_]:
-        return changes_of_period(self._first, self._period, steps)
-
     def accept(self, record: Record, first: int, end: int) -> None:
         self._loop.accept(record, first, end)
 
@@ -169,6 +167,9 @@ class ProgramTorques:
 
 class StageTorques:
     """Torques of one motion that are a function of time and state, which is called at every stage."""
+
+    rows: Array | None = None
+    period: int | None = None
 
     def __init__(self, setting: Setting, torque: Torque) -> None:
         self.at_stages: Torque | None = torque
@@ -187,24 +188,8 @@ class StageTorques:
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:  # noqa: ARG002
         yield step + count
 
-    def changes(self, steps: int) -> NDArray[np.bool_]:
-        return np.zeros(steps + 1, np.bool_)
-
     def accept(self, record: Record, first: int, end: int) -> None:
         """They were checked when they were given."""
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         return {}
-
-
-def changes_of_rows(rows: Array, steps: int) -> NDArray[np.bool_]:
-    """Where a row (…, steps, n) differs from the one before it."""
-    found = np.zeros((*rows.shape[:-2], steps + 1), np.bool_)
-    if rows.strides[-2]:
-        found[..., 1:steps] = np.any(rows[..., 1:, :] != rows[..., :-1, :], axis=-1)
-    return found
-
-
-def changes_of_period(first: int, period: int, steps: int) -> NDArray[np.bool_]:
-    """The steps at whose beginning a controller runs."""
-    return np.asarray((first + np.arange(steps + 1)) % period == 0)

@@ -172,7 +172,11 @@ def simulate(
     or "discrete" (order one, with contacts and springs implicit too). With contacts the default is that of an MJCF
     file, and "discrete" for other robots; docs/simulation.md says which one when. The steps are
     those of `rollout`.
-    Steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
+    "rk45", the pair of Dormand and Prince, takes steps of its own, as long as the tolerances allow: the error of each
+    is at most rtol (1e-6) in a configuration, rad or m, and rtol of each velocity, plus atol (1e-8). Rows are every dt,
+    on its interpolation of order four; it ends steps where torques or external forces change, and `step_counts` of the
+    trajectory tells how many there were.
+    Other steps are divided where friction (for RK4) or springs (for both) are stiff. Where that would take more than a
     hundred parts, it is refused: by `StiffFrictionError`, or for springs by `SimulationError`. Of a batch, in which
     others can go on, the motion ends there.
 
@@ -202,9 +206,10 @@ def simulate(
 
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
-    dynamics, and `SimulationError` when the motion ceases to be finite or the controller returns numbers that are not;
-    its `trajectory` is the motion until then. Of a batch that one motion ends: a `SimulationWarning` says so, and
-    `diverged` of the trajectory has its time, joint and cause; the others are untouched.
+    dynamics, and `SimulationError` when the motion ceases to be finite or leaves no step that the tolerances allow, or
+    the controller returns numbers that are not finite; its `trajectory` is the motion until then. Of a batch that one
+    motion ends: a `SimulationWarning` says so, and `diverged` of the trajectory has its time, joint and cause; the
+    others are untouched.
     Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the
     first step is not done yet.
 

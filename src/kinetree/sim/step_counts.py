@@ -19,7 +19,7 @@ class StepCounts:
     Attributes:
         accepted: how many were taken.
         rejected: how many were tried, but had too large an error.
-        smallest: the shortest one that the error asked for, s; steps that end where torques change do not count.
+        smallest: the shortest that was taken, s; those that end where torques or forces change do not count.
     """
 
     accepted: NDArray[np.int64]
