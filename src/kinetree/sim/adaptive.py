@@ -36,7 +36,7 @@ Samples = NDArray[np.intp]
 _ROWS_PER_STEP = 100.0
 """The longest step in steps of the grid; so a push that is a function of time is seen."""
 _NUMBERS_KEPT = 2**22
-"""Of the steps between two looks for events."""
+"""The most numbers of the steps between two looks for events."""
 
 
 class Adaptive:
@@ -103,8 +103,10 @@ class Adaptive:
         for end in self._torques.runs(record, step, count):
             self._reach(record, begin, end)
             begin = end
-        counts = (self._now.accepted, self._now.rejected, self._now.smallest)
-        record.step_counts = StepCounts(*(x.reshape(self._setting.shape).copy() for x in counts))
+        now, shape = self._now, self._setting.shape
+        record.step_counts = StepCounts(
+            now.accepted.reshape(shape).copy(), now.rejected.reshape(shape).copy(), now.smallest.reshape(shape).copy()
+        )
 
     def _reach(self, record: Record, begin: int, end: int) -> None:
         """Fill in the rows after `begin`, up to `end`."""

@@ -31,7 +31,7 @@ class Beginning(NamedTuple):
     rates: Array
     """ẏ; NaN where it is not known yet."""
     length: Array
-    """That to be tried; NaN for a first step."""
+    """How long a step is tried first; NaN for the first one of a motion."""
     limit: Array
     """The time at which a step must end."""
 
@@ -51,7 +51,7 @@ class Attempted(NamedTuple):
     """The degree of freedom with the largest error."""
 
     def of(self, some: NDArray[np.bool_]) -> Attempted:
-        """Those of some motions."""
+        """The steps of some motions."""
         return Attempted(
             self.steps.of(some), self.y[some], self.error[some], self.chosen[some], self.rejections[some],
             self.worst[some],

@@ -29,9 +29,9 @@ class Cursor:
     rates: Array
     """What [d, w, work, loss] change by, of the first stage of the next step; NaN if that is not known."""
     length: Array
-    """That of the next step, s; NaN before the first one."""
+    """How long the next step is to be, s; NaN before the first one."""
     error: Array
-    """That of the last step, in parts of what is allowed."""
+    """The error of the last step, in parts of what is allowed."""
     accepted: NDArray[np.int64]
     """How many steps were taken since the motion began, and how many were tried in vain."""
     rejected: NDArray[np.int64]

@@ -21,7 +21,7 @@ __all__ = ["after_acceptance", "after_rejection", "errors_in_parts", "first_leng
 Array = NDArray[np.float64]
 _SAFETY = 0.9
 _SMALLEST_ERROR = 1e-4
-_LEAST, _MOST = 0.2, 5.0
+_LEAST, _MOST = 0.2, 10.0
 _LEAST_AFTER_REJECTION = 0.1
 _ROUNDING = 2.0**-48
 
@@ -48,14 +48,14 @@ def first_length(w: Array, rates: Array, tolerances: Tolerances) -> Array:
 
 
 def after_acceptance(error: Array, last: Array) -> tuple[Array, Array]:
-    """By which factor the next step is longer, and the error to be remembered."""
+    """The factor from an accepted step to the next one, and the error to be remembered."""
     e = np.maximum(error, 1e-12)
     factor = _SAFETY * _root(last, 4) / (_root(e, 3) * _root(e, 5))
     return np.minimum(np.maximum(factor, _LEAST), _MOST), np.maximum(error, _SMALLEST_ERROR)
 
 
 def after_rejection(error: Array) -> Array:
-    """By which factor a step is to be shortened; its error is more than 1, or no number."""
+    """The factor from a rejected step to the next try; its error is more than 1, or NaN."""
     factor = _SAFETY / (_root(error, 3) * _root(error, 4))
     return np.where(factor > _LEAST_AFTER_REJECTION, factor, _LEAST_AFTER_REJECTION)
 

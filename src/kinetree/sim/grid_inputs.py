@@ -49,8 +49,7 @@ class GridInputs:
 
     def times(self, rows: NDArray[np.intp]) -> Array:
         """The times of rows of the grid, s."""
-        times: Array = (self._first + rows) * self._dt
-        return times
+        return np.asarray((self._first + rows) * self._dt, np.float64)
 
     def row_at(self, times: Array) -> Samples:
         """The last rows that are not later; negative before the first one."""

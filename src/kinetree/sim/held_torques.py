@@ -31,7 +31,7 @@ class HeldTorques(Protocol):
     at_stages: Torque | None
     """The torques at a time and state, if they are not held."""
     rows: Array | None
-    """Those of each step of the grid (…, steps, nv), if they are known in advance."""
+    """The torques of each step of the grid (…, steps, nv), if they are known in advance."""
     period: int | None
     """They may be others every so many steps of the grid since the motion began, if a controller gives them."""
     recorded: Mapping[str, NDArray[Any]]

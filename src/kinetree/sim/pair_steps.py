@@ -42,7 +42,7 @@ class PairSteps:
         )  # fmt: skip
 
     def of(self, some: Any) -> PairSteps:
-        """Those of some motions."""
+        """The steps of some motions."""
         return PairSteps(*(getattr(self, field.name)[some] for field in fields(self)))
 
     def put(self, some: NDArray[np.intp], steps: PairSteps) -> None:

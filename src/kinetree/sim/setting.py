@@ -41,7 +41,7 @@ class Setting:
     contact: SoftConstraints | None = None
     """What pushes softly: contacts, limits, dry friction; None if nothing does."""
     tolerances: Tolerances | None = None
-    """Of an integrator that chooses the length of its steps; None for one of steps of dt."""
+    """How exact steps are whose length follows from that; None for steps of dt."""
     first: int = 0
     """How many steps the motion has had before these."""
 

@@ -32,5 +32,5 @@ class StepCounts:
         return f"<StepCounts: {accepted:,} accepted, {rejected:,} rejected, the smallest {shortest:.3g} s>"
 
     def __getitem__(self, some: Any) -> StepCounts:
-        """Those of some motions of a batch."""
+        """The counts of some motions of a batch."""
         return StepCounts(*(np.asarray(x[some]) for x in (self.accepted, self.rejected, self.smallest)))
