@@ -168,6 +168,19 @@ def test_options_reach_the_simulation(kinetree: Command) -> None:
     assert motion.tau[0].tolist() == [-0.3, 0.0]
 
 
+def test_steps_as_long_as_their_error_allows(kinetree: Command) -> None:
+    """Of several motions, all steps are counted."""
+    given = ("--integrator", "rk45", "--rtol", "1e-8", "--atol", "1e-9", "--dt", "0.02", "--duration", "0.2")
+    assert kinetree("simulate", "double_pendulum", *given).code == 0
+    motion = load()
+    assert (motion.integrator, len(motion.time)) == ("rk45", 11)
+    assert motion.step_counts is not None
+    assert " steps (" in kinetree("simulate", "double_pendulum", *given, "--samples", "3").out
+    wrong = kinetree("simulate", "double_pendulum", "--rtol", "1e-8")
+    assert wrong.code != 0
+    assert 'integrator="rk45"' in wrong.err
+
+
 def test_random_starts_follow_the_seed_and_pairs_go_on_top(kinetree: Command) -> None:
     robot = zoo.load("arm6")
     assert kinetree("simulate", "arm6", "--seed", "7", "--q", "elbow_pitch=0.5", *QUICK).code == 0
