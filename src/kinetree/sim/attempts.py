@@ -65,7 +65,7 @@ def attempted(begin: Beginning, rates: Rates, tolerances: Tolerances, longest: f
     unknown = np.flatnonzero(np.isnan(first).any(axis=-1))
     if unknown.size:
         first[unknown] = rates(begin.y[unknown], begin.time[unknown], unknown)
-    guess = first_length(w, first[:, : 2 * nv], tolerances)
+    guess = np.maximum(first_length(w, first[:, : 2 * nv], tolerances), shortest(begin.time, dt))
     chosen = np.minimum(np.where(np.isnan(begin.length), guess, begin.length), longest)
     h = np.minimum(chosen, begin.limit - begin.time)
     found = Attempted(

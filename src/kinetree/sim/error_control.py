@@ -42,7 +42,7 @@ def first_length(w: Array, rates: Array, tolerances: Tolerances) -> Array:
     rtol, atol = tolerances.rtol, tolerances.atol
     allowed = np.concatenate((np.full_like(w, atol + rtol), atol + rtol * np.abs(w)), axis=-1)
     state = np.concatenate((np.ones_like(w), np.abs(w)), axis=-1)
-    sizes, changes = (np.max(np.abs(x) / allowed, axis=-1, initial=0.0) for x in (state, rates))
+    sizes, changes = (np.max(np.abs(x) / allowed, axis=-1, initial=least) for x, least in ((state, 1.0), (rates, 0.0)))
     length: Array = 0.01 * sizes / np.maximum(changes, 1e-300)
     return length
 
