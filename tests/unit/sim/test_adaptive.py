@@ -79,6 +79,20 @@ def test_the_energy_of_a_free_ragdoll_is_kept_to_the_tolerance() -> None:
     np.testing.assert_allclose(np.linalg.norm(motion.q[:, 3:7], axis=1), 1.0, atol=1e-14)
 
 
+def test_coordinates_with_an_edge_are_left_in_time() -> None:
+    """A rotation vector, whose length would grow beyond 2π."""
+    builder = kt.ModelBuilder("ball")
+    builder.add_body("world")
+    builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=1.0))
+    builder.add_joint("joint", kt.ExponentialMap(), "world", "ball")
+    start = {"q": [0.1, 0.2, 0.3], "v": [6.0, 1.0, 4.0]}
+    motion = adaptive(builder.build(), duration=2.0, record=["energies"], **start)
+    assert 4.0 < np.linalg.norm(motion.q, axis=1).max() < 5.0
+    np.testing.assert_allclose(motion.kinetic, motion.kinetic[0], rtol=1e-5)
+    still = adaptive(kt.ModelBuilder.of(falling()).build().lock(["height"]), duration=0.05)
+    assert still.q.shape == (6, 0)
+
+
 @cache
 def tumbled() -> kt.Trajectory:
     return adaptive(RAGDOLL, duration=0.3, **tumbling(64))
