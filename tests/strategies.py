@@ -47,12 +47,19 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+_LEAST = 5
+"""How many examples are tried in any case, if there are so many."""
 
 
 def law(examples: int = 25) -> settings:
-    """How a law is tried: a modest number of examples, as long as they need."""
+    """How a law is tried: a modest number of examples, as long as they need.
+
+    It is half of them where they are always the same ones (tests/conftest.py): Hypothesis draws the first ten by
+    themselves, and makes most of the others by repeating parts of those.
+    """
+    are_the_same = settings().derandomize
     return settings(
-        max_examples=examples,
+        max_examples=max(examples // 2, min(examples, _LEAST)) if are_the_same else examples,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
