@@ -1,4 +1,4 @@
-"""In CI the random examples are the same each time; a developer's machine looks for new ones.
+"""In CI the random examples are the same each time, and fewer; a developer's machine looks for new ones.
 
 Machine code is kept in a folder of the test run's own, never in the user's cache; processes that share the tests
 share the folder.
@@ -16,7 +16,7 @@ from hypothesis import settings
 
 from tests.quick_code import quick_code, takes_quick_code
 
-settings.register_profile("ci", derandomize=True)
+settings.register_profile("ci", derandomize=True, max_examples=50)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 

@@ -156,7 +156,7 @@ def _definition(contacts: int, rounds: int, tolerance: float) -> Definition:
             cone = EllipticCone([1.0 / (SHARE * w[k])] * 3, [mu[k]] * 2, mu[k])
             rows = [B[m * i : m * (i + 1)] for i in range(3 * k, 3 * k + 3)]
             blocks.append(Block(rows, [-x for x in g[3 * k : 3 * k + 3]], RigidContact(cone, 1.0, rounds, tolerance)))
-        found = rigid_acceleration(M, [0.0] * m, blocks, None, Effort(iterations=20, line_search=24))
+        found = rigid_acceleration(M, [0.0] * m, blocks, None, Effort())
         return [*(f for of_block in found.forces for f in of_block), found.error, found.iterations]
 
     inputs = (("B", m * m), ("g", m), ("mu", contacts), ("w", contacts))

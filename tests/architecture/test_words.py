@@ -6,6 +6,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,13 @@ NOT_ENGLISH = {
 EMPTY_SUBJECT = r"^(?:Of|That|Those|Whom|Whose|In which|To which|By which|From which)\b"
 
 
-def prose(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def prose(path: Path) -> list[tuple[int, str]]:
+    """(line, text) of all prose of a file, which is found once for all rules."""
+    return list(found_prose(path))
+
+
+def found_prose(path: Path) -> Iterator[tuple[int, str]]:
     """(line, text) of each comment and docstring of a module, or of each paragraph of a page outside its code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":

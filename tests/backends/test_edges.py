@@ -13,6 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.expr import interpret
 from tests import functions
+from tests.kernels import compiled_late
 
 ROBOTS = {name: kt.zoo.load(name) for name in ("arm6", "quadruped")}
 STATES = ["at rest", "hardly moving", "half a turn apart", "fast"]
@@ -40,7 +41,7 @@ def batch_of(robot: kt.Model, function: Any, state: str) -> list[np.ndarray]:
 def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function: Any, state: str) -> None:
     robot = ROBOTS[name]
     options = functions.options_of(function, list(robot.bodies)[-1], "local_world_aligned", "classical")
-    double = kt.compile(robot, function, **options)
+    double = compiled_late(robot, function, **options)
     batch = batch_of(robot, function, state)
     result = double(*batch)
     numbers = functions.numbers_of(function, options)
@@ -50,7 +51,7 @@ def test_the_edges_of_formulas_are_finite_quiet_and_the_same(name: str, function
     np.testing.assert_allclose(result[0].ravel(), expected, rtol=0, atol=1e-12 * scale)
     assert (result == result[0]).all()
 
-    single = kt.compile(robot, function, dtype="float32", **options)(*batch)
+    single = compiled_late(robot, function, dtype="float32", **options)(*batch)
     np.testing.assert_allclose(single, result, rtol=0, atol=2e-4 * scale)
 
 
@@ -59,7 +60,7 @@ def test_external_forces_reach_every_backend(function: Any) -> None:
     robot = ROBOTS["quadruped"]
     rng = np.random.default_rng(10)
     frames = [robot.root, list(robot.frames)[-1], list(robot.bodies)[-1]]
-    kernel = kt.compile(robot, function, f_ext=frames)
+    kernel = compiled_late(robot, function, f_ext=frames)
     batch = functions.samples(robot, function, 5, rng)
     forces = [rng.normal(size=(5, 6)) for _ in frames]
     result = kernel(*batch, *forces)

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 
-ROBOT = kt.zoo.load("cart_pole")
+ROBOT = kt.zoo.load("cart_pole").with_contacts([])  # contacts of its shapes would take long to compile
 Q = [0.1, 0.2]
 USUAL: dict[str, Any] = {
     "robot": ROBOT, "q": Q, "v": Q, "tau": Q, "qdd": Q, "q0": Q, "q1": Q, "expressed_in": "world", "wrt": "q",

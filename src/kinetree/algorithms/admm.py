@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.algorithms.convex_dynamics import Block, Minimum
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.natural_map import (
     Numbers,
@@ -115,7 +116,7 @@ def _closest(
                     H[i, j] = H[i, j] + column[i] * (s * column[j])
     ltdl(H)
     x = _solved(H, right)
-    return split(blocks, [s * (r - _dot(row, x)) for row, s, r in parts]), x
+    return split(blocks, [s * (r - dot(row, x)) for row, s, r in parts]), x
 
 
 def _projected(
@@ -150,10 +151,3 @@ def _solved(L: Any, right: Sequence[Scalar]) -> list[Scalar]:
 
 def _flat(*parts: Numbers) -> list[Scalar]:
     return [x for part in parts for rows in part for x in rows]
-
-
-def _dot(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(row, x, strict=True):
-        total = total + a * b
-    return total

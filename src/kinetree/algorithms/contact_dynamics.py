@@ -21,9 +21,6 @@ __all__ = ["contact_dynamics"]
 
 Pieces = Sequence[Sequence[Scalar]]
 
-_USUAL = Effort(iterations=20, line_search=24)
-"""Enough for rows that are a thousand times stiffer across a contact than along its normal."""
-
 
 def contact_dynamics(
     tree: Tree,
@@ -48,13 +45,14 @@ def contact_dynamics(
     for block in blocks:
         if not is_zero(block.pull):
             left = [x - block.pull * j for x, j in zip(left, block.J[0], strict=True)]
+    effort = effort or Effort()
     solve = rigid_acceleration if has_rigid_contacts(blocks) else minimum_acceleration
-    found = solve(M, left, blocks, guess, effort or _USUAL)
+    found = solve(M, left, blocks, guess, effort)
     if all(block.softer is None for block in blocks):
         return found
     softer = [block.softer or block for block in blocks]
     start = [slopes_of(x, 0.0) for x in found.acceleration]
-    smooth = minimum_acceleration(M, left, softer, start, effort or _USUAL)
+    smooth = minimum_acceleration(M, left, softer, start, effort)
     a = [slopes_of(x, y) for x, y in zip(found.acceleration, smooth.acceleration, strict=True)]
     return found._replace(acceleration=a, softer=smooth)
 

@@ -51,10 +51,13 @@ class Block(NamedTuple):
 
 @record(frozen=True, slots=True)
 class Effort:
-    """When to stop: the most iterations, the most evaluations of a line search, and the relative error wanted."""
+    """When to stop: the most iterations, the most evaluations of a line search, and the relative error wanted.
 
-    iterations: int = 16
-    line_search: int = 8
+    That is enough for rows that are a thousand times stiffer across a contact than along its normal.
+    """
+
+    iterations: int = 20
+    line_search: int = 24
     tolerance: float = 1e-10
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.dot import dot
 from kinetree.expr import Grid, Index, Scalar, less, select, sqrt
 from kinetree.spatial import LDLT
 from kinetree.tree import Tree
@@ -143,10 +144,7 @@ class DependentRows:
         for i in W.rounds(0, self._m):
             row = W.row(i, range(self._steps))
             for s in range(self._m):
-                total: Scalar = 0.0
-                for a, b in zip(row, W.row(s, range(self._steps)), strict=True):
-                    total = total + a * b
-                result[i, s] = total
+                result[i, s] = dot(row, W.row(s, range(self._steps)))
         return [result[r, s] for r in range(self._m) for s in range(self._m)]
 
     def _step(self, k: int, tolerance: float) -> None:

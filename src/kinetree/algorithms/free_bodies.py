@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.implicit_forces import Coupling
 from kinetree.expr import Scalar
 from kinetree.joints import FloatingBase, Free, JointKind, Placed
@@ -49,7 +50,7 @@ def with_gyroscopic_forces(
         turning = joint.turning_rate(v[i])
         A = _turned(E, [x + y for x, y in zip(a[i], turning, strict=True)])
         M = _inertia(I, own_armature[i])
-        f = [_dot(m, A) + _dot(d, A) for m, d in zip(M, h_D, strict=True)]
+        f = [dot(m, A) + dot(d, A) for m, d in zip(M, h_D, strict=True)]
         B = _bias_derivative(I, Vec3(*v[i][3:]))
         rows = zip(M, h_D, B, strict=True)
         matrix = [[x + y + dt * z for x, y, z in zip(m, d, b, strict=True)] for m, d, b in rows]
@@ -113,10 +114,3 @@ def _solved(A: list[list[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
             total = total - rows[k][s] * x[s]
         x[k] = total * (1.0 / rows[k][k])
     return x
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ltdl, ltdl_half, ltdl_rest
 from kinetree.expr import Scalar, sqrt
 from kinetree.tree import Tree
@@ -92,10 +93,7 @@ class RootedHalves(HalfSolutions):
 
     def dot(self, x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
         """fᵀ H⁻¹ g, from the half-solutions of f and g."""
-        total: Scalar = 0.0
-        for a, b in zip(x, y, strict=True):
-            total = total + a * b
-        return total
+        return dot(x, y)
 
     def rooted(self, Y: Sequence[Sequence[Scalar]]) -> Sequence[Sequence[Scalar]]:
         """B, from the half-solutions of the rows of J."""

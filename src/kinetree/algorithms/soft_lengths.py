@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from math import inf
 
 from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.row_costs import DryFriction, Equality, OneSided
-from kinetree.algorithms.soft_rows import Law, Sight, along, jacobian
+from kinetree.algorithms.soft_rows import Law, Sight, jacobian
 from kinetree.algorithms.transmissions import Reach
 from kinetree.expr import Scalar, maximum, select, sqrt
 from kinetree.spatial import Vec3
@@ -51,8 +52,8 @@ def dry_friction(sight: Sight, reach: Reach, loss: float, softness: Law) -> Bloc
     """Dry friction of a length, or of a degree of freedom."""
     row = _row(sight, reach)
     d = softness.at(0.0)
-    rate = along(row, sight.v)
-    a_ref = softness.slowing(rate) - along(row, sight.drift)
+    rate = dot(row, sight.v)
+    a_ref = softness.slowing(rate) - dot(row, sight.drift)
     return Block([row], [a_ref], DryFriction(1.0 / softness.regularisation(d, has_spring=False), loss))
 
 
@@ -80,7 +81,7 @@ def follower(
     r = reach.length - reference[0] - wanted
     row = _row(sight, reach, *([] if leader is None else [_scaled(leader, -slope)]))
     d = softness.at(r)
-    a_ref = softness.acceleration(along(row, sight.v), d, r) - along(row, sight.drift)
+    a_ref = softness.acceleration(dot(row, sight.v), d, r) - dot(row, sight.drift)
     return Block([row], [a_ref], Equality([1.0 / softness.regularisation(d)]))
 
 
@@ -94,7 +95,7 @@ def _one_sided(sight: Sight, reach: Reach, distance: Scalar, margin: Scalar, sof
     r = distance - margin
     d = softness.at(r)
     D = select(softness.acts(r), 1.0 / softness.regularisation(d), 0.0)
-    a_ref = softness.acceleration(along(row, sight.v), d, r) - along(row, sight.drift)
+    a_ref = softness.acceleration(dot(row, sight.v), d, r) - dot(row, sight.drift)
     return Block([row], [a_ref], OneSided(D))
 
 

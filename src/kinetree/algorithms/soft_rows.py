@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from kinetree.algorithms.compliance import Compliance, NearRigid
 from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.natural_map import RigidContact
 from kinetree.algorithms.row_costs import EllipticCone, OneSided, Pyramid, RowCost
@@ -30,7 +31,7 @@ from kinetree.records import record
 from kinetree.spatial import Motion, Transform, Vec3
 from kinetree.tree import Tree
 
-__all__ = ["Friction", "Law", "Sight", "along", "contact", "jacobian", "seen"]
+__all__ = ["Friction", "Law", "Sight", "contact", "jacobian", "seen"]
 
 Pieces = Sequence[Sequence[Scalar]]
 Law = Softness | Compliance | NearRigid
@@ -85,14 +86,6 @@ def jacobian(sight: Sight, columns: dict[int, list[list[Scalar]]], count: int) -
     for slot, of_joint in columns.items():
         J[slot] = of_joint
     return [list(row) for row in J.in_rows()]
-
-
-def along(row: Sequence[Scalar], v: Sequence[Scalar]) -> Scalar:
-    """J v, of one row."""
-    total: Scalar = 0.0
-    for a, b in zip(row, v, strict=True):
-        total = total + a * b
-    return total
 
 
 def contact(
@@ -165,7 +158,7 @@ def _pressed(
     surface: Motion | None,
 ) -> tuple[list[Scalar], list[Scalar]]:
     """The reference accelerations and the stiffnesses of the rows of a contact that is closed."""
-    rates = [along(row, sight.v) for row in J]
+    rates = [dot(row, sight.v) for row in J]
     if surface is not None:
         n, t = point.normal, point.tangent
         across = n.cross(t)
@@ -192,7 +185,7 @@ def _pressed(
         reference += [softness.acceleration(rate, d, 0.0) for rate in rates[1:]]
     else:
         reference += [tangential.slowing(rate) for rate in rates[1:]]
-    return [a - along(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
+    return [a - dot(row, sight.drift) for a, row in zip(reference, J, strict=True)], [1.0 / x for x in R]
 
 
 def _seen_at(m: Motion, p: Vec3, axes: Sequence[Vec3], count: int, sign: float) -> list[Scalar]:

@@ -148,9 +148,13 @@ def contact_forces(
     Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints" (2014).
 
     >>> import kinetree as kt
-    >>> robot = kt.zoo.load("double_pendulum")
-    >>> kt.contact_forces(robot, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).forces.shape[-1]
-    3
+    >>> empty = kt.ModelBuilder("ball on the ground")
+    >>> empty.add_body("world")
+    >>> robot = empty.build().with_free_body("sphere", 0.1, mass=1.0).on_ground()
+    >>> pressed = [0.0, 0.0, 0.099, 0.0, 0.0, 0.0, 1.0]
+    >>> found = kt.contact_forces(robot, pressed, [0.0] * 6, [0.0] * 6)
+    >>> round(float(found.forces[0, 2]), 6)
+    50.0
     """
     model = check_robot(robot)
     options: dict[str, Any] = {"contact": own_contact_option(model, contact)}

@@ -8,9 +8,10 @@ from math import isinf
 from kinetree.algorithms import contact_sensors as told
 from kinetree.algorithms.contact_sensors import Push
 from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.soft_equalities import held_together
 from kinetree.algorithms.soft_lengths import largest_angle, limits
-from kinetree.algorithms.soft_rows import Sight, along
+from kinetree.algorithms.soft_rows import Sight
 from kinetree.algorithms.transmissions import Reach, across_coordinate
 from kinetree.collision import ContactPoint
 from kinetree.collision.rays import MISSED, holds, ray_distance
@@ -137,7 +138,7 @@ def limit_told(state: SensedState, one: SensorSpec) -> Scalar:
     for distance, block in reversed(_limits(state, one)):
         value = distance
         if one.kind.endswith("vel"):
-            value = along(block.J[0], state.sight.v)
+            value = dot(block.J[0], state.sight.v)
         elif one.kind.endswith("frc"):
             (value,) = state.forces(block)
         found = select(less(distance, 0.0), value, found)

@@ -7,8 +7,9 @@ from functools import cached_property
 
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.sensors import FrameMotion
-from kinetree.algorithms.soft_rows import Sight, along, seen
+from kinetree.algorithms.soft_rows import Sight, seen
 from kinetree.algorithms.transmissions import View, viewed
 from kinetree.collision import ContactPoint
 from kinetree.compiler.definition import Slots
@@ -72,6 +73,6 @@ class SensedState:
     def forces(self, block: Block) -> list[Scalar]:
         """What the rows of a soft constraint exert at these accelerations: -s'(J q̈ - a_ref), less what pulls."""
         qdd = self.tree.numbers(self._qdd[1:], "nv")
-        x = [along(row, qdd) - a for row, a in zip(block.J, block.reference, strict=True)]
+        x = [dot(row, qdd) - a for row, a in zip(block.J, block.reference, strict=True)]
         first, *others = block.cost.at(x).force
         return [first - block.pull, *others]

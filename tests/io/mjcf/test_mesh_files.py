@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from kinetree.errors import ModelError
+from kinetree.io.mjcf import asset_files
 from kinetree.io.mjcf.meshes import compile_mesh, inline_mesh, read_mesh
 from kinetree.io.mjcf.meshes import files as mesh_files
 from tests.strategies import law
@@ -109,7 +110,7 @@ def test_places_that_are_not_files(tmp_path: Path) -> None:
 
 def test_a_large_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mesh.obj").write_text(TETRAHEDRON + FACES)
-    monkeypatch.setattr(mesh_files, "MAX_BYTES", 50)
+    monkeypatch.setattr(asset_files, "MAX_BYTES", 50)
     with pytest.raises(ModelError, match="larger than"):
         read_mesh(tmp_path / "mesh.obj")
 
@@ -127,8 +128,8 @@ def test_the_content_type_overrides_the_name(tmp_path: Path) -> None:
 def test_no_other_file_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Materials and textures that an OBJ file names are not looked at."""
     opened: list[object] = []
-    original = mesh_files.open_regular
-    monkeypatch.setattr(mesh_files, "open_regular", lambda path: opened.append(path) or original(path))
+    original = asset_files.open_regular
+    monkeypatch.setattr(asset_files, "open_regular", lambda path: opened.append(path) or original(path))
     monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("opened a file"))
     monkeypatch.setattr(
         "kinetree.files.open", lambda path, _: os.fdopen(os.open(path, os.O_RDONLY), "rb"), raising=False

@@ -238,7 +238,7 @@ def test_where_it_writes(kinetree: Command, options: tuple[str, ...], prefix: st
 
 
 def test_quiet_says_nothing(kinetree: Command) -> None:
-    result = kinetree("simulate", *QUICK)
+    result = kinetree("simulate", "double_pendulum", *QUICK)
     assert (result.code, result.out, result.err) == (0, "", "")
 
 

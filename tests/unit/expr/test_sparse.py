@@ -135,7 +135,7 @@ def test_a_compiled_loop_is_what_it_means(n: int) -> None:
     program = solving(parent, range(n), np.ones((1, n, n)))
     M = rng.normal(size=(9, 1, n, n))
     found = batch_function(program)(L, 1.0 / D, M)
-    for k in range(9):
+    for k in (0, 4, 8):
         (flat,) = interpret(program, L.ravel().tolist(), (1.0 / D).tolist(), M[k].ravel().tolist())
         size = float(np.abs(flat).max())
         np.testing.assert_allclose(found[k].ravel(), flat, rtol=0.0, atol=1e-12 * size)

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import ModelError
-from kinetree.files import open_regular, reason
 from kinetree.io.gray_images import gray_levels
+from kinetree.io.mjcf.asset_files import read_asset
 
 __all__ = ["read_elevations"]
 
-MAX_BYTES = 64 * 2**20
 _HEADER = 8
 _IMAGE, _BINARY = "image/png", "image/vnd.mujoco.hfield"
 _FLAT = 1e-14
@@ -50,13 +49,7 @@ def read_elevations(where: object, asset: Mapping[str, str], path: Path | None) 
 
 
 def _from_file(path: Path, content_type: str) -> Floats:
-    try:
-        with open_regular(path) as file:
-            content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: the height field cannot be read: {reason(error)}") from None
-    if len(content) > MAX_BYTES:
-        raise ModelError(f"{path}: the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a height field")
+    content = read_asset(path, "height field")
     kind = content_type or (_IMAGE if path.suffix.lower() == ".png" else _BINARY)
     if kind == _IMAGE:
         return gray_levels(path, content)[::-1].astype(np.float32)

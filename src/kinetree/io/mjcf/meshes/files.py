@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinetree.errors import ModelError
-from kinetree.files import open_regular, reason
 from kinetree.io.document import shown
+from kinetree.io.mjcf.asset_files import read_asset
 from kinetree.io.mjcf.meshes.msh import read_msh
 from kinetree.io.mjcf.meshes.obj import read_obj
 from kinetree.io.mjcf.meshes.stl import read_stl
 from kinetree.io.mjcf.meshes.triangles import Triangles
 
 __all__ = ["read_mesh"]
-
-MAX_BYTES = 64 * 2**20
 
 _READERS = {"stl": read_stl, "obj": read_obj, "msh": read_msh}
 _TYPES = {"model/stl": "stl", "model/obj": "obj", "model/vnd.mujoco.msh": "msh"}
@@ -41,13 +39,7 @@ def read_mesh(path: Path, content_type: str = "") -> Triangles:
             f"{path}: MuJoCo reads meshes from STL, OBJ and MSH files, not from {shown(path.suffix) or 'this one'!r}; "
             "convert the file, or name its format by content_type"
         )
-    try:
-        with open_regular(path) as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path}: the mesh cannot be read: {reason(error)}") from None
-    if len(data) > MAX_BYTES:
-        raise ModelError(f"{path}: the file is larger than {MAX_BYTES // 2**20} MiB, the limit for a mesh")
+    data = read_asset(path, "mesh")
     if not data:
         raise ModelError(f"{path}: the file is empty")
     return reader(path, data)
