@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.cli.torque_file import read_torques
+from kinetree.cli.input_file import read_torques
 
 MOST = 9.0
 TRIES = 12

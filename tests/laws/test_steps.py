@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import kinetree as kt
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
-from kinetree.functions.steps import HELD_STEP, evaluation, stage_state, steps
+from kinetree.functions.step_stages import HELD_STAGES, evaluation, stage_state
+from kinetree.functions.steps import StepKind, steps, steps_of
 from tests.strategies import State, law, moving_trees
 
 Array = np.ndarray[Any, Any]
@@ -105,10 +106,10 @@ def test_every_form_of_a_step_under_constraints_is_the_same(name: str, integrato
     settings: dict[str, Any] = {"integrator": integrator, "passive": True, "constraints": constraints}
     found = []
     for unroll in (True, False) if integrator in IN_LOOPS else (True,):
-        f = compile_function(ARM, HELD_STEP.steps, unroll=unroll, **settings)
+        f = compile_function(ARM, steps_of(StepKind(holds=True)), unroll=unroll, **settings)
         found.append(f(state.q, state.v, np.zeros(2), state.tau[None], np.array(DT))[0])
-        evaluate = compile_function(ARM, HELD_STEP.evaluation, unroll=unroll, **settings)
-        project = compile_function(ARM, HELD_STEP.projection, unroll=unroll, constraints=constraints)
+        evaluate = compile_function(ARM, HELD_STAGES.evaluation, unroll=unroll, **settings)
+        project = compile_function(ARM, HELD_STAGES.projection, unroll=unroll, constraints=constraints)
         q, v, h, past, powers = state.q, state.v, np.array([DT]), [], []
         for k in range(INTEGRATORS[integrator].stages):
             a, power = np.split(evaluate(q, v, state.tau, h), [ARM.nv])
@@ -125,7 +126,7 @@ def test_every_form_of_a_step_under_constraints_is_the_same(name: str, integrato
 def test_the_projection_is_the_smallest_change_that_meets_the_constraints(name: str) -> None:
     """In the metric of M both changes are those of impulses along the rows; the error left is of second order."""
     state, constraints = held_state(name)
-    project = compile_function(ARM, HELD_STEP.projection, constraints=constraints)
+    project = compile_function(ARM, HELD_STAGES.projection, constraints=constraints)
     left = []
     for size in (1e-3, 5e-4):
         off = ARM.integrate(state.q, size * state.qdd)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.functions.contact_reports import MOST_ERROR
 
 ARM = kt.zoo.load("arm7")
 RNG = np.random.default_rng(6)
@@ -215,3 +217,30 @@ def test_options_of_controllers_need_one() -> None:
     for name in ("steps", "arguments", "rows", "state", "control_dt"):
         with pytest.raises(kt.OptionError, match=f"{name}= is for a controller"):
             kt.rollout(ARM, np.zeros(7), np.zeros(7), np.zeros((5, 7)), DT, **{name: 5})
+
+
+def test_how_contacts_were_solved_is_told_and_warned_of() -> None:
+    builder = kt.ModelBuilder("slider")
+    for name in ("ground", "cart"):
+        builder.add_body(name, kt.solids.box(0.1, 0.1, 0.1, mass=1.0))
+    builder.add_joint(
+        "slides", kt.Prismatic([1, 0, 0]), "ground", "cart", limits=kt.Limits((-1.0,), (1.0,), (np.inf,), (np.inf,))
+    )
+    robot, dt = builder.build(), 0.001
+    push = kt.program(lambda q: 1.0 + 0.0 * q, q=1)
+    given: dict[str, Any] = {"steps": 8, "contact": True}
+    found = kt.rollout(robot, [1.001], [0.5], push, dt, report=True, **given)
+    known = kt.rollout(robot, [1.001], [0.5], np.ones((8, 1)), dt, contact=True, report=True)
+    np.testing.assert_allclose(found.recorded["contact.error"], known.contact_error, rtol=0, atol=1e-13)
+    assert found.recorded["contact.error"].max() > 0.0
+    assert kt.rollout(robot, [1.001], [0.5], push, dt, **given).recorded == {}
+    with pytest.raises(kt.OptionError, match="it needs contact=True"):
+        kt.rollout(robot, [1.001], [0.5], push, dt, steps=8, report=True)
+    start: dict[str, Any] = {"q": [1.001], "v": [0.5], "tau": push, "duration": 0.008, "contact": True}
+    assert (kt.simulate(robot, **start).recorded["contact.error"] > 0.0).sum() > 1
+    with patch.dict(MOST_ERROR, float64=1e-18):
+        with pytest.warns(kt.SimulationWarning, match=r"rollout: the contacts of \d of 8 steps are not solved") as told:
+            kt.rollout(robot, [1.001], [0.5], push, dt, **given)
+        assert told[0].filename == __file__
+        with pytest.warns(kt.SimulationWarning, match=r"^the contacts of \d of 9 rows are .* the worst is at t = 0.00"):
+            kt.simulate(robot, **start)

@@ -92,6 +92,8 @@ class Evaluation(NamedTuple):
     """The error of the convex problem, in parts of its accelerations; 0 without soft constraints."""
     given: Any
     """tau with what actuators and the like add to it."""
+    solved: Any
+    """The acceleration at which soft constraints push; a if there are none."""
 
 
 def evaluated(
@@ -109,8 +111,10 @@ def evaluated(
     if loads.rule is not None:
         nothing = [0.0] * sum(hold.size for hold in loads.holds)
         found = constrained_dynamics(end.tree, loads.holds, q, v, acting, f_ext, nothing, loads.rule)
-        return Evaluation(tree.split(found.motion, "nv"), None, rates, 0.0, given)
+        a = tree.split(found.motion, "nv")
+        return Evaluation(a, None, rates, 0.0, given, a)
     push: Any = None
+    solved: Any = None
     error: Scalar = 0.0
     if loads.soft is not None:
         blocks = loads.soft(tree, q, v, dt, at_the_end == "everything")
@@ -121,14 +125,16 @@ def evaluated(
         else:
             least = contact_dynamics(tree, q, v, acting, blocks, f_ext)
         push, error = tree.split(least.push(blocks), "forces"), least.error
-        a = tree.split(least.acceleration, "nv")
+        a = solved = tree.split(least.acceleration, "nv")
         if at_the_end != "everything" and end.differs:
             a = end.acceleration(q, v, _total(tree, acting, push), f_ext)
     else:
         a = end.acceleration(q, v, acting, f_ext)
     if at_the_end in ("velocity forces", "everything"):
         a = with_gyroscopic_forces(end.tree, q, v, a, dt, tree.armature, end.couplings)
-    return Evaluation(a, push, rates, error, given)
+    if solved is None or at_the_end == "everything":
+        solved = a
+    return Evaluation(a, push, rates, error, given, solved)
 
 
 def stage_powers(

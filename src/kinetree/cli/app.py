@@ -24,7 +24,7 @@ from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.optional_value import with_optional_values
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
-from kinetree.cli.simulate import CONTACTS, simulate
+from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
 from kinetree.cli.zoo import zoo
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
@@ -44,7 +44,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
-app.command(cls=with_optional_values(CONTACTS))(simulate)
+app.command(cls=with_optional_values(CONTACTS, may_be_model))(simulate)
 app.command()(info)
 app.command()(check)
 app.command()(convert)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperCommand
 
 __all__ = ["with_optional_values"]
 
 
-def with_optional_values(options: Mapping[str, Sequence[str]]) -> type[TyperCommand]:
+def with_optional_values(
+    options: Mapping[str, Sequence[str]], is_argument: Callable[[str, Sequence[str]], bool]
+) -> type[TyperCommand]:
     """A class of commands in which these options stand alone for the first of their values.
 
     What comes after such an option is its value only if it is one of them, so `--contact robot.urdf` names a robot.
+    `is_argument(word, words)` says whether a word among all words may be an argument there; what is neither is refused.
     """
 
     class Command(TyperCommand):
@@ -22,8 +26,12 @@ def with_optional_values(options: Mapping[str, Sequence[str]]) -> type[TyperComm
             for k, word in enumerate(args):
                 completed.append(word)
                 values = options.get(word)
-                if values and (k + 1 == len(args) or args[k + 1] not in values):
+                if values and (k + 1 == len(args) or (after := args[k + 1]) not in values):
                     completed.append(values[0])
+                    if k + 1 < len(args) and not after.startswith("-") and not is_argument(after, args):
+                        raise typer.BadParameter(
+                            f"{after!r} is none of {', '.join(values)}, and no robot", ctx, param_hint=word
+                        )
             return super().parse_args(ctx, completed)
 
     return Command

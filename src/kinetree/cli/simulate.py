@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ import typer
 
 from kinetree.cli.compare_steps import check_peer, compare_with
 from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
+from kinetree.cli.input_file import read_commands, read_torques
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.motion_files import check_writable, files_of, make_folder, prefix_of, write
 from kinetree.cli.motion_table import summary
@@ -21,7 +23,6 @@ from kinetree.cli.progress import progress_bar
 from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_options
 from kinetree.cli.start import SPREAD
 from kinetree.cli.starts import Start
-from kinetree.cli.torque_file import read_torques
 from kinetree.cli.values import parse_passive, parse_values
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from kinetree.model import Model
     from kinetree.sim import Trajectory
 
-__all__ = ["CONTACTS", "simulate"]
+__all__ = ["CONTACTS", "may_be_model", "simulate"]
 
 DEFAULT_ROBOT = "ragdoll"
 
@@ -65,6 +66,14 @@ class Peer(StrEnum):
 
 CONTACTS = {"--contact": [*Contacts]}
 """The option whose value may be left out."""
+
+
+def may_be_model(word: str, words: Sequence[str]) -> bool:
+    """Whether a word after such an option may be a robot: a file, an address, one of the zoo or of a `--source`."""
+    from kinetree.zoo import names
+
+    is_elsewhere = any(x.startswith("--source") for x in words)
+    return is_elsewhere or os.path.exists(word) or not word.isidentifier() or word in names()
 
 
 @takes_loading_options()
@@ -108,8 +117,8 @@ def simulate(
             "--q",
             metavar="VALUES",
             help="Initial configuration (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some. "
-            "Without it, --v and torques, a robot on a fixed base begins a little off the pose of its file, or its "
-            "neutral one.",
+            "Without it, --v, torques and commands, a robot on a fixed base begins a little off the pose of its file, "
+            "or its neutral one.",
             show_default=False,
         ),
     ] = None,
@@ -136,6 +145,26 @@ def simulate(
             "--tau-file",
             help='Torques from a file, one row per step: .csv (a header may name the joints and a column "time"), '
             '.npy, or .npz with "tau" and perhaps "time".',
+            exists=True,
+            dir_okay=False,
+            show_default=False,
+        ),
+    ] = None,
+    ctrl: Annotated[
+        str | None,
+        typer.Option(
+            "--ctrl",
+            metavar="VALUES",
+            help="Constant commands of the actuators of an MJCF file: 0.1,-0.2,… for each, or actuator=value,… for "
+            "some, the others zero.",
+            show_default=False,
+        ),
+    ] = None,
+    ctrl_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--ctrl-file",
+            help='Commands from a file, likewise: .csv (a header may name actuators), .npy, or .npz with "ctrl".',
             exists=True,
             dir_okay=False,
             show_default=False,
@@ -245,6 +274,13 @@ def simulate(
         check_peer()
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
+    if ctrl is not None and ctrl_file is not None:
+        raise typer.BadParameter("give either --ctrl or --ctrl-file", param_hint="--ctrl-file")
+    if compare is not None and (ctrl is not None or ctrl_file is not None):
+        raise typer.BadParameter(
+            "actuators act on neither side of a comparison; leave out --compare, or the commands",
+            param_hint="--compare",
+        )
     if keyframe is not None and (random or (seed is not None and samples is None)):
         raise typer.BadParameter("give either --keyframe or --random", param_hint="--keyframe")
     taken = model is None
@@ -259,13 +295,15 @@ def simulate(
 
     touch = contact is not None and (contact is Contacts.all or contact.value)
     is_random = random or (seed is not None and samples is None and ground is not Ground.terrain)
-    is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file))
+    is_chosen = not is_random and all(given is None for given in (q, v, keyframe, tau, tau_file, ctrl, ctrl_file))
     q0, start_v, told = Start(is_random, is_chosen, keyframe, q, samples, spread).of(robot, place)
     v0 = _values("--v", v, robot, start_v)
     chosen = parse_passive(passive, robot)
     torques = read_torques(tau_file, robot, steps, dt) if tau_file is not None else _values("--tau", tau, robot)
     if torques is not None:
         robot.check_actuation(torques, "--tau" if tau_file is None else f"{tau_file}: tau")
+
+    commands = read_commands(ctrl_file, robot, steps, dt) if ctrl_file is not None else _commands(ctrl, robot)
 
     console = output_console()
     if taken and not quiet:
@@ -279,8 +317,8 @@ def simulate(
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
-            q=q0, v=v0, tau=torques, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen, limits=limits,
-            contact=touch,
+            q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen,
+            limits=limits, contact=touch,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -316,6 +354,20 @@ def _values(
     if text is None:
         return default
     return parse_values(option, text, robot.v_names, np.zeros(robot.nv) if default is None else default, robot.name)
+
+
+def _commands(text: str | None, robot: Model) -> NDArray[np.float64] | None:
+    """One number per actuator."""
+    import numpy as np
+
+    from kinetree.functions.actuators import actuation_of_robot
+    from kinetree.sim.endings import actuator_names
+
+    if text is None:
+        return None
+    actuation_of_robot(robot)  # raises if there are none
+    names = actuator_names(robot)
+    return parse_values("--ctrl", text, names, np.zeros(len(names)), robot.name, "actuator")
 
 
 def _run(

@@ -31,17 +31,17 @@ def parse_number(text: str) -> float | None:
 
 
 def parse_values(
-    option: str, text: str, names: Sequence[str], default: NDArray[np.float64], robot: str
+    option: str, text: str, names: Sequence[str], default: NDArray[np.float64], robot: str, one: str = "coordinate"
 ) -> NDArray[np.float64]:
-    """One number per name. Raises a usage error that says what is wrong."""
+    """One number per name; `one` is what has a name. Raises a usage error that says what is wrong."""
     items = [item.strip() for item in text.split(",")]
     if any("=" in item for item in items):
-        return _pairs(option, items, names, default, robot)
+        return _pairs(option, items, names, default, robot, one)
     if len(items) != len(names):
         given = "1 number was" if len(items) == 1 else f"{len(items)} numbers were"
         raise typer.BadParameter(
-            f"{given} given, but {robot!r} has {len(names)} coordinates here "
-            f"({_listed(names)}); give one number each, or name=value pairs for some",
+            f"{given} given, but {robot!r} has {len(names)} {one}s here ({_listed(names)}); give one number each, or "
+            "name=value pairs for some",
             param_hint=option,
         )
     return np.array([_value(option, item) for item in items])
@@ -62,7 +62,7 @@ def parse_passive(text: str, robot: Model) -> Passive:
 
 
 def _pairs(
-    option: str, items: list[str], names: Sequence[str], default: NDArray[np.float64], robot: str
+    option: str, items: list[str], names: Sequence[str], default: NDArray[np.float64], robot: str, one: str
 ) -> NDArray[np.float64]:
     values = default.copy()
     given: set[str] = set()
@@ -71,12 +71,12 @@ def _pairs(
         name = name.strip()
         if not sign:
             raise typer.BadParameter(
-                f"{item!r} has no name; give either a number for every coordinate or only name=value pairs",
+                f"{item!r} has no name; give either a number for every {one} or only name=value pairs",
                 param_hint=option,
             )
         if name not in names:
             raise typer.BadParameter(
-                f"{robot!r} has no coordinate {name!r}: {nearest_names(name, names)}", param_hint=option
+                f"{robot!r} has no {one} {name!r}: {nearest_names(name, names)}", param_hint=option
             )
         if name in given:
             raise typer.BadParameter(f"{name!r} is given twice", param_hint=option)

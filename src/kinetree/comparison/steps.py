@@ -7,7 +7,7 @@ which it is told, and not to those before. Terms are compared in the order in wh
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from kinetree.comparison.mujoco_steps import MujocoSteps, Terms
 from kinetree.comparison.rows import KINDS, Rows, matched, own_rows
 from kinetree.comparison.seen import Array
 from kinetree.errors import MissingPackageError, OptionError, listed
+from kinetree.functions.contact_dynamics import contact_dynamics
 from kinetree.functions.contact_options import contact_option, soft
 from kinetree.functions.drives import passive_forces, passive_option
 from kinetree.functions.dynamics import bias_forces, mass_matrix
@@ -51,6 +52,8 @@ class Motion(Protocol):
     def dt(self) -> float: ...
     @property
     def integrator(self) -> str: ...
+    @property
+    def recorded(self) -> Mapping[str, Any]: ...
 
 
 @record(frozen=True, slots=True)
@@ -117,13 +120,15 @@ def compare_steps(
 
     Raises:
         MissingPackageError: if MuJoCo is not installed.
-        OptionError: for a batch, or a robot that MuJoCo cannot read.
+        OptionError: for a batch, a motion under commands of actuators, or a robot that MuJoCo cannot read.
     """
     check_robot(robot)
     if importlib.util.find_spec("mujoco") is None:
         raise MissingPackageError("comparing steps needs mujoco: pip install mujoco")
     if np.ndim(motion.q) != 2:
         raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
+    if "ctrl" in motion.recorded:
+        raise OptionError("compare_steps: actuators act on neither side; give a motion under torques, without ctrl=")
     acting: Any = passive_option(robot, passive)
     off = [flag for name, flag in (("damping", "DAMPER"), ("spring", "SPRING")) if name not in acting]
     off += [] if contact else ["CONSTRAINT"]
@@ -157,11 +162,14 @@ def _states(
         q, v, tau = motion.q[part], motion.v[part], motion.tau[part]
         M, h = mass_matrix(robot, q), bias_forces(robot, q, v)
         given = passive_forces(robot, q, v, passive=forces) if forces else np.zeros_like(v)
+        qdd = motion.qdd[part]
+        if constraints is not None and motion.integrator == "discrete":  # whose own are those at the end of the step
+            qdd = contact_dynamics(robot, q, v, tau, passive=acting, contact=constraints).qdd
         rows = _own_rows(robot, constraints, acting, q, v, motion.dt)
         for i, (own, other) in enumerate(zip(rows, theirs.along(q, v, tau), strict=True)):
             k = begin + i
             after = np.concatenate([motion.q[k + 1], motion.v[k + 1]])
-            yield k, Terms(M[i], h[i], given[i], own, motion.qdd[k], after, []), other
+            yield k, Terms(M[i], h[i], given[i], own, qdd[i], after, []), other
 
 
 def _own_rows(robot: Model, constraints: Any, passive: Sequence[str], q: Array, v: Array, dt: float) -> Iterator[Rows]:

@@ -13,6 +13,9 @@ from kinetree.tree.rolled import RolledTree
 
 __all__ = ["Steps"]
 
+Stage = tuple[Any, ...]
+"""The state at a stage, and its rates, in pieces."""
+
 
 class Steps:
     """For each step: `for arguments in steps: steps.state = …`, the next state in pieces.
@@ -63,47 +66,52 @@ class Steps:
     def stages(
         self,
         count: int,
-        state: Callable[[Sequence[tuple[Any, Any, Any]]], tuple[Any, Any]],
-        evaluate: Callable[[Any, Any], tuple[Any, Sequence[Scalar]]],
-    ) -> tuple[tuple[Any, Any], list[list[Scalar]]]:
+        state: Callable[[Sequence[Stage]], Sequence[Any]],
+        evaluate: Callable[..., tuple[Sequence[Any], Sequence[Scalar]]],
+        flat: int = 0,
+    ) -> tuple[Sequence[Any], list[list[Scalar]]]:
         """Run the stages of a step in a loop of the program, so that what they have in common is compiled once.
 
         Args:
             count: how many stages.
-            state: the q and v of the next stage, or after the step, from (q, v, a) of those before it.
-            evaluate: the acceleration at a q and v, and some numbers.
+            state: the q and v of the next stage, or after the step, from all stages before it, each with its q, v and
+                acceleration.
+            evaluate: the acceleration at a q and v, in a sequence, and some numbers.
+            flat: how many other numbers follow q and v, and their rates the acceleration, everywhere here.
 
         Returns:
             q and v after the step, and the numbers of each stage.
         """
-        recorder, spaces = self._recorder, ("nq", "nv", "nv")
-        sizes = [self._state[0].size, self._state[1].size, self._state[1].size]
-        rows = [recorder.array(f"stage_{name}", (count + 1) * n) for name, n in zip("qva", sizes, strict=True)]
+        recorder, more = self._recorder, (flat,) if flat else ()
+        spaces: list[str | int] = ["nq", "nv", *more, "nv", *more]
+        sizes = [memory.size for memory in self._state[: 2 + len(more)]]
+        sizes += sizes[1:]
+        rows = [recorder.array(f"stage_{k}", (count + 1) * n) for k, n in enumerate(sizes)]
+        of_state = len(more) + 2
 
-        def at(k: Index | int) -> tuple[Any, Any, Any]:
-            q, v, a = (self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
-            return q, v, a
+        def at(k: Index | int) -> Stage:
+            return tuple(self._pieces(x, k * n, space, n) for x, n, space in zip(rows, sizes, spaces, strict=True))
 
-        def put(which: int, k: Index | int, pieces: Any) -> None:
-            self._write(pieces[1:], spaces[which], (rows[which], k * sizes[which]))
+        def put(first: int, k: Index | int, found: Sequence[Any]) -> None:
+            for which, pieces in enumerate(found, first):
+                own = pieces[1:] if spaces[which] in SPACES else pieces
+                self._write(own, spaces[which], (rows[which], k * sizes[which]))
 
-        for row, memory in zip(rows, self._state, strict=False):
+        for row, memory in zip(rows, self._state[:of_state], strict=False):
             with recorder.loop(Range(Index(0), Index(memory.size))) as n:
                 row[n] = memory[n]
         with recorder.loop(Range(Index(0), Index(count))) as k:
-            q, v, _ = at(k)
-            a, found = evaluate(q, v)
-            put(2, k, a)
+            rates, found = evaluate(*at(k)[:of_state])
+            put(of_state, k, rates)
             numbers = recorder.array("stage_numbers", count * len(found))
             for which, x in enumerate(found):
                 numbers[k * len(found) + which] = x
             with recorder.switch(k) as case:
                 for following in range(1, count + 1):
                     with case():
-                        for which, pieces in enumerate(state([at(j) for j in range(following)])):
-                            put(which, following, pieces)
-        q, v, _ = at(count)
-        return (q, v), [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
+                        put(0, following, state([at(j) for j in range(following)]))
+        end = at(count)[:of_state]
+        return end, [[numbers[j * len(found) + n] for n in range(len(found))] for j in range(count)]
 
     def _pieces(self, memory: Memory, first: Index | int, space: str | int, width: int) -> Any:
         if space in SPACES and isinstance(self.model.tree, RolledTree):

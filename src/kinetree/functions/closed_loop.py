@@ -6,10 +6,11 @@ integrator is made of (`kinetree.functions.steps`), so the two share what they h
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,16 +19,24 @@ from kinetree import algorithms
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import current_trace
-from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
+from kinetree.errors import NameNotFoundError, OptionError, ShapeError, nearest_names
 from kinetree.expr import Port
 from kinetree.functions.constraint_options import ALL, ERRORS
-from kinetree.functions.steps import HELD_STEP, evaluation, stage_state
+from kinetree.functions.controllers import (
+    ENERGIES,
+    ERROR,
+    SOLVED,
+    Controlled,
+    Part,
+    check_results,
+    plain_name,
+)
+from kinetree.functions.step_stages import HELD_STAGES, StageParts, evaluation, stage_state
+from kinetree.functions.steps import StepKind, steps_of
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.constraint_numbers import ConstraintNumbers
-from kinetree.model.constraints import Constraint
-from kinetree.model.external_forces import ForceKey
 from kinetree.programs import Argument, Program
 from kinetree.programs.forms import parts_of
 from kinetree.programs.source import ProgramSource
@@ -35,49 +44,9 @@ from kinetree.programs.trace import traced
 from kinetree.records import record
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["ClosedLoop", "Controlled", "When", "controlled", "ways_to_give"]
+__all__ = ["ClosedLoop", "controlled"]
 
-When = Literal["steps", "stages", "held"]
-"""Whether a controller runs once per step, at each stage of it, or in steps that are marked as fresh."""
-_OF_MOTION = ("t", "q", "v")
-"""The arguments of a controller that come from the motion, if it has them."""
-ENERGIES = "energies exchanged"
-"""The name of work and loss in the state. It has a blank, as all names here but the user's: so none is taken."""
-_TIME, _FRESH, _DT = "time of step", "runs in step", "length of step"
-
-
-@record(frozen=True)
-class Controlled:
-    """What a closed loop is compiled for, besides the robot and the controller."""
-
-    integrator: str
-    switches: tuple[tuple[str, Hashable], ...]
-    """The passive forces and limits that are on, resolved."""
-    forces: tuple[ForceKey, ...]
-    parameters: tuple[str, ...]
-    rows: tuple[str, ...]
-    """The controller's own arguments that have one row per step."""
-    when: When
-    with_energies: bool
-    """Whether the energies exchanged are part of the state."""
-    with_tau: bool
-    """Whether the forces are part of the result."""
-    constraints: tuple[Constraint, ...]
-    """What holds during the motion, without numbers."""
-    dtype: str
-
-
-class Part(NamedTuple):
-    """A piece of a step's result."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any] = np.dtype(np.float64)
-
-    @property
-    def size(self) -> int:
-        """How many numbers it has."""
-        return math.prod(self.shape)
+_TIME, _FRESH, _DT, _TAU = "time of step", "runs in step", "length of step", "joint forces of step"
 
 
 class ClosedLoop:
@@ -86,29 +55,36 @@ class ClosedLoop:
     def __init__(self, robot: Model, controller: Program, setting: Controlled) -> None:
         self.name = controller.name
         self._arguments, self._defaults, self._setting = controller.arguments, controller.defaults, setting
+        self._output, self._of_motion = setting.output, setting.motion(robot)
         found = controller.traced(setting.dtype).results
         outputs = {leaf.name: leaf for leaf in found.leaves}
         self._is_bare = list(outputs) == [""]
-        names = {"tau": outputs[""]} if self._is_bare else {_plain_name(name): leaf for name, leaf in outputs.items()}
-        self._check(robot, names)
+        names = (
+            {self._output: outputs[""]} if self._is_bare else {plain_name(name): leaf for name, leaf in outputs.items()}
+        )
+        check_results(robot, controller, setting, names)
         own = controller.arguments
         self.state = {name: Part(name, x.shape, x.dtype) for name, x in names.items() if name in own}
         """What the controller carries from call to call: its results that are named as its arguments."""
-        others = {name: x for name, x in names.items() if name != "tau" and name not in own}
+        others = {name: x for name, x in names.items() if name != self._output and name not in own}
         self.recorded = {name: Part(name, x.shape, x.dtype) for name, x in others.items()}
-        """Its other results, besides tau."""
-        self.given = [name for name in own if name not in _OF_MOTION and name not in self.state]
+        """Its other results."""
+        self.given = [name for name in own if name not in self._of_motion and name not in self.state]
         """Its arguments that come from outside."""
         self._check_rows()
         is_held = setting.when == "held"
         held = [Part(f"held {x.name}", x.shape) for x in self.recorded.values()] if is_held else []
-        if is_held and "tau" not in self.state:
-            held.append(Part("held tau", (robot.nv,)))
+        if is_held and self._output not in self.state:
+            held.append(Part(f"held {self._output}", names[self._output].shape))
+        act = [Part("act", (setting.activations,))] if setting.activations else []
         energies = [Part(ENERGIES, (2,))] if setting.with_energies else []
-        self._kept = [Part("q", (robot.nq,)), Part("v", (robot.nv,)), *energies, *self.state.values(), *held]
+        motion = [Part("q", (robot.nq,)), Part("v", (robot.nv,)), *act, *energies]
+        self._of_start = {part.name for part in motion}
+        self._kept = [*motion, *self.state.values(), *held]
         extra = [] if is_held else [*self.recorded.values()]
-        if setting.with_tau and "tau" not in self.state and not is_held:
-            extra.append(Part("tau", (robot.nv,)))
+        if setting.with_output and self._output not in self.state and not is_held:
+            extra.append(Part(self._output, names[self._output].shape))
+        extra += [Part(name, (1,) if name == ERROR else (robot.nv,)) for name in setting.tells]
         self._results = [*self._kept, *extra]
         self.number_ports = _ports(robot, setting, ALL)
         """The numbers of the constraints."""
@@ -126,6 +102,7 @@ class ClosedLoop:
         parameters: Sequence[ArrayLike],
         numbers: Sequence[ArrayLike] = (),
         *,
+        tau: Array | None = None,
         out: Array | None = None,
         threads: int | None = None,
     ) -> Array:
@@ -141,6 +118,7 @@ class ClosedLoop:
             forces: external forces (…, 6).
             parameters: values of the robot's parameters.
             numbers: those of constraints.
+            tau: joint forces besides commands (…, T, nv).
             out: where to put the result.
             threads: as for `kt.rollout`.
         """
@@ -152,6 +130,8 @@ class ClosedLoop:
         for name in self._setting.rows:
             core = own[name].shape
             given.append(rows[name].reshape((*rows[name].shape[: rows[name].ndim - len(core)], math.prod(core))))
+        if self._setting.actuation is not None:
+            given.append(tau)
         constant = [constants[name] for name in self.given if name not in self._setting.rows]
         given += [dt, *constant, *forces, *parameters, *numbers]
         if self._empty:
@@ -187,7 +167,7 @@ class ClosedLoop:
                 f"; its initial state is given in state=, as its results have a {name!r}: return that under another "
                 "name if it is no state"
             )
-        return f"; {name} is the motion's own" if name in _OF_MOTION and name in self._arguments else ""
+        return f"; {name} is the motion's own" if name in self._of_motion and name in self._arguments else ""
 
     def start(self, given: Mapping[str, ArrayLike], dtype: np.dtype[Any]) -> dict[str, Array]:
         """The initial state of the controller, and of what is held; where nothing is given, its defaults, or zero."""
@@ -197,7 +177,7 @@ class ClosedLoop:
                 raise NameNotFoundError(f"the controller {self.name!r} has no state {key!r:.60}; it has {known}")
         found: dict[str, Array] = {}
         for part in self._kept:
-            if part.name in ("q", "v", ENERGIES):
+            if part.name in self._of_start:
                 continue
             x = given.get(part.name, self._defaults.get(part.name))
             if x is None:
@@ -219,70 +199,97 @@ class ClosedLoop:
 
     def _step(self, robot: Model, controller: Program, given: Mapping[str, Any]) -> Any:
         """One step, on symbols: the next state and what is recorded, as one row."""
-        setting, dt = self._setting, given[_DT]
-        q, v = given["q"], given["v"]
+        setting = self._setting
         own = {name: given[name] for name in (*self.state, *self.given)}
         for name in setting.rows:
             own[name] = own[name].reshape(self._arguments[name].shape)
-        method = algorithms.INTEGRATORS[setting.integrator]
-        time = given[_TIME][0, 0]
-        options: dict[str, Any] = {"integrator": setting.integrator, **dict(setting.switches)}
-        forces = {key: given[f"f_ext[{key!r}]"] for key in setting.forces} or None
-        parameters = {name: given[f"parameter {name}"] for name in setting.parameters} or None
-
-        evaluate: Callable[..., Any] = evaluation
-        if setting.constraints:
-            evaluate = HELD_STEP.evaluation
-            options["constraints"] = setting.constraints
-            options["numbers"] = [given[f"number {port.name}"] for port in self.number_ports]
-
-        said = self._run(controller, time, q, v, own)
+        said = self._run(controller, given[_TIME][0, 0], given, own)
         if setting.when == "held":
             before = {x.name: given[x.name] for x in self._kept}
             is_fresh = given[_FRESH][0, 0] != 0.0
             for name, x in said.items():
                 kept = before[name] if name in before else before[f"held {name}"]
                 said[name] = np.where(is_fresh, x, kept)
+        options: dict[str, Any] = {
+            "integrator": setting.integrator,
+            **dict(setting.switches),
+            "f_ext": {key: given[f"f_ext[{key!r}]"] for key in setting.forces} or None,
+            "parameters": {name: given[f"parameter {name}"] for name in setting.parameters} or None,
+        }
+        if setting.constraints:
+            options["constraints"] = setting.constraints
+            options["numbers"] = [given[f"number {port.name}"] for port in self.number_ports]
+        if setting.actuation is None:
+            results = self._moved(robot, controller, said, given, own, options)
+        else:
+            results = self._commanded(robot, said["ctrl"], given, options)
+        results = {**said, **results}
+        pieces = [results[part.name.removeprefix("held ")] for part in self._results]
+        return np.concatenate([np.ravel(x) for x in pieces])[None]
 
+    def _moved(
+        self, robot: Model, controller: Program, said: Mapping[str, Any], given: Mapping[str, Any],
+        own: Mapping[str, Any], options: Mapping[str, Any],
+    ) -> dict[str, Any]:  # fmt: skip
+        """A step under joint forces, stage by stage."""
+        setting, dt = self._setting, given[_DT]
+        q, v, time = given["q"], given["v"], given[_TIME][0, 0]
+        method = algorithms.INTEGRATORS[setting.integrator]
+        evaluate: Callable[..., Any] = HELD_STAGES.evaluation if setting.constraints else evaluation
         past: list[Any] = []
-        powers = []
+        found: list[StageParts] = []
         for k in range(method.stages):
             if k:
                 at = stage_state(k)(robot, dt[None], *past, integrator=setting.integrator)
                 q, v = at[: robot.nq], at[robot.nq :]
             tau = said["tau"]
             if k and setting.when == "stages":
-                tau = self._run(controller, time + method.times[k] * dt, q, v, own)["tau"]
+                tau = self._run(controller, time + method.times[k] * dt, {"q": q, "v": v}, own)["tau"]
             with current_trace().calling(method.stages > 1):
-                found = evaluate(robot, q, v, tau, dt[None], f_ext=forces, parameters=parameters, **options)
-            past += [q, v, found[: robot.nv]]
-            powers.append(found[robot.nv :])
+                found.append(StageParts.of(evaluate(robot, q, v, tau, dt[None], **options), robot.nv))
+            past += [q, v, found[-1].a]
         after = stage_state(method.stages)(robot, dt[None], *past, integrator=setting.integrator)
         if setting.constraints:
             places = [given[f"number {port.name}"] for port in _ports(robot, setting, ERRORS)]
-            after = HELD_STEP.projection(
+            after = HELD_STAGES.projection(
                 robot, after[: robot.nq], after[robot.nq :], constraints=setting.constraints, numbers=places,
-                parameters=parameters,
+                parameters=options["parameters"],
             )  # fmt: skip
-        results = {**said, "q": after[: robot.nq], "v": after[robot.nq :]}
+        results = {"q": after[: robot.nq], "v": after[robot.nq :], SOLVED: found[0].solved}
+        if setting.tells:
+            results[ERROR] = functools.reduce(np.maximum, [stage.error for stage in found])
         if setting.with_energies:
+            powers = [stage.powers for stage in found]
             results[ENERGIES] = given[ENERGIES] + dt * sum(w * p for w, p in zip(method.weights, powers, strict=True))
-        pieces = [results[part.name.removeprefix("held ")] for part in self._results]
-        return np.concatenate([np.ravel(x) for x in pieces])[None]
+        return results
 
-    def _run(self, controller: Program, t: Any, q: Any, v: Any, own: Mapping[str, Any]) -> dict[str, Any]:
+    def _commanded(self, robot: Model, ctrl: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+        """A step under commands of actuators."""
+        setting = self._setting
+        kind = StepKind(bool(setting.constraints), True, bool(setting.activations), bool(setting.tells))
+        names = {"exchanged": ENERGIES, "error": ERROR, "qdd": SOLVED}
+        unread = {ENERGIES: np.zeros(2), ERROR: np.zeros(1), SOLVED: np.zeros(robot.nv)}
+        state = [{**unread, **given}[names.get(name, name)] for name in kind.state]
+        (after,) = steps_of(kind)(robot, *state, given[_TAU], ctrl[None], given[_DT], **options)
+        sizes = {"q": robot.nq, "v": robot.nv, "act": setting.activations, "exchanged": 2, "error": 1, "qdd": robot.nv}
+        found, start = {}, 0
+        for name in kind.state:
+            found[names.get(name, name)] = after[start : start + sizes[name]]
+            start += sizes[name]
+        return found
+
+    def _run(self, controller: Program, t: Any, motion: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         """What the controller says at a time and a state, by name."""
-        motion = {"t": t, "q": q, "v": v}
-        taken = {name: motion[name] for name in _OF_MOTION if name in self._arguments}
+        motion = {**motion, "t": t}
+        taken = {name: motion[name] for name in self._of_motion if name in self._arguments}
         returned = controller(**{**taken, **own})
         if self._is_bare:
-            return {"tau": returned}
-        said = dict(parts_of(returned) or {})
-        if set(said) != {"tau", *self.state, *self.recorded}:
+            return {self._output: returned}
+        said, expected = dict(parts_of(returned) or {}), (self._output, *self.state, *self.recorded)
+        if set(said) != {*expected}:
             refuse(
                 f"the controller {self.name!r} returned {', '.join(map(repr, said)) or 'nothing'} when it was run "
-                f"again, and {', '.join(map(repr, ('tau', *self.state, *self.recorded)))} before; it must return the "
-                "same in every run"
+                f"again, and {', '.join(map(repr, expected))} before; it must return the same in every run"
             )
         return said
 
@@ -305,6 +312,8 @@ class ClosedLoop:
         if setting.when == "held":
             arguments[_FRESH] = Argument((1, 1))
         arguments |= {name: Argument((1, math.prod(own[name].shape))) for name in setting.rows}
+        if setting.actuation is not None:
+            arguments[_TAU] = Argument((1, robot.nv))
         last = len(arguments)
         arguments[_DT] = Argument(())
         arguments |= {name: own[name] for name in self.given if name not in setting.rows}
@@ -328,41 +337,6 @@ class ClosedLoop:
             state=tuple(range(first)), checked=dict(robot.quaternions),
         )  # fmt: skip
         return CompiledFunction(source, setting.dtype)
-
-    def _check(self, robot: Model, names: Mapping[str, Any]) -> None:
-        if "tau" not in names:
-            raise OptionError(
-                f"the controller {self.name!r} returns {', '.join(map(repr, names))}; it must return the joint "
-                "forces alone, or a dict, named tuple or dataclass that has them as 'tau'"
-            )
-        sizes = {"t": (), "q": (robot.nq,), "v": (robot.nv,)}
-        for name, shape in sizes.items():
-            if name in self._arguments and self._arguments[name].shape != shape:
-                raise ShapeError(
-                    f"the controller {self.name!r} takes {name} of shape {self._arguments[name].shape}, but "
-                    f"{robot.name!r} has {shape}"
-                )
-        if names["tau"].shape != (robot.nv,):
-            raise ShapeError(
-                f"the controller {self.name!r} returns tau of shape {names['tau'].shape}, but {robot.name!r} "
-                f"needs ({robot.nv},)"
-            )
-        for name, leaf in names.items():
-            if name in _OF_MOTION:
-                raise OptionError(f"the controller {self.name!r} returns {name!r}, which is the motion's: rename it")
-            if name in self._arguments and leaf.shape != self._arguments[name].shape:
-                raise ShapeError(
-                    f"the controller {self.name!r} has a state {name!r}: it takes shape "
-                    f"{self._arguments[name].shape} and returns {leaf.shape}"
-                )
-            if name in self._arguments and not np.can_cast(
-                leaf.dtype, self._arguments[name].symbolic_dtype(leaf.dtype)
-            ):
-                kind = {float: "real numbers", int: "whole numbers", bool: "booleans"}[self._arguments[name].dtype]
-                raise DTypeError(
-                    f"the controller {self.name!r} has a state {name!r}: it takes {kind} and returns an array of dtype "
-                    f"{leaf.dtype}; return {name}.astype({self._arguments[name].dtype.__name__}), or declare another"
-                )
 
     def _check_rows(self) -> None:
         setting = self._setting
@@ -391,14 +365,6 @@ class _Source(ProgramSource):
         return [*([(0, self.checked)] if self.checked else []), *super().quaternions]
 
 
-def ways_to_give(name: str) -> str:
-    """The end of a message about an argument that is missing."""
-    return (
-        f"give arguments={{{name!r}: …}} for a value that is constant over a motion, or rows={{{name!r}: …}} for one "
-        f"row per step; or return its next value as {name!r}, which makes it a state"
-    )
-
-
 def controlled(robot: Model, controller: Program, setting: Controlled) -> ClosedLoop:
     """The compiled closed loop, which is kept as long as the robot and the controller live."""
     with compiling:
@@ -408,17 +374,6 @@ def controlled(robot: Model, controller: Program, setting: Controlled) -> Closed
         if setting not in kept[robot]:
             kept[robot][setting] = ClosedLoop(robot, controller, setting)
         return kept[robot][setting]
-
-
-def _plain_name(path: str) -> str:
-    """The name of a result of a controller."""
-    name = path.removeprefix(".").removeprefix("[").removesuffix("]").strip("'\"")
-    if not name.isidentifier():
-        raise DTypeError(
-            "a controller returns tau, or a dict, named tuple or dataclass of arrays with names that could be those of "
-            f"variables, not parts like {path}; several numbers become one array by np.stack([a, b])"
-        )
-    return name
 
 
 def _ports(robot: Model, setting: Controlled, numbers: ConstraintNumbers) -> Sequence[Port]:

@@ -15,10 +15,11 @@ from kinetree.compiler.definition import Array
 from kinetree.contact import Rigid, Setting
 from kinetree.errors import SimulationWarning
 
-__all__ = ["MOST_ERROR", "ReportedRollout", "unsolved", "warn_of_unsolved"]
+__all__ = ["ADVICE", "MOST_ERROR", "ReportedRollout", "unsolved", "warn_of_unsolved"]
 
 MOST_ERROR = {"float64": 1e-8, "float32": 1e-3}
 """The largest error of a step that counts as solved, in parts of its accelerations."""
+ADVICE = "smaller steps help, a lower impratio, or less friction (docs/contact.md)"
 MOST_RESIDUAL = 1e-6
 """The same for rigid contacts that are accurate, m/s."""
 
@@ -32,8 +33,10 @@ class ReportedRollout(NamedTuple):
     """A bound on the relative error of each step's accelerations (…, T), of its worst stage."""
 
 
-def unsolved(error: Array, setting: Setting = None) -> str | None:
+def unsolved(error: Array, setting: Setting = None, times: Array | None = None) -> str | None:
     """A sentence about the steps (…, T) whose contacts were not solved; None if all of them were.
+
+    With `times` (T,), those of the rows of a trajectory, each of which has the largest error of the steps from it on.
 
     >>> import numpy as np
     >>> unsolved(np.array([1e-12, 3e-5]))
@@ -51,9 +54,11 @@ def unsolved(error: Array, setting: Setting = None) -> str | None:
     if not count:
         return None
     *sample, step = (int(k) for k in np.unravel_index(np.nanargmax(error), error.shape))
-    where = f"step {step}" + (f" of sample {sample}" if sample else "")
+    where = f"step {step}" if times is None else f"at t = {times[step]:g} s"
+    where += f" of sample {sample}" if sample else ""
+    rows = "steps" if times is None else "rows"
     return (
-        f"the contacts of {count:,} of {error.size:,} steps are not solved to {most:g}: the worst is {where}, with "
+        f"the contacts of {count:,} of {error.size:,} {rows} are not solved to {most:g}: the worst is {where}, with "
         + what.format(error.max(where=~np.isnan(error), initial=0.0))
     )
 
@@ -61,8 +66,4 @@ def unsolved(error: Array, setting: Setting = None) -> str | None:
 def warn_of_unsolved(function: str, error: Array, stacklevel: int, setting: Setting = None) -> None:
     """Warn of steps whose contacts were not solved, if there are such."""
     if (told := unsolved(error, setting)) is not None:
-        warnings.warn(
-            f"{function}: {told}; smaller steps help, a lower impratio, or less friction (docs/contact.md)",
-            SimulationWarning,
-            stacklevel=stacklevel + 1,
-        )
+        warnings.warn(f"{function}: {told}; {ADVICE}", SimulationWarning, stacklevel=stacklevel + 1)

@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.definition import Array
 from kinetree.compiler.tracing import is_symbolic, trace_in_progress
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError, ShapeError, nearest_names
-from kinetree.functions.closed_loop import ClosedLoop, Controlled, When, controlled, ways_to_give
+from kinetree.functions.closed_loop import ClosedLoop, controlled
 from kinetree.functions.contact_options import ContactOption, contact_switch
+from kinetree.functions.contact_reports import warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward, control_period
 from kinetree.functions.controller_inputs import controller_input
+from kinetree.functions.controllers import ERROR, Controlled, When, ways_to_give
 from kinetree.functions.drives import Passive, switched_on
 from kinetree.functions.integrator_options import integrator_option
 from kinetree.inputs import real_array
@@ -36,7 +38,8 @@ class ControlledRollout(NamedTuple):
     states: Array
     """The states after each step, [q, v] (…, T, nq + nv)."""
     recorded: dict[str, Array]
-    """What the controller returned besides tau in each step, its own state included, by name: (…, T, *shape)."""
+    """What the controller returned besides tau in each step, its own state included, by name: (…, T, *shape). With
+    `report=True` also "contact.error", how exactly the contacts of each step were solved (…, T)."""
 
 
 def controlled_rollout(
@@ -56,6 +59,7 @@ def controlled_rollout(
     passive: Passive,
     limits: bool,
     contact: ContactOption,
+    report: bool,
     parameters: Inputs | None,
     out: Array | None,
     threads: int | None,
@@ -81,12 +85,15 @@ def controlled_rollout(
     period = 1 if control_dt is None else _period(control_dt, seconds)
     when: When = "stages" if period is None else "steps" if period == 1 else "held"
     integrator_option(robot, integrator)
-    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
-    if "contact" in switches:
+    switches = switched_on(robot, passive, limits) | (touches := contact_switch(robot, contact))
+    if touches:
         check_forward("rollout", dt)
+    if report and not touches:
+        raise OptionError("rollout: report=True tells the errors of contacts: it needs contact=True")
     setting = Controlled(
         str(integrator), tuple(switches.items()), tuple(forces), tuple(given),
-        tuple(per_step), when, with_energies=False, with_tau=False, constraints=(), dtype=dtype.name,
+        tuple(per_step), when, with_energies=False, with_output=False, constraints=(), dtype=dtype.name,
+        tells=(ERROR,) if touches else (),
     )  # fmt: skip
     loop = controlled(robot, controller, setting)
     _check_given(loop, controller, constants, per_step)
@@ -130,6 +137,11 @@ def controlled_rollout(
             name: whole[..., places[name]].reshape((*whole.shape[:-1], *part.shape)).astype(part.dtype, copy=False)
             for name, part in {**loop.state, **loop.recorded}.items()
         }
+    if touches:
+        error = whole[..., places[ERROR].start]
+        warn_of_unsolved("rollout", error, 3, touches["contact"].setting)
+        if report:
+            recorded["contact.error"] = error
     return ControlledRollout(states, recorded)
 
 

@@ -58,7 +58,7 @@ def _reported_step(
     return end.q, end.v, [end.error]
 
 
-def _actuated_step(
+def _commanded_end(
     model: Form,
     q: Slots,
     v: Slots,
@@ -70,16 +70,33 @@ def _actuated_step(
     actuators: Commanded,
     passive: Sequence[str],
     **options: Any,
-) -> tuple[Slots, Slots, Sequence[Scalar]]:
+) -> algorithms.StepEnd:
     commands = applied(model, actuators, passive, ctrl)
-    end = _end_of_step(model, q, v, act, tau, dt, commands, passive=passive, **options)
+    return _end_of_step(model, q, v, act, tau, dt, commands, passive=passive, **options)
+
+
+def _actuated_step(model: Form, *given: Any, **options: Any) -> tuple[Slots, Slots, Sequence[Scalar]]:
+    end = _commanded_end(model, *given, **options)
     return end.q, end.v, end.act
 
 
-def _memoryless_step(
-    model: Form, q: Slots, v: Slots, tau: Slots, ctrl: Sequence[Scalar], dt: Scalar, **options: Any
-) -> tuple[Slots, Slots]:
-    return _actuated_step(model, q, v, (), tau, ctrl, dt, **options)[:2]
+def _reported_actuated_step(
+    model: Form, q: Slots, v: Slots, act: Sequence[Scalar], _: Sequence[Scalar], *rows: Any, **options: Any
+) -> tuple[Slots, Slots, Sequence[Scalar], Sequence[Scalar]]:
+    end = _commanded_end(model, q, v, act, *rows, **options)
+    return end.q, end.v, end.act, [end.error]
+
+
+def _memoryless_step(model: Form, q: Slots, v: Slots, *rows: Any, **options: Any) -> tuple[Slots, Slots]:
+    end = _commanded_end(model, q, v, (), *rows, **options)
+    return end.q, end.v
+
+
+def _reported_memoryless_step(
+    model: Form, q: Slots, v: Slots, _: Sequence[Scalar], *rows: Any, **options: Any
+) -> tuple[Slots, Slots, Sequence[Scalar]]:
+    end = _commanded_end(model, q, v, (), *rows, **options)
+    return end.q, end.v, [end.error]
 
 
 def _end_of_step(
@@ -167,11 +184,21 @@ def _of_any_length(definition: Definition) -> Definition:
 
 
 _ANY_LENGTH = _of_any_length(ROLLOUT)
-_WITH_ERROR = replace(
-    _ANY_LENGTH, inputs=(("q", "nq"), ("v", "nv"), ("error", 1), ("tau", "forces")), compute=_reported_step, state=3
-)
-"""The same with the error of each step after its state."""
 _ACTUATED, _MEMORYLESS = _of_any_length(ACTUATED_ROLLOUT), _of_any_length(_NO_ACTIVATIONS)
+
+
+def _with_errors(definition: Definition, compute: Callable[..., Any]) -> Definition:
+    """A rollout with the error of each step after its state."""
+    own, k = definition.inputs, definition.state
+    return replace(definition, inputs=(*own[:k], ("error", 1), *own[k:]), compute=compute, state=k + 1)
+
+
+_WITH_ERRORS = {
+    _ANY_LENGTH: _with_errors(_ANY_LENGTH, _reported_step),
+    _ACTUATED: _with_errors(_ACTUATED, _reported_actuated_step),
+    _MEMORYLESS: _with_errors(_MEMORYLESS, _reported_memoryless_step),
+}
+"""Rollouts that also tell how exactly each step was solved."""
 
 
 @overload
@@ -195,7 +222,7 @@ def rollout(
     limits: bool = False,
     contact: ContactOption = False,
     gradient_softness: float = 0.0,
-    report: Literal[False] = False,
+    report: bool = False,
     parameters: Mapping[str, ArrayLike] | None = None,
     out: Array | None = None,
     threads: int | None = None,
@@ -235,10 +262,17 @@ def rollout(
     robot: Model,
     q: ArrayLike,
     v: ArrayLike,
-    tau: ArrayLike,
+    tau: ArrayLike | None,
     dt: ArrayLike,
     f_ext: ExternalForces | None = None,
     *,
+    steps: int | None = None,
+    arguments: Inputs | None = None,
+    rows: Inputs | None = None,
+    state: Inputs | None = None,
+    control_dt: ControlDt = None,
+    ctrl: ArrayLike | None = None,
+    act: ArrayLike | None = None,
     integrator: Integrator = "semi_implicit_euler",
     passive: Passive = False,
     limits: bool = False,
@@ -326,7 +360,7 @@ def rollout(
         report: whether to return the errors of contacts as well, one per step: how exactly its accelerations solve
             the problem of `contact_dynamics`; or with "midpoint", how exactly the step's equation was solved. A
             `SimulationWarning` says in any case where contacts have one above 1e-8; of rigid contacts where accurate
-            ones have a residual above 1e-6 m/s. Not with ctrl.
+            ones have a residual above 1e-6 m/s. With a controller the errors are recorded["contact.error"].
         out: where to put the result, (…, T, nq + nv), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
 
@@ -363,8 +397,6 @@ def rollout(
     if ctrl is None and act is not None:
         raise OptionError("rollout: act, the activations of actuators, is for ctrl, their commands; give both")
     if isinstance(tau, Program):
-        if report is not False:
-            raise OptionError("rollout: report=True is for motions without a controller")
         if gradient_softness_option(model, gradient_softness):
             raise OptionError(
                 "rollout: a motion with a controller has no gradient_softness; write it as a program that calls "
@@ -378,7 +410,7 @@ def rollout(
         return controlled_rollout(
             model, tau, q, v, dt, f_ext, steps=steps, arguments=arguments, rows=rows, state=state,
             control_dt=control_dt, integrator=integrator, passive=passive, limits=limits, contact=contact,
-            parameters=parameters, out=out, threads=threads,
+            report=_report_option(report), parameters=parameters, out=out, threads=threads,
         )  # fmt: skip
     _refuse_what_controllers_take(
         tau, {"steps": steps, "arguments": arguments, "rows": rows, "state": state, "control_dt": control_dt}
@@ -386,15 +418,17 @@ def rollout(
     more: dict[str, Any] = {"integrator": integrator, "passive": passive, "limits": limits, "contact": contact}
     more |= {"parameters": parameters, "out": out, "threads": threads, "gradient_softness": gradient_softness}
     if ctrl is not None:
-        if report is not False:
-            raise OptionError("rollout: report=True is for motions without ctrl")
         nu = len(actuation_of_robot(model).actuators)
         ctrl = _rows("rollout", model, "ctrl", ctrl, nu, "one row per step and one number per actuator")
         tau = np.zeros((ctrl.shape[-2], model.nv), ctrl.dtype) if tau is None else tau
-        return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
+        if not _has_errors(model, integrator, contact, (q, v, act, tau, ctrl, dt, f_ext, parameters), report):
+            return actuated_rollout(model, q, v, act, tau, ctrl, dt, f_ext, **more)
+        definition, begin, held = _actuated("rollout", model, (q, v, act), tau, ctrl)
+        found = _reported(_WITH_ERRORS[definition], model, begin, held, dt, f_ext, **more)
+        return found if report else found.states
     tau = _rows("rollout", model, "tau", tau, model.nv, "one row per step")
     if _has_errors(model, integrator, contact, (q, v, tau, dt, f_ext, parameters), report):
-        found = _reported(model, q, v, tau, dt, f_ext, is_contact=integrator != "midpoint", **more)
+        found = _reported(_WITH_ERRORS[_ANY_LENGTH], model, (q, v), (tau,), dt, f_ext, **more)
         return found if report else found.states
     return _run(_ANY_LENGTH, model, (q, v), (tau,), dt, f_ext, **more)
 
@@ -460,22 +494,29 @@ def actuated_rollout(
     ((50, 4), True)
     """
     model = check_robot(robot)
-    own = actuation_of_robot(model)
-    tau = _rows("actuated_rollout", model, "tau", tau, model.nv, "one row per step")
-    ctrl = _rows("actuated_rollout", model, "ctrl", ctrl, len(own.actuators), "one row per step")
+    definition, state, rows = _actuated("actuated_rollout", model, (q, v, act), tau, ctrl)
+    return _run(
+        definition, model, state, rows, dt, f_ext, integrator=integrator, passive=passive, limits=limits,
+        contact=contact, gradient_softness=gradient_softness, parameters=parameters, out=out, threads=threads,
+    )  # fmt: skip
+
+
+def _actuated(
+    function: str, model: Model, state: tuple[ArrayLike, ArrayLike, ArrayLike | None], tau: ArrayLike, ctrl: ArrayLike
+) -> tuple[Definition, Sequence[ArrayLike], Sequence[Array]]:
+    """The definition for a robot's actuators, and what it takes, checked."""
+    own, (q, v, act) = actuation_of_robot(model), state
+    tau = _rows(function, model, "tau", tau, model.nv, "one row per step")
+    ctrl = _rows(function, model, "ctrl", ctrl, len(own.actuators), "one row per step and one number per actuator")
     if tau.shape[-2] != ctrl.shape[-2]:
         raise ShapeError(
-            f"actuated_rollout: tau has {tau.shape[-2]} rows and ctrl has {ctrl.shape[-2]}; both have one per step"
+            f"{function}: tau has {tau.shape[-2]} rows and ctrl has {ctrl.shape[-2]}; both have one per step"
         )
     na = len(own.with_activation)
     act = np.zeros(na, ctrl.dtype) if act is None else act
     if not na and np.shape(act)[-1:] != (0,):
-        raise ShapeError(f"actuated_rollout: act has shape {np.shape(act)}, but {model.name!r} has no activations")
-    definition, state = (_ACTUATED, (q, v, act)) if na else (_MEMORYLESS, (q, v))
-    return _run(
-        definition, model, state, (tau, ctrl), dt, f_ext, integrator=integrator, passive=passive, limits=limits,
-        contact=contact, gradient_softness=gradient_softness, parameters=parameters, out=out, threads=threads,
-    )  # fmt: skip
+        raise ShapeError(f"{function}: act has shape {np.shape(act)}, but {model.name!r} has no activations")
+    return (_ACTUATED, (q, v, act), (tau, ctrl)) if na else (_MEMORYLESS, (q, v), (tau, ctrl))
 
 
 def _rows(function: str, model: Model, name: str, x: ArrayLike | None, width: int, what: str) -> Array:
@@ -522,10 +563,15 @@ def _run(
     return out
 
 
-def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
-    """Whether steps have errors that can be told."""
+def _report_option(report: object) -> bool:
     if report is not True and report is not False:
         raise OptionError(f"rollout: report must be True, for the errors of contacts, or False, not {report!r:.60}")
+    return report
+
+
+def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Sequence[Any], report: object) -> bool:
+    """Whether steps have errors that can be told."""
+    _report_option(report)
     every = [x for some in given for x in (some.values() if isinstance(some, Mapping) else (some,))]
     is_inside = trace_in_progress() is not None and is_symbolic(every)
     has_contact = bool(contact_switch(model, contact))
@@ -537,21 +583,20 @@ def _has_errors(model: Model, integrator: str, contact: ContactOption, given: Se
 
 
 def _reported(
+    definition: Definition,
     model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: Array,
+    state: Sequence[ArrayLike],
+    rows: Sequence[Array],
     dt: ArrayLike,
     f_ext: ExternalForces | None,
     *,
-    is_contact: bool,
     out: Array | None,
     **more: Any,
 ) -> ReportedRollout:
     """A rollout with the errors of its steps; a warning says if contacts were not solved."""
-    whole = _run(_WITH_ERROR, model, (q, v, np.zeros(1, dtype_beside(q))), (tau,), dt, f_ext, out=None, **more)
+    whole = _run(definition, model, (*state, np.zeros(1, dtype_beside(state[0]))), rows, dt, f_ext, out=None, **more)
     states, error = whole[..., :-1], whole[..., -1]
-    constraints = contact_option(model, more["contact"]) if is_contact else None
+    constraints = contact_option(model, more["contact"]) if more["integrator"] != "midpoint" else None
     if constraints is not None:
         warn_of_unsolved("rollout", error, 3, constraints.setting)
     if out is not None:

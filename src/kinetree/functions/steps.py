@@ -1,4 +1,4 @@
-"""One time step of a simulation as functions of arrays: whole, or stage by stage for torques from outside.
+"""Time steps of a simulation as functions of arrays; `step_stages.py` has their parts.
 
 These are not public: `kinetree.sim` calls them.
 """
@@ -6,285 +6,155 @@ These are not public: `kinetree.sim` calls them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from kinetree import algorithms
+from kinetree.algorithms.integrators import added
 from kinetree.compiler.calls import run
-from kinetree.compiler.definition import Array, Definition, Slots, Strategy, defined_by
+from kinetree.compiler.definition import Array, Definition, Size, Slots, Strategy, defined_by
 from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
-from kinetree.expr import Scalar
-from kinetree.functions.constraint_options import ALL, ERRORS, held, row_count
-from kinetree.functions.contact_options import (
-    ContactOption,
-    contact_option,
-    contact_switch,
-    is_without_contact,
-    soft,
-    without_dry_friction,
-)
-from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
+from kinetree.expr import Scalar, maximum
+from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
+from kinetree.functions.contact_options import contact_option, soft, without_dry_friction
+from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import can_loop, integrator_option
+from kinetree.functions.step_stages import HELD, RULE
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
-from kinetree.model.external_forces import ExternalForces
+from kinetree.records import record
 from kinetree.spatial import Force
-from kinetree.tree.holds import Hold
 
-__all__ = ["HELD_STEP", "HeldStep", "evaluation", "stage_state", "steps"]
+__all__ = ["StepKind", "steps", "steps_of"]
 
-_RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 
-_Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
-_OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
-_WITH_CONTACT = {**_OPTIONS, "contact": contact_option}
-_LOOPS = Strategy(loops=can_loop)
+@record(frozen=True, slots=True)
+class StepKind:
+    """What steps have to do with, besides torques."""
+
+    holds: bool = False
+    """Whether constraints hold."""
+    commands: bool = False
+    """Whether actuators have commands."""
+    activations: bool = False
+    """Whether some of these have activations."""
+    tells: bool = False
+    """Whether each step tells how its contacts were solved."""
+
+    @property
+    def state(self) -> dict[str, Size]:
+        """What a step takes and replaces, with sizes."""
+        act: dict[str, Size] = {"act": "na"} if self.activations else {}
+        told: dict[str, Size] = {"error": 1, "qdd": "nv"} if self.tells else {}
+        return {"q": "nq", "v": "nv", **act, "exchanged": 2, **told}
+
+    @property
+    def inputs(self) -> dict[str, Size]:
+        """What it takes, with sizes."""
+        return {**self.state, "tau": "forces", **({"ctrl": "nu"} if self.commands else {})}
 
 
 def _steps(
+    kind: StepKind,
     model: Form,
-    q: Slots,
-    v: Slots,
-    exchanged: Sequence[Scalar],
-    tau: Slots,
-    dt: Scalar,
-    *,
+    *given: Any,
     integrator: str,
     passive: Sequence[str],
     limits: bool,
     f_ext: Callable[[Slots], Mapping[int, Force]],
     stages: Callable[..., Any],
     contact: SoftConstraints | None = None,
-    held: Sequence[Hold] = (),
-) -> tuple[Slots, Slots, list[Scalar]]:
+    constraints: Sequence[Constraint] = (),
+    actuators: Commanded | None = None,
+) -> tuple[Any, ...]:
+    x = dict(zip((*kind.inputs, "dt"), given, strict=True))
+    dt, act = x["dt"], x.get("act", ())
     tree, method = model.tree, algorithms.INTEGRATORS[integrator]
-    loads = _loads(model, tau, passive, limits, f_ext, contact, held, integrator)
-
-    def evaluate(q: Slots, v: Slots) -> tuple[Slots, Sequence[Scalar]]:
-        found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads)
-        return found.a, algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)
-
-    def state(past: Sequence[Any]) -> tuple[Slots, Slots]:
-        return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
-
-    (q, v), powers = stages(method.stages, state, evaluate)
-    energies = [
-        x + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
-        for x, series in zip(exchanged, zip(*powers, strict=True), strict=True)
-    ]
-    if held:
-        return (*algorithms.projected_state(tree, held, q, v, _RULE), energies)
-    return q[1:], v[1:], energies
-
-
-def _loads(
-    model: Form,
-    tau: Slots,
-    passive: Sequence[str],
-    limits: bool,
-    f_ext: Callable[[Slots], Mapping[int, Force]],
-    contact: SoftConstraints | None,
-    held: Sequence[Hold],
-    integrator: str,
-) -> algorithms.Loads:
-    """What acts during a step."""
     forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, integrator=integrator)
-    return algorithms.Loads(tau, f_ext, forces, limits, rows, holds=held, rule=_RULE if held else None)
+    commands = None if actuators is None else applied(model, actuators, passive, x["ctrl"])
+    held = holds(model.frames, constraints) if constraints else ()
+    rule = RULE if held else None
+    loads = algorithms.Loads(x["tau"], f_ext, forces, limits, rows, commands, holds=held, rule=rule)
+
+    def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Sequence[Scalar]]:
+        found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads, act)
+        numbers = [*algorithms.stage_powers(tree, method.at_the_end, q, v, dt, loads, found)]
+        if kind.tells:
+            numbers += [found.error, *tree.numbers(found.solved[1:], "nv")]
+        return (found.a, found.rates) if kind.activations else (found.a,), numbers
+
+    def state(past: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        if not kind.activations:
+            return method.state(tree, [algorithms.Stage(*stage) for stage in past], dt)
+        at = method.state(tree, [algorithms.Stage(q, v, a) for q, v, _, a, _ in past], dt)
+        rates = [rates for *_, rates in past]
+        if len(past) < method.stages:
+            return *at, added(act, method.tableau[len(past)], rates, dt)
+        assert commands is not None
+        return *at, commands.after(act, added([0.0] * len(act), method.weights, rates, 1.0), dt)
+
+    (q, v, *moved), numbers = stages(method.stages, state, evaluate, len(act))
+    energies = [
+        e + dt * sum((w * p for w, p in zip(method.weights, series, strict=True)), 0.0)
+        for e, *series in zip(x["exchanged"], *(of_stage[:2] for of_stage in numbers), strict=True)
+    ]
+    told: list[Any] = []
+    if kind.tells:
+        error: Scalar = 0.0
+        for of_stage in numbers:
+            error = maximum(error, of_stage[2])
+        told = [[error], tree.split(numbers[0][3:], "nv")[1:]]
+    ends = algorithms.projected_state(tree, held, q, v, RULE) if held else (q[1:], v[1:])
+    return (*ends, *moved, energies, *told)
 
 
-def _held_steps(
-    model: Form, q: Slots, v: Slots, exchanged: Sequence[Scalar], tau: Slots, dt: Scalar, *,
-    constraints: Sequence[Constraint], **options: Any,
-) -> tuple[Slots, Slots, list[Scalar]]:  # fmt: skip
-    return _steps(model, q, v, exchanged, tau, dt, held=holds(model.frames, constraints), **options)
+_OPTIONS = {
+    "integrator": integrator_option, "passive": passive_option, "limits": limits_option, "contact": contact_option,
+}  # fmt: skip
 
 
-def _evaluation(
-    model: Form,
-    q: Slots,
-    v: Slots,
-    tau: Slots,
-    dt: Sequence[Scalar],
-    *,
-    integrator: str,
-    passive: Sequence[str],
-    limits: bool,
-    f_ext: Mapping[int, Force],
-    contact: SoftConstraints | None = None,
-    held: Sequence[Hold] = (),
-) -> list[Scalar]:
-    tree, at_the_end, (h,) = model.tree, algorithms.INTEGRATORS[integrator].at_the_end, dt
-    loads = _loads(model, tau, passive, limits, lambda _: f_ext, contact, held, integrator)
-    found = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
-    powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, found)
-    return [*tree.numbers(found.a[1:], "nv"), *powers]
+@cache
+def steps_of(kind: StepKind) -> Callable[..., Array]:
+    """The function that gives the states after each of T steps, as `rollout` takes them, and what they exchanged.
 
+    It takes the robot, and then, each with the axes of a batch before its own:
 
-def _held_evaluation(
-    model: Form, q: Slots, v: Slots, tau: Slots, dt: Sequence[Scalar], *, constraints: Sequence[Constraint],
-    **options: Any,
-) -> list[Scalar]:  # fmt: skip
-    return _evaluation(model, q, v, tau, dt, held=holds(model.frames, constraints), **options)
+    - the state: q (nq,), v (nv,), the activations (na,) if there are some, and the energy exchanged until then (2,), J:
+      the work of torques, actuators and external forces, and the loss to friction. Steps that tell of their contacts
+      have an error (1,) and an acceleration (nv,) there as well, which are not read: those that a step begins with,
+      `algorithms.Evaluation.solved`, and the largest error of its stages.
+    - with one row per step, constant over it: tau (T, nv), and ctrl (T, nu) if actuators have commands.
+    - dt (), s; then the numbers of constraints.
 
-
-def _projection(model: Form, q: Slots, v: Slots, *, constraints: Sequence[Constraint]) -> list[Scalar]:
-    q_next, v_next = algorithms.projected_state(model.tree, holds(model.frames, constraints), q, v, _RULE)
-    return model.tree.stacked((q_next, "nq"), (v_next, "nv"))
-
-
-STEPS = Definition(
-    "simulate",
-    (_Q, _V, ("exchanged", 2), _TAU),
-    (),
-    _steps,
-    _WITH_CONTACT,
-    takes_forces=True,
-    divides_by_inertia=True,
-    regroups=True,
-    is_step=True,
-    state=3,
-    loops_over_stages=True,
-    strategy=_LOOPS,
-)
-EVALUATION = Definition(
-    "simulate",
-    (_Q, _V, _TAU, _DT),
-    lambda model, _: (model.nv + 2,),
-    _evaluation,
-    _WITH_CONTACT,
-    takes_forces=True,
-    divides_by_inertia=True,
-    regroups=True,
-    strategy=replace(_LOOPS, is_dense=lambda _, options: not is_without_contact(options)),
-)
-
-
-@defined_by(STEPS)
-def steps(
-    robot: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    exchanged: ArrayLike,
-    tau: ArrayLike,
-    dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
-    *,
-    integrator: str,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    out: Array | None = None,
-) -> Array:
-    """The states after each of T steps, as `rollout` takes them, with the energy exchanged until then.
-
-    Args:
-        robot: the robot.
-        q: initial configuration (…, nq).
-        v: initial velocity (…, nv).
-        exchanged: the work of torques and external forces, and the loss to friction, so far (…, 2), J.
-        tau: joint forces (…, T, nv), one row per step and constant over it.
-        dt: length of a step (…), s.
-        f_ext: external forces, as for `rollout`.
-        integrator: as for `rollout`.
-        passive: as for `rollout`.
-        limits: as for `rollout`.
-        contact: as for `rollout`.
-        out: where to put the result.
-
-    Returns:
-        [q, v, work, loss] (…, T, nq + nv + 2). The stages run in a loop, so one stage's arithmetic is compiled once.
+    The result has the state after each step (T, n). Stages run in a loop, so that one stage's arithmetic is compiled
+    once. Options are those of `rollout`, and `constraints`.
     """
-    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
-    return run(STEPS, robot, (q, v, exchanged, tau, dt), f_ext=f_ext, out=out, integrator=integrator, **switches)
+    more: dict[str, Any] = dict(HELD) if kind.holds else {"options": _OPTIONS, "strategy": Strategy(loops=can_loop)}
+    if kind.commands:
+        more["options"] = {**more["options"], "actuators": commanded_option}
+        more["sizes"] = {"nu": command_count, "na": activation_count}
+    definition = Definition(
+        "simulate",
+        tuple(kind.inputs.items()),
+        (),
+        partial(_steps, kind),
+        takes_forces=True,
+        divides_by_inertia=True,
+        regroups=True,
+        is_step=True,
+        state=len(kind.state),
+        loops_over_stages=True,
+        **more,
+    )
 
-
-@defined_by(EVALUATION)
-def evaluation(
-    robot: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    dt: ArrayLike,
-    f_ext: ExternalForces | None = None,
-    *,
-    integrator: str,
-    passive: Passive = False,
-    limits: bool = False,
-    contact: ContactOption = False,
-    parameters: Mapping[str, ArrayLike] | None = None,
-    out: Array | None = None,
-) -> Array:
-    """What one stage of a step of dt (…, 1) evaluates: [acceleration, power that enters, loss] (…, nv + 2)."""
-    switches = switched_on(robot, passive, limits) | contact_switch(robot, contact)
-    return run(
-        EVALUATION, robot, (q, v, tau, dt), f_ext=f_ext, parameters=parameters, out=out, integrator=integrator,
-        **switches,
-    )  # fmt: skip
-
-
-def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
-    return algorithms.are_many(row_count(options["constraints"]), model.nv)
-
-
-class HeldStep(NamedTuple):
-    """The functions of a step under constraints: like `steps` and `evaluation`, and the projection at the end."""
-
-    steps: Callable[..., Array]
-    evaluation: Callable[..., Array]
-    projection: Callable[..., Array]
-
-
-def _function(definition: Definition) -> Callable[..., Array]:
     def function(robot: Model, *arguments: ArrayLike, **options: Any) -> Array:
         return run(definition, robot, arguments, **options)
 
     return defined_by(definition)(function)
 
 
-_STRATEGY = Strategy(loops=can_loop, is_dense=_has_many_rows)
-_HELD: dict[str, Any] = {
-    "options": {**_OPTIONS, **held(ALL)}, "numbers": {"constraints": ALL}, "strategy": _STRATEGY,
-}  # fmt: skip
-HELD_STEP = HeldStep(
-    _function(replace(STEPS, compute=_held_steps, **_HELD)),
-    _function(replace(EVALUATION, compute=_held_evaluation, **_HELD)),
-    _function(
-        Definition(
-            "simulate", (_Q, _V), lambda model, _: (model.nq + model.nv,), _projection, held(ERRORS),
-            numbers={"constraints": ERRORS}, divides_by_inertia=True, regroups=True,
-            strategy=Strategy(is_dense=_has_many_rows),
-        )
-    ),
-)  # fmt: skip
-"""The functions for constraints, every contact of which has a place; their numbers follow dt, or v."""
-
-
-@cache
-def stage_state(stage: int) -> Callable[..., Array]:
-    """The function that gives the state [q, v] (…, nq + nv) of a stage, or after the step if there is no such stage.
-
-    It takes the robot, dt (…, 1), then q, v and the acceleration of each earlier stage, and the option `integrator`.
-    """
-    past = [(f"{name}{k}", size) for k in range(stage) for name, size in (("q", "nq"), ("v", "nv"), ("a", "nv"))]
-    definition = Definition(
-        "simulate", (_DT, *past), _state_size, _stage_state, {"integrator": integrator_option}, takes_parameters=False
-    )
-
-    def state(robot: Model, dt: ArrayLike, *past: ArrayLike, integrator: str) -> Array:
-        return run(definition, robot, (dt, *past), integrator=integrator)
-
-    return defined_by(definition)(state)
-
-
-def _state_size(model: Model, _: Mapping[str, Any]) -> tuple[int, ...]:
-    return (model.nq + model.nv,)
-
-
-def _stage_state(model: Form, dt: Sequence[Scalar], *past: Slots, integrator: str) -> list[Scalar]:
-    stages = [algorithms.Stage(*past[k : k + 3]) for k in range(0, len(past), 3)]
-    q, v = algorithms.INTEGRATORS[integrator].state(model.tree, stages, dt[0])
-    return model.tree.stacked((q[1:], "nq"), (v[1:], "nv"))
+steps = steps_of(StepKind())
+"""Steps under torques alone."""

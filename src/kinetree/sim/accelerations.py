@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.functions.commanded_forces import commanded_forces
 from kinetree.functions.constrained import constrained_dynamics
 from kinetree.functions.contact_dynamics import contact_dynamics
+from kinetree.functions.drives import limited_forces
 from kinetree.functions.dynamics import aba
 from kinetree.model.constraints import Constraint, Contact
 from kinetree.sim.setting import Setting
@@ -30,8 +32,10 @@ class Accelerations(NamedTuple):
     per row (…, T, m); None if there are neither."""
 
 
-def accelerations(setting: Setting, moments: NDArray[np.intp], q: Array, v: Array, tau: Array) -> Accelerations:
-    """q̈ at each of T moments, under the torques and external forces that act from then on.
+def accelerations(
+    setting: Setting, moments: NDArray[np.intp], q: Array, v: Array, act: Array, tau: Array, ctrl: Array
+) -> Accelerations:
+    """q̈ at each of T moments, under the torques, commands and external forces that act from then on.
 
     `moments` (T,) are the steps that begin there; at the end of the motion the forces of its last step act.
     """
@@ -41,6 +45,10 @@ def accelerations(setting: Setting, moments: NDArray[np.intp], q: Array, v: Arra
     forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
+    if setting.actuation is not None:  # the limits are those of tau alone
+        tau = limited_forces(robot, tau, v) if limits else tau
+        limits = False
+        tau = tau + commanded_forces(robot, q, v, act, ctrl, setting.dt, passive=acting, parameters=parameters)
     if setting.contact is not None:
         found = contact_dynamics(
             robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=setting.contact, parameters=parameters

@@ -82,8 +82,8 @@ class Adaptive:
         most = self._torques.most(step)
         return min(most, max(1, _NUMBERS_KEPT // self._steps.rates.size)) if self._keeps else most
 
-    def torque(self, step: int, row: Array) -> Array:
-        return self._torques.torque(step, row)
+    def given(self, step: int, row: Array) -> Array:
+        return self._torques.given(step, row)
 
     def accept(self, record: Record, first: int, end: int) -> None:
         self._torques.accept(record, first, end)
@@ -117,8 +117,9 @@ class Adaptive:
         self._fill(rows, following, alive, end)
         while (some := alive[self._now.time[alive] < goal]).size:
             self._take(record, some)
-            alive = alive[~self._stalled[alive]]
-            self._fill(rows, following, some[~self._stalled[some]], end)
+            alive, taken = alive[~self._stalled[alive]], some[~self._stalled[some]]
+            self._tell(record, taken)
+            self._fill(rows, following, taken, end)
         for sample in np.flatnonzero(self._stalled):
             rows[sample, following[sample] : end + 1] = np.nan
 
@@ -147,6 +148,18 @@ class Adaptive:
         )
         return self._field.rows(steps.start[own], y, which)
 
+    def tell(self, record: Record, row: int) -> Array:  # noqa: ARG002
+        """Nothing: at the end there is no step."""
+        return np.zeros((*self._setting.shape, 1))
+
+    def _tell(self, record: Record, some: Samples) -> None:
+        """Keep the errors of contacts of the last steps, in the rows after which they began."""
+        if record.told is None:
+            return
+        errors, rows = record.told.reshape(self._motions, -1), self._inputs.row_at(self._steps.time[some])
+        some, rows = some[rows >= 0], rows[rows >= 0]
+        errors[some, rows] = np.fmax(errors[some, rows], np.max(self._steps.rates[some, :, -1], axis=-1))
+
     def part(self, record: Record, step: int, lengths: Array, parts: Parts, some: Chosen) -> Array:  # noqa: ARG002
         """The rows (m, n) of some samples after the first `lengths` (m,) s of a step of the grid."""
         times = self._inputs.times(np.array(step)) + lengths
@@ -166,7 +179,7 @@ class Adaptive:
         start = now.row[some]
         q, v = start[:, :nq], start[:, nq : nq + nv]
         w = self._field.fixed_velocity(q, v)
-        y = np.concatenate((np.zeros_like(w), w, start[:, nq + nv :]), axis=-1)
+        y = np.concatenate((np.zeros_like(w), w, start[:, nq + nv :], np.zeros((len(w), 1))), axis=-1)
         at_stages = self._torques.at_stages
 
         def rates(y: Array, times: Array, of: Samples) -> Array:

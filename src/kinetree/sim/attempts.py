@@ -27,7 +27,7 @@ class Beginning(NamedTuple):
     time: Array
     q: Array
     y: Array
-    """[d, w, work, loss]."""
+    """[d, w, work, loss, 0]."""
     rates: Array
     """ẏ; NaN where it is not known yet."""
     length: Array
@@ -60,7 +60,7 @@ class Attempted(NamedTuple):
 
 def attempted(begin: Beginning, rates: Rates, tolerances: Tolerances, longest: float, dt: float) -> Attempted:
     """The first step of each motion whose error is allowed."""
-    m, nv = len(begin.time), (begin.y.shape[-1] - 2) // 2
+    m, nv = len(begin.time), begin.y.shape[-1] // 2 - 1
     w, first = begin.y[:, nv : 2 * nv], begin.rates.copy()
     unknown = np.flatnonzero(np.isnan(first).any(axis=-1))
     if unknown.size:

@@ -47,16 +47,16 @@ def take_steps(
     """
     robot, first = setting.robot, setting.first
     rows, nq = record.rows, robot.nq
-    steps, states = rows.shape[-2] - 1, rows[..., : nq + robot.nv]
+    steps, states = rows.shape[-2] - 1, rows[..., : record.state]
     look = _NEVER if stiffness.is_zero else max(1, int(STIFFNESS_PERIOD / setting.dt))
     k, block = 0, 1
     while True:
         if endings.are_all:  # blocks may go on beyond the last end
             k = min(k, int(endings.row.max()))
         record.mark, record.stiffness = k, stiffness.carried()
-        record.tau[..., k, :] = motion.torque(k, rows[..., k, :])
+        record.given[..., k, :] = motion.given(k, rows[..., k, :])
         if not endings.going_on.all():
-            record.tau[..., k, :][~endings.going_on] = 0.0
+            record.given[..., k, :][~endings.going_on] = 0.0
         record.done = k + 1
         if k == steps or endings.are_all:
             motion.accept(record, k, k + 1)
@@ -117,7 +117,7 @@ def _finite_rows(rows: Array) -> int:
 
 
 def _not_finite(robot: Model, row: Array, step: int, dt: float) -> SimulationError:
-    """The error for a state (nq + nv,) at a step, some numbers of which are not finite."""
+    """The error for a state [q, v, act] at a step, some numbers of which are not finite."""
     return SimulationError(
         f"the motion of {robot.name!r} is no longer finite at t = {step * dt:g} s "
         f"({first_not_finite(robot, row)!r} first): it grew beyond all bounds; try a "

@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import ActuationError, SimulationError
-from kinetree.functions.closed_loop import ENERGIES, Controlled, controlled
+from kinetree.functions.closed_loop import controlled
 from kinetree.functions.constraint_options import ALL, first_sample
+from kinetree.functions.controllers import ENERGIES, ERROR, SOLVED, Controlled
 from kinetree.model import no_motor
 from kinetree.programs import Program
 from kinetree.sim.chosen import Chosen, chosen
+from kinetree.sim.endings import actuator_names
 from kinetree.sim.inputs import Inputs, check_complete
-from kinetree.sim.motion import ends_of_runs
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
+from kinetree.sim.stepper import ends_of_runs
 from kinetree.sim.stiffness import Parts
 
 __all__ = ["ProgramMotion"]
@@ -37,10 +39,17 @@ class ProgramMotion:
         period: int | None,
         count: int,
         carried: Mapping[str, NDArray[Any]],
+        tau: Array | None = None,
     ) -> None:
-        """`period`: how many steps from one run of the controller to the next, or None for each stage."""
+        """`period`: how many steps from one run of the controller to the next, or None for each stage.
+
+        `tau`: joint forces (…, count, nv) besides the commands of a controller that gives these.
+        """
         robot, shape = setting.robot, setting.shape
-        self._setting, self._period, self._count = setting, period, count
+        self._setting, self._period, self._count, self._tau = setting, period, count, tau
+        self._output = "tau" if setting.actuation is None else "ctrl"
+        self._first = 0 if setting.actuation is None else robot.nv
+        self._names = robot.v_names if setting.actuation is None else actuator_names(robot)
         constraints = ALL.without(setting.held) if setting.held else ()
         asked = {"passive": tuple(setting.passive), "limits": setting.limits, "contact": setting.contact}
         switches = {name: x for name, x in asked.items() if x}
@@ -48,8 +57,9 @@ class ProgramMotion:
             robot, controller,
             Controlled(
                 setting.integrator, tuple(switches.items()), tuple(setting.forces), tuple(setting.parameters),
-                tuple(inputs.rows), "stages" if period is None else "held", with_energies=True, with_tau=True,
+                tuple(inputs.rows), "stages" if period is None else "held", with_energies=True, with_output=True,
                 constraints=constraints, dtype="float64",
+                tells=() if setting.contact is None else (ERROR, SOLVED), actuation=setting.actuation,
             ),
         )  # fmt: skip
         check_complete(self._loop, controller, inputs)
@@ -71,9 +81,9 @@ class ProgramMotion:
         self.recorded = {
             name: np.empty((*shape, count + 1, *part.shape), part.dtype)
             for name, part in {**self._loop.state, **self._loop.recorded}.items()
-            if name != "tau"
+            if name != self._output
         }
-        """What the controller returned besides tau at each moment."""
+        """What else the controller returned at each moment."""
 
     def most(self, step: int) -> int:  # noqa: ARG002
         return 100_000
@@ -82,14 +92,22 @@ class ProgramMotion:
         """The controller's state, and what it said last where that is held."""
         return {name: np.array(self._rows(x, step)) for name, x in self._own.items()}
 
-    def torque(self, step: int, row: Array) -> Array:
-        """The forces at a moment, from a step that is not kept; at the end those of the last step hold."""
+    def given(self, step: int, row: Array) -> Array:
+        """What is given at a moment, from a step that is not kept; at the end that of the last step holds."""
         result = self._run(row, step, 1, 1, self._forces_at(step), at_end=step == self._count)
         for part, place in self._parts:
             if part.name in self.recorded:
                 self.recorded[part.name][self._index(step)] = self._shaped(result[..., 0, place], part.shape)
-        tau: Array = result[..., 0, self._place("tau")]
-        return tau
+        given: Array = result[..., 0, self._place(self._output)]
+        if self._tau is None:
+            return given
+        tau = self._tau[..., min(step, self._count - 1), :]
+        return np.concatenate((np.broadcast_to(tau, (*given.shape[:-1], tau.shape[-1])), given), axis=-1)
+
+    def tell(self, record: Record, row: int) -> Array:
+        given = min(row, self._count)
+        result = self._run(record.rows[..., row, :], given, 1, 1, self._forces_at(row), at_end=given == self._count)
+        return np.concatenate([result[..., 0, self._place(name)] for name in (ERROR, SOLVED)], axis=-1)
 
     def advance(self, record: Record, step: int, count: int, parts: Parts) -> None:
         end = step + count
@@ -99,25 +117,27 @@ class ProgramMotion:
             step += run
 
     def accept(self, record: Record, first: int, end: int) -> None:
-        """Check the forces of steps that are final."""
-        robot, tau = self._setting.robot, record.tau[..., first:end, :]
-        states = record.rows[..., first:end, : robot.nq + robot.nv]
-        wrong = ~np.isfinite(tau).all(axis=-1) & np.isfinite(states).all(axis=-1)
+        """Check what was given for steps that are final."""
+        robot, given = self._setting.robot, record.given[..., first:end, self._first :]
+        states = record.rows[..., first:end, : record.state]
+        wrong = ~np.isfinite(given).all(axis=-1) & np.isfinite(states).all(axis=-1)
         if wrong.any() and not self._setting.shape:  # of a batch, that motion ends
             sample, _ = first_sample(np.asarray(wrong))
-            column = int(np.argmin(np.isfinite(tau[sample])))
+            column = int(np.argmin(np.isfinite(given[sample])))
             raise SimulationError(
-                f"the controller {self._loop.name!r} returned {tau[sample][column]} {self._place_of(first, sample)}, "
-                f"as entry {column} ({robot.v_names[column]}); the state that it was given is finite, up to "
+                f"the controller {self._loop.name!r} returned {given[sample][column]} {self._place_of(first, sample)}, "
+                f"as entry {column} ({self._names[column]}); the state that it was given is finite, up to "
                 f"{abs(states[sample]).max():.3g}"
             )
-        idle = (tau != 0.0) & ~robot.actuated & np.isfinite(tau)
+        if self._setting.actuation is not None:
+            return
+        idle = (given != 0.0) & ~robot.actuated & np.isfinite(given)
         if idle.any():
             sample, _ = first_sample(np.asarray(idle.any(axis=-1)))
             column = int(np.argmax(idle[sample]))
             raise ActuationError(
-                f"the controller {self._loop.name!r} returned {tau[sample][column]:g} {self._place_of(first, sample)}, "
-                f"as entry {column}, but {no_motor(robot, column)}"
+                f"the controller {self._loop.name!r} returned {given[sample][column]:g} "
+                f"{self._place_of(first, sample)}, as entry {column}, but {no_motor(robot, column)}"
             )
 
     def _place_of(self, first: int, sample: tuple[int, ...]) -> str:
@@ -157,7 +177,7 @@ class ProgramMotion:
     ) -> Array:
         """The kernel's rows for steps from `row` on, each in equal parts; `length` (m,) is that of a shorter step."""
         setting = self._setting
-        nq, end = setting.robot.nq, setting.robot.nq + setting.robot.nv
+        q, v, act = setting.ends
         part = np.asarray((setting.dt if length is None else length) / parts)
 
         def of(x: ArrayLike, core: int) -> Array:
@@ -166,7 +186,7 @@ class ProgramMotion:
             return array if some is None else some.of(array, core)
 
         row = of(row, 1)
-        state = {"q": row[..., :nq], "v": row[..., nq:end], ENERGIES: row[..., end:]}
+        state = {"q": row[..., :q], "v": row[..., q:v], "act": row[..., v:act], ENERGIES: row[..., act:]}
         for name, x in self._own.items():
             state[name] = of(self._rows(x, step), len(self._core(name)))
         moments = np.arange(step, step + count)
@@ -177,7 +197,7 @@ class ProgramMotion:
             begins = np.zeros((count, parts))
             begins[:, 0] = ((setting.first + moments) % self._period == 0) & (not at_end)
             fresh = begins.ravel()
-        which = np.repeat(np.minimum(moments, self._count - 1) if at_end else moments, parts)
+        which = np.repeat(np.minimum(moments, self._count - 1), parts)
         rows = {}
         for name, x in self._inputs.rows.items():
             core = len(self._core(name))
@@ -188,17 +208,28 @@ class ProgramMotion:
             of(x, len(setting.robot.parameter(name).shape))
             for name, x in zip(setting.parameters, self._parameters, strict=True)
         ]
+        tau = None if self._tau is None else of(np.take(self._tau, which, axis=-2), 2)
         with np.errstate(all="ignore"):
-            return self._loop(state, times, fresh, rows, part, constants, [of(x, 1) for x in forces], values, numbers)
+            return self._loop(
+                state, times, fresh, rows, part, constants, [of(x, 1) for x in forces], values, numbers, tau=tau
+            )
 
     def _take(self, record: Record, some: tuple[Any, ...], step: int, count: int, parts: int, result: Array) -> None:
         """Fill in what a run gave: states after each step, and what the controller said at its beginning."""
         last, first = result[..., parts - 1 :: parts, :], result[..., ::parts, :]
         width = record.rows.shape[-1]
         self._put(record.rows, some, step + 1, count, last[..., :width])
+        if self._tau is not None:
+            tau = self._tau[..., step : step + count, :]
+            record.given[..., step : step + count, : self._first] = tau
         for part, place in self._parts:
-            if part.name == "tau":
-                self._put(record.tau, some, step, count, first[..., place])
+            if part.name == self._output:
+                self._put(record.given[..., self._first :], some, step, count, first[..., place])
+            if part.name == ERROR and record.told is not None:
+                worst = np.fmax.reduceat(result[..., place.start], np.arange(0, count * parts, parts), axis=-1)
+                self._put(record.told[..., 0], some, step, count, worst)
+            if part.name == SOLVED and record.told is not None:
+                self._put(record.told[..., 1:], some, step, count, first[..., place])
             if part.name in self.recorded:
                 self._put(self.recorded[part.name], some, step, count, self._shaped(first[..., place], part.shape))
         for name, place in self._loop.kept_places.items():

@@ -70,7 +70,7 @@ class Watch:
             for sample, end in ends.items():
                 if end is not None:
                     record.rows[sample][k + j + 1 : k + count + 1] = end.row
-                    record.tau[sample][k + j + 1 : k + count] = 0.0
+                    record.given[sample][k + j + 1 : k + count] = 0.0
                     endings.end(sample, k + j + 1, end.time)
                     if not sample:
                         record.end(k + j + 1, end.time)

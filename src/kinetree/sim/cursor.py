@@ -27,7 +27,8 @@ class Cursor:
     row: Array
     """[q, v, work, loss]."""
     rates: Array
-    """What [d, w, work, loss] change by, of the first stage of the next step; NaN if that is not known."""
+    """What [d, w, work, loss] change by in the first stage of the next step, and the error of its contacts; NaN if that
+    is not known."""
     length: Array
     """How long the next step is to be, s; NaN before the first one."""
     error: Array
@@ -42,7 +43,7 @@ class Cursor:
     def at(cls, time: float, rows: Array, nv: int) -> Cursor:
         """The beginning of a motion."""
         n = len(rows)
-        none, unknown = np.zeros(n, np.int64), np.full((n, 2 * nv + 2), np.nan)
+        none, unknown = np.zeros(n, np.int64), np.full((n, 2 * nv + 3), np.nan)
         return cls(
             np.full(n, time),
             rows.copy(),

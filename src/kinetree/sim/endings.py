@@ -7,11 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.functions.actuators import actuators_of
 from kinetree.model import Model
 from kinetree.records import record
 from kinetree.sim.record import Record
 
-__all__ = ["Divergence", "Endings", "first_not_finite"]
+__all__ = ["Divergence", "Endings", "actuator_names", "first_not_finite"]
 
 Array = NDArray[np.float64]
 
@@ -24,10 +25,11 @@ class Divergence:
     """The time of the first state that is not finite, or of the last one, s."""
     name: str
     """A coordinate or degree of freedom that is not finite there, the first one in the order of v and q; or that of the
-    torque."""
+    torque, or the actuator of the command."""
     cause: str
-    """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "friction" or
-    "spring": one that is too stiff for the steps; or "step": no step that the tolerances allow."""
+    """"state", which grew beyond all bounds; "torque": what a controller returned for a finite state; "command": that
+    of an actuator; "friction" or "spring": one that is too stiff for the steps; or "step": no step that the tolerances
+    allow."""
 
     def __str__(self) -> str:
         return f"{self.name!r} {_CAUSES[self.cause]} at t = {self.time:g} s"
@@ -36,6 +38,7 @@ class Divergence:
 _CAUSES = {
     "state": "grew beyond all bounds",
     "torque": "was given a torque that is not finite",
+    "command": "was given a command that is not finite",
     "friction": "has friction that is too stiff for the integrator's steps",
     "spring": "has a spring that is too stiff for the integrator's steps",
     "step": "left no step that the tolerances allow",
@@ -69,18 +72,18 @@ class Endings:
         for sample, (name, cause) in causes.items():
             self.diverged[sample] = Divergence(float(time), name, cause)
             self.end(sample, row, float(time))
-            record.tau[sample][row] = 0.0
+            record.given[sample][row] = 0.0
 
     def hold(self, record: Record, k: int, count: int) -> NDArray[np.intp] | None:
         """Rows of motions that have ended, or are not finite, repeat the last one before; for steps just computed.
 
         Returns the first row of each that was not finite (…,), a large number for none; None if all rows are finite.
         """
-        n = self._robot.nq + self._robot.nv
+        n = record.state
         new = record.rows[..., k + 1 : k + count + 1, :]
         if not self.going_on.all():
             new[~self.going_on] = record.rows[..., k, :][~self.going_on][:, None]
-            record.tau[..., k : k + count, :][~self.going_on] = 0.0
+            record.given[..., k : k + count, :][~self.going_on] = 0.0
         if np.isfinite(new[..., :n]).all():
             return None
         finite = np.isfinite(new[..., :n]).all(axis=-1)
@@ -99,21 +102,32 @@ class Endings:
         for sample in map(tuple, np.argwhere((first <= last) & self.going_on).tolist()):
             row = int(first[sample])
             (time,) = record.times(row, row + 1)
-            tau = record.tau[sample][row - 1]
-            if np.isfinite(tau).all() and sample in record.stalls:
+            name, cause = self._cause(record.given[sample][row - 1], record.lost[sample])
+            if cause == "state" and sample in record.stalls:
                 time, name, cause = record.stalls[sample].time, record.stalls[sample].name, "step"
-            elif np.isfinite(tau).all():
-                name, cause = first_not_finite(self._robot, record.lost[sample]), "state"
-            else:
-                name, cause = self._robot.v_names[int(np.argmin(np.isfinite(tau)))], "torque"
             self.diverged[sample] = Divergence(float(time), name, cause)
             self.end(sample, row, float(time))
-            record.tau[sample][row:last] = 0.0
+            record.given[sample][row:last] = 0.0
+
+    def _cause(self, given: Array, lost: Array) -> tuple[str, str]:
+        """What is not finite first, by its name: the torques or commands that were given, or else the state."""
+        robot = self._robot
+        wrong = ~np.isfinite(given)
+        if not wrong.any():
+            return first_not_finite(robot, lost), "state"
+        k = int(np.argmax(wrong))
+        return (robot.v_names[k], "torque") if k < robot.nv else (actuator_names(robot)[k - robot.nv], "command")
 
 
 def first_not_finite(robot: Model, row: Array) -> str:
-    """A coordinate that is not finite."""
-    bad, names = ~np.isfinite(row[robot.nq : robot.nq + robot.nv]), robot.v_names
-    if not bad.any():
-        bad, names = ~np.isfinite(row[: robot.nq]), robot.q_names
-    return names[int(np.argmax(bad))]
+    """What is not finite of a state [q, v, act, …]: a degree of freedom, a coordinate, or an actuator."""
+    nq, end = robot.nq, robot.nq + robot.nv
+    for x, names in ((row[nq:end], robot.v_names), (row[:nq], robot.q_names)):
+        if not np.isfinite(x).all():
+            return names[int(np.argmin(np.isfinite(x)))]
+    return actuator_names(robot)[actuators_of(robot).with_activation[int(np.argmin(np.isfinite(row[end:])))]]
+
+
+def actuator_names(robot: Model) -> list[str]:
+    """The names of a robot's actuators; one without a name is called by its number in the file: "actuator[3]"."""
+    return [one.name or f"actuator[{k}]" for k, one in enumerate(robot.extras.actuators)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.constraint_options import ALL, ERRORS
 from kinetree.functions.displacements import displaced_state, fixed_velocity, free_rates, held_rates
-from kinetree.functions.steps import HELD_STEP
+from kinetree.functions.step_stages import HELD_STAGES
 from kinetree.sim.setting import Setting
 
 __all__ = ["Field"]
@@ -48,7 +48,7 @@ class Field:
         self._projection: Callable[..., Array] | None = None
         if setting.held:
             self._projection = compile_function(
-                robot, HELD_STEP.projection, parameters=[*setting.parameters], constraints=setting.held
+                robot, HELD_STAGES.projection, parameters=[*setting.parameters], constraints=setting.held
             )
             self._places = self._of_constraints(self._projection, ERRORS.arrays(setting.held), flat)
         self._nq, self._nv = robot.nq, robot.nv
@@ -80,7 +80,7 @@ class Field:
         if self._projection is not None:
             places, parameters = (self._of(xs, some) for xs in (self._places, self._parameters))
             found = self._projection(found[..., : self._nq], found[..., self._nq :], *places, *parameters)
-        return np.concatenate((found, y[..., 2 * nv :]), axis=-1)
+        return np.concatenate((found, y[..., 2 * nv : 2 * nv + 2]), axis=-1)
 
     @staticmethod
     def _of_constraints(function: Any, arrays: Sequence[Array], flat: Callable[..., Array]) -> list[Array]:

@@ -62,7 +62,7 @@ class GridInputs:
         rows = self.row_at(times)
         early = rows < 0
         where = (*np.unravel_index(some, self._shape), np.maximum(rows, 0)) if self._shape else (np.maximum(rows, 0),)
-        inputs = [record.tau[where] if self._is_held else np.zeros_like(self._used[_TAU][some])]
+        inputs = [record.given[where] if self._is_held else np.zeros_like(self._used[_TAU][some])]
         inputs += [x[where] for x in self._forces]
         until = self._until[where]
         ends: Array = np.where(until < _NEVER, self.times(until), np.inf)

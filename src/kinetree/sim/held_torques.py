@@ -5,7 +5,7 @@ Each says when the next moment is at which its torques may be others, and a step
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from kinetree.programs import Program
 from kinetree.sim.controlled import ProgramMotion
+from kinetree.sim.controllers import Torque
 from kinetree.sim.cursor import OF_STEPS
 from kinetree.sim.inputs import Inputs
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
-from kinetree.sim.torques import Torque
 
 __all__ = ["HeldTorques", "KnownTorques", "ProgramTorques", "SampledTorques", "StageTorques"]
 
@@ -28,8 +28,10 @@ Array = NDArray[np.float64]
 class HeldTorques(Protocol):
     """What a motion with steps of its own asks for."""
 
-    at_stages: Torque | None
-    """The torques at a time and state, if they are not held."""
+    @property
+    def at_stages(self) -> Callable[[float, Array, Array], Array] | None:
+        """The torques at a time and state, if they are not held."""
+
     rows: Array | None
     """The torques of each step of the grid (…, steps, nv), if they are known in advance."""
     period: int | None
@@ -40,7 +42,7 @@ class HeldTorques(Protocol):
     def most(self, step: int) -> int:
         """For how many steps of the grid torques can be given at once."""
 
-    def torque(self, step: int, row: Array) -> Array:
+    def given(self, step: int, row: Array) -> Array:
         """The torques at the beginning of a step of the grid, (…, nv)."""
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
@@ -56,7 +58,7 @@ class HeldTorques(Protocol):
 class KnownTorques:
     """Torques known in advance, constant over each step of the grid."""
 
-    at_stages: Torque | None = None
+    at_stages = None
     period: int | None = None
 
     def __init__(self, tau: Array) -> None:
@@ -68,12 +70,12 @@ class KnownTorques:
     def most(self, step: int) -> int:  # noqa: ARG002
         return 100_000
 
-    def torque(self, step: int, row: Array) -> Array:  # noqa: ARG002
+    def given(self, step: int, row: Array) -> Array:  # noqa: ARG002
         torque: Array = self._tau[..., min(step, self._tau.shape[-2] - 1), :]
         return torque
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        record.tau[..., step : step + count, :] = self._tau[..., step : step + count, :]
+        record.given[..., step : step + count, :] = self._tau[..., step : step + count, :]
         yield step + count
 
     def accept(self, record: Record, first: int, end: int) -> None:
@@ -86,7 +88,7 @@ class KnownTorques:
 class SampledTorques:
     """Torques that a function of time and state gives at regular times, constant between them."""
 
-    at_stages: Torque | None = None
+    at_stages = None
     rows: Array | None = None
 
     def __init__(
@@ -103,15 +105,15 @@ class SampledTorques:
     def most(self, step: int) -> int:
         return self._period - (self._first + step) % self._period
 
-    def torque(self, step: int, row: Array) -> Array:
+    def given(self, step: int, row: Array) -> Array:
         moment = self._first + step
         if moment % self._period == 0 and step < self._count:
             nq, end = self._split
-            self._held = self._torque(moment * self._dt, row[..., :nq], row[..., nq:end])
+            self._held = self._torque(moment * self._dt, row[..., :nq], row[..., nq:end], np.empty(0))
         return self._held
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
-        record.tau[..., step : step + count, :] = self._held[..., None, :]
+        record.given[..., step : step + count, :] = self._held[..., None, :]
         yield step + count
 
     def accept(self, record: Record, first: int, end: int) -> None:
@@ -127,7 +129,7 @@ class ProgramTorques:
     The program runs in the kernel of a closed loop, whose steps of the robot itself are not used.
     """
 
-    at_stages: Torque | None = None
+    at_stages = None
     rows: Array | None = None
 
     def __init__(
@@ -150,8 +152,8 @@ class ProgramTorques:
     def most(self, step: int) -> int:
         return self._loop.most(step)
 
-    def torque(self, step: int, row: Array) -> Array:
-        return self._loop.torque(step, row)
+    def given(self, step: int, row: Array) -> Array:
+        return self._loop.given(step, row)
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:
         for k in range(step, step + count):
@@ -172,7 +174,7 @@ class StageTorques:
     period: int | None = None
 
     def __init__(self, setting: Setting, torque: Torque) -> None:
-        self.at_stages: Torque | None = torque
+        self._torque = torque
         self._first, self._dt = setting.first, setting.dt
         self._split = setting.robot.nq, setting.robot.nq + setting.robot.nv
         self.recorded: Mapping[str, NDArray[Any]] = {}
@@ -180,10 +182,13 @@ class StageTorques:
     def most(self, step: int) -> int:  # noqa: ARG002
         return 1
 
-    def torque(self, step: int, row: Array) -> Array:
+    def given(self, step: int, row: Array) -> Array:
         nq, end = self._split
-        assert self.at_stages is not None
         return self.at_stages((self._first + step) * self._dt, row[:nq], row[nq:end])
+
+    def at_stages(self, t: float, q: Array, v: Array) -> Array:
+        """The torques at a time and state."""
+        return self._torque(t, q, v, np.empty(0))
 
     def runs(self, record: Record, step: int, count: int) -> Iterator[int]:  # noqa: ARG002
         yield step + count

@@ -30,6 +30,7 @@ def identity_of(setting: Setting, period: int | None, program: Program | None) -
         "passive": ", ".join(setting.passive) or "none",
         "limits": str(setting.limits),
         "contact": "none" if setting.contact is None else _digest_of_contact(setting.contact),
+        "commands": "given" if setting.actuation is not None else "none",
         "constraints": "none" if not setting.held else digest_of(repr(ALL.without(setting.held))),
         "control_dt": "stages" if period is None else repr(period * setting.dt),
         "controller": "none" if program is None else program.name,

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, NameNotFoundError, OptionError
-from kinetree.functions.closed_loop import ClosedLoop, ways_to_give
+from kinetree.functions.closed_loop import ClosedLoop
 from kinetree.functions.controller_inputs import controller_input
+from kinetree.functions.controllers import ways_to_give
 from kinetree.programs import Program
 from kinetree.records import record
 

@@ -27,14 +27,14 @@ class PairSteps:
     start: Array
     """q at the beginning (m, nq)."""
     y: Array
-    """[d, w, work, loss] at the beginning (m, 2 nv + 2)."""
+    """[d, w, work, loss, 0] at the beginning (m, 2 nv + 3)."""
     rates: Array
-    """ẏ of each stage (m, stages, 2 nv + 2)."""
+    """ẏ of each stage (m, stages, 2 nv + 3), with the error of contacts in the last place."""
 
     @classmethod
     def none(cls, motions: int, nq: int, nv: int) -> PairSteps:
         """Steps at no time."""
-        width = 2 * nv + 2
+        width = 2 * nv + 3
         nowhere = np.full(motions, np.inf)
         return cls(
             nowhere, nowhere.copy(), np.ones(motions), np.zeros((motions, nq)), np.zeros((motions, width)),

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinetree.actuation import Actuation
 from kinetree.errors import OptionError, ShapeError
+from kinetree.functions.actuators import actuation_of_robot
 from kinetree.functions.constraint_options import Constraints
 from kinetree.functions.contact_options import contact_option
 from kinetree.functions.control_times import control_period
@@ -19,6 +21,8 @@ from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
 from kinetree.model.reference import reference_configuration
 from kinetree.programs import Program
+from kinetree.sim.commands import command_rows, first_activations
+from kinetree.sim.controllers import checked_commander, checked_controller
 from kinetree.sim.durations import MAX_STEPS, check_total, step_count
 from kinetree.sim.events import event_numbers
 from kinetree.sim.held import held_frames, leading_axes
@@ -29,7 +33,7 @@ from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.start import Start
 from kinetree.sim.task import Task
 from kinetree.sim.tolerances import tolerances_of
-from kinetree.sim.torques import checked_controller, checked_state, force_rows, parameter_values, torque_rows
+from kinetree.sim.torques import checked_state, force_rows, parameter_values, torque_rows
 from kinetree.sim.wanted import wanted_of
 
 __all__ = ["prepared"]
@@ -45,6 +49,8 @@ def prepared(
     q: ArrayLike | None,
     v: ArrayLike | None,
     tau: Any,
+    ctrl: Any,
+    act: Any,
     f_ext: Any,
     constraints: Constraints | None,
     duration: float,
@@ -80,34 +86,53 @@ def prepared(
     simulated_integrator(integrator)
     integrator, dt = str.__str__(integrator), float(dt)
     tolerances = tolerances_of(integrator, rtol, atol, soft)
-    if control_dt is not None and not callable(tau):
-        raise OptionError("control_dt says how often tau is called, so it needs a controller; leave it out")
+    if ctrl is not None and tolerances is not None:
+        raise OptionError(
+            f"simulate: commands of actuators (ctrl=) are for steps of dt, and {integrator!r} takes steps of its own; "
+            "take another integrator, or give what kt.actuator_forces makes of the commands as tau"
+        )
+    actuation = _actuation(robot, tau, ctrl, act)
+    if control_dt is not None and not callable(tau) and not callable(ctrl):
+        raise OptionError("control_dt says how often tau or ctrl is called, so it needs a controller; leave it out")
     period = control_period(control_dt, dt)
+    if period is None and actuation is not None:
+        raise OptionError(
+            "control_dt='stages' is for joint forces: commands of actuators (ctrl=) are held over a step, while the "
+            "actuators act at each stage of it"
+        )
+    program = next((x for x in (tau, ctrl) if isinstance(x, Program)), None)
     inputs = None
-    if isinstance(tau, Program):
+    if program is not None:
         if period is None and tolerances is not None:
             raise OptionError(
                 f"simulate: with the integrator {integrator!r} a program runs once every dt, or every control_dt; for "
                 "control_dt='stages' give a Python function"
             )
-        inputs = program_inputs(tau, steps, arguments, rows, state)
+        inputs = program_inputs(program, steps, arguments, rows, state)
     else:
         for name, value in (("arguments", arguments), ("rows", rows), ("state", state)):
             if value is not None:
                 raise OptionError(f"simulate: {name}= is for a controller that is a kt.program; leave it out")
-    _check_resumed(resume, q, v, state)
+    _check_resumed(resume, q, v, state, act)
     q, v = _start_of(robot, q, v) if resume is None else _state_of(robot, resume)
+    w = np.zeros(0)
+    if actuation is not None:
+        w = first_activations(robot, act) if resume is None else resume.act
     forces, given = force_rows(robot, f_ext, steps), parameter_values(robot, parameters)
     known = None if callable(tau) else torque_rows(robot, tau, steps)
-    leading = {} if inputs is None else inputs.leading(tau)
+    commands = ctrl if ctrl is None or callable(ctrl) else command_rows(robot, ctrl, steps)
+    leading = {} if inputs is None or program is None else inputs.leading(program)
+    leading |= {"act": w.shape[:-1], "ctrl": () if commands is None or callable(commands) else commands.shape[:-2]}
     shape = _batch_shape(robot, q, v, known, forces, given, constraints, leading)
     if not is_streamed:
         check_total(math.prod(shape), steps)
-    q, v = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v))
+    q, v, w = (np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, v, w))
     places = {} if resume is None else resume.start.places
     held, places = held_frames(robot, constraints, q, v, given, places)
     first = 0 if resume is None else resume.step
-    setting = Setting(robot, dt, integrator, acting, limits, shape, forces, given, held, soft, tolerances, first)
+    setting = Setting(
+        robot, dt, integrator, acting, limits, shape, forces, given, held, soft, first, actuation, tolerances
+    )
     torques: Any = tau
     if known is not None:
         torques = known
@@ -118,16 +143,36 @@ def prepared(
                 f"control_dt='stages' is for one motion, and this is a batch {shape}: leave it out, or simulate the "
                 "motions one by one"
             )
+    if callable(commands) and not isinstance(commands, Program):
+        commands = checked_commander(robot, commands, shape)
     events = event_numbers(robot, until, shape)
-    wanted = wanted_of(robot, record, every, dt, soft, bool(held))
-    identity = identity_of(setting, period, tau if isinstance(tau, Program) else None)
+    wanted = wanted_of(robot, record, every, dt, soft, bool(held), has_commands=actuation is not None)
+    identity = identity_of(setting, period, program)
     if resume is None:
-        row = np.concatenate((q, v, np.zeros((*shape, 2))), axis=-1)
+        row = np.concatenate((q, v, w, np.zeros((*shape, 2))), axis=-1)
         start = Start(0, row, np.full(shape, np.inf), {}, {}, places)
     else:
         resume.check(identity)
         start = resume.start
-    return Task(setting, start, steps, torques, inputs, period, events, wanted, identity)
+    return Task(setting, start, steps, torques, commands, inputs, period, events, wanted, identity)
+
+
+def _actuation(robot: Model, tau: Any, ctrl: Any, act: Any) -> Actuation | None:
+    """The actuators, if they have commands."""
+    if ctrl is None:
+        if act is not None:
+            raise OptionError("simulate: act, the activations of actuators, is for ctrl, their commands; give both")
+        return None
+    if isinstance(tau, Program):
+        raise OptionError(
+            "simulate: ctrl is for joint forces that are known beforehand or given by a Python function; give the "
+            "program that computes commands as ctrl=, or return what kt.actuator_forces makes of them as tau"
+        )
+    if isinstance(ctrl, Program) and callable(tau):
+        raise OptionError(
+            "simulate: with commands from a program, joint forces are known beforehand: give tau as an array"
+        )
+    return actuation_of_robot(robot)
 
 
 def _start_of(robot: Model, q: ArrayLike | None, v: ArrayLike | None) -> tuple[Array, Array]:
@@ -141,7 +186,7 @@ def _state_of(robot: Model, resume: Snapshot) -> tuple[Array, Array]:
     return resume.q, resume.v
 
 
-def _check_resumed(resume: Any, q: Any, v: Any, state: Any) -> None:
+def _check_resumed(resume: Any, q: Any, v: Any, state: Any, act: Any) -> None:
     if resume is None:
         return
     if not isinstance(resume, Snapshot):
@@ -149,7 +194,7 @@ def _check_resumed(resume: Any, q: Any, v: Any, state: Any) -> None:
             f"simulate: resume must be a kt.Snapshot, such as motion.snapshot() or kt.Snapshot.load(path), not "
             f"{resume!r:.60}"
         )
-    for name, given in (("q", q), ("v", v), ("state", state)):
+    for name, given in (("q", q), ("v", v), ("state", state), ("act", act)):
         if given is not None:
             raise OptionError(f"simulate: {name}= and resume= exclude each other: the snapshot has the state")
 

@@ -27,14 +27,21 @@ class Stall:
 
 
 class Record:
-    """One row [q, v, work, loss] per moment, and the torques, of one motion or of each of a batch."""
+    """One row [q, v, act, work, loss] per moment, and what is given then, of one motion or of each of a batch."""
 
     def __init__(self, setting: Setting, steps: int) -> None:
         robot, shape = setting.robot, setting.shape
-        self.rows = np.zeros((*shape, steps + 1, robot.nq + robot.nv + 2))
-        self.tau = np.empty((*shape, steps + 1, robot.nv))
+        self.state = setting.ends[-1]
+        """How many numbers of a row are the state."""
+        self.rows = np.zeros((*shape, steps + 1, self.state + 2))
+        told = 1 + robot.nv if setting.tolerances is None else 1
+        self.given = np.empty((*shape, steps + 1, robot.nv + setting.commands))
+        """Torques and commands from each moment on, [tau, ctrl]."""
+        self.told = np.zeros((*shape, steps + 1, told)) if setting.contact is not None else None
+        """The error of contacts in the step that begins at each moment, and the acceleration at which they push; of
+        steps of their own length the largest error of those that begin before the next moment, and nothing else."""
         self.recorded: Mapping[str, NDArray[Any]] = {}
-        """What a controller returned besides tau, (…, steps + 1, *shape)."""
+        """What a controller returned besides these, (…, steps + 1, *shape)."""
         self.lost: dict[tuple[int, ...], Array] = {}
         """The first row that is not finite, of samples that have one in the last block."""
         self.stalls: dict[tuple[int, ...], Stall] = {}
@@ -60,9 +67,9 @@ class Record:
         return times
 
     def end(self, row: int, time: float) -> None:
-        """The motion ends at an event; the torques of its last step are held there."""
+        """The motion ends at an event; what is given for its last step is held there."""
         self.end_time, self.done = time, row + 1
-        for x in (self.tau, *self.recorded.values()):
+        for x in (self.given, *self.recorded.values()):
             x[row] = x[row - 1]
 
     def axis(self, x: NDArray[Any], rows: Any) -> NDArray[Any]:

@@ -40,10 +40,8 @@ def trajectory_of(
 ) -> Trajectory:
     """The trajectory of the rows with these numbers."""
     robot = setting.robot
-    q, v, exchanged = (
-        part.copy() for part in np.split(record.axis(record.rows, rows), (robot.nq, robot.nq + robot.nv), axis=-1)
-    )
-    tau = record.axis(record.tau, rows)
+    q, v, act, exchanged = (part.copy() for part in np.split(record.axis(record.rows, rows), setting.ends, axis=-1))
+    tau, ctrl = (part.copy() for part in np.split(record.axis(record.given, rows), (robot.nv,), axis=-1))
     given = for_all_rows(robot, setting.parameters) or None
     recorded: dict[str, NDArray[Any]] = {
         name: _zero_after(record.axis(x, rows), endings, rows, len(setting.shape))
@@ -52,8 +50,16 @@ def trajectory_of(
     units: dict[str, str] = {}
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
-    if wanted.accelerations or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd:
-        found = accelerations(setting, rows, q, v, tau)
+    is_told = record.told is not None and record.told.shape[-1] > 1
+    if record.told is not None:
+        recorded["contact.error"] = _worst(record.axis(record.told[..., 0], slice(0, record.done)), rows)
+    if setting.actuation is not None:
+        recorded |= {"ctrl": ctrl, **({"act": act} if setting.activations else {})}
+    if (
+        (wanted.accelerations and not is_told)
+        or wanted.constraint_forces or wanted.contacts or wanted.needs_qdd
+    ):  # fmt: skip
+        found = accelerations(setting, rows, q, v, act, tau, ctrl)
         qdd = found.qdd
         if wanted.constraint_forces:
             recorded["constraint_forces"] = np.zeros_like(v) if found.forces is None else np.array(found.forces)
@@ -69,9 +75,10 @@ def trajectory_of(
     if wanted.sensors:
         names = list(wanted.sensors)
         told = qdd if wanted.needs_qdd else None
-        numbers = sensors(
-            robot, q, v, told, time=times, names=names, contact=setting.contact or False, parameters=given
-        )
+        given_ctrl = ctrl if setting.actuation is not None else None
+        given_act = act if setting.activations else None
+        more: Any = {"time": times, "contact": setting.contact or False, "parameters": given}
+        numbers = sensors(robot, q, v, told, given_ctrl, given_act, names=names, **more)
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
@@ -84,7 +91,7 @@ def trajectory_of(
         time=times,
         q=q,
         v=v,
-        qdd=qdd if wanted.accelerations else np.full_like(v, np.nan),
+        qdd=_shown(qdd, record, rows, wanted),
         tau=limited_forces(robot, tau, v) if setting.limits else tau,
         kinetic=kinetic,
         potential=potential,
@@ -116,6 +123,18 @@ def _add_contacts(
     named["wrench"] = found.wrenches(contact_pairs(setting.robot, **given)), "N, N·m"
     for name, (x, unit) in named.items():
         recorded[f"contact.{name}"], units[f"contact.{name}"] = np.array(x), unit
+
+
+def _shown(qdd: Array, record: Record, rows: NDArray[np.intp], wanted: Wanted) -> Array:
+    """The accelerations, if they are wanted: with contacts those of the steps."""
+    if not wanted.accelerations:
+        return np.full_like(qdd, np.nan)
+    return qdd if record.told is None or record.told.shape[-1] == 1 else record.axis(record.told, rows)[..., 1:].copy()
+
+
+def _worst(errors: Array, rows: NDArray[np.intp]) -> Array:
+    """The largest of the errors (…, T) from each row that is kept until the next one."""
+    return np.fmax.reduceat(errors, rows, axis=-1) if rows.size else errors[..., :0]
 
 
 def _times(record: Record, rows: NDArray[np.intp]) -> Array:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.contact import SoftConstraints
 from kinetree.functions.constraint_options import first_sample
+from kinetree.functions.contact_reports import ADVICE, unsolved
 from kinetree.model import Model
 from kinetree.sim.trajectory import Trajectory
 
@@ -52,10 +54,10 @@ class _Limited(NamedTuple):
         return f"its {name} limit of {limit:g} {self.unit}"
 
 
-def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: bool) -> list[str]:
+def remarks(robot: Model, motion: Trajectory, gravity: Array, contact: SoftConstraints | None) -> list[str]:
     """One sentence about each thing that a user will want to know; `gravity`: (…, 3).
 
-    `stops_push`: whether joints end at their limits, which they exceed by a little then.
+    With contacts joints end at their limits, which they exceed by a little then.
     """
     through: list[str] = []
     said: list[str] = []
@@ -71,10 +73,13 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, *, stops_push: boo
             said.append(_far(motion, limited, start, far))
         allowed = np.maximum(first, 0.0) + _THROUGH[limited.unit]
         outside = (limited.beyond(q) > allowed[..., None]) & ~far[..., None]
-        if outside.any() and not stops_push:
+        if outside.any() and contact is None:
             through.append(_through(motion, limited, q, outside))
     if len(through) > _MOST:
         through[_MOST:] = [f"{len(through) - _MOST} more joints went through their stops"]
+    if contact is not None:
+        told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
+        said += [] if told is None else [f"{told}; {ADVICE}"]
     return [*said, *through, *_falls(robot, motion, gravity)]
 
 

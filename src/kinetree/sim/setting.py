@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.actuation import Actuation
 from kinetree.contact import SoftConstraints
-from kinetree.functions.steps import HELD_STEP, HeldStep
+from kinetree.functions.step_stages import HELD_STAGES, HeldStages
+from kinetree.functions.steps import StepKind
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint
 from kinetree.model.external_forces import ForceKey
@@ -40,10 +42,12 @@ class Setting:
     """Constraints, every contact with a place."""
     contact: SoftConstraints | None = None
     """What pushes softly: contacts, limits, dry friction; None if nothing does."""
-    tolerances: Tolerances | None = None
-    """How exact steps are whose length follows from that; None for steps of dt."""
     first: int = 0
     """How many steps the motion has had before these."""
+    actuation: Actuation | None = None
+    """The actuators that have commands; None if there are no commands."""
+    tolerances: Tolerances | None = None
+    """How exact steps are whose length follows from that; None for steps of dt."""
 
     @property
     def gravity(self) -> Array:
@@ -51,9 +55,31 @@ class Setting:
         return self.parameters.get("gravity", np.array(self.robot.gravity, dtype=np.float64))
 
     @property
-    def under_constraints(self) -> HeldStep | None:
+    def activations(self) -> int:
+        """How many activations the state has."""
+        return 0 if self.actuation is None else len(self.actuation.with_activation)
+
+    @property
+    def commands(self) -> int:
+        """How many commands there are."""
+        return 0 if self.actuation is None else len(self.actuation.actuators)
+
+    @property
+    def ends(self) -> tuple[int, int, int]:
+        """Where q, v and the activations end in a row [q, v, act, work, loss]."""
+        nq, nv = self.robot.nq, self.robot.nv
+        return nq, nq + nv, nq + nv + self.activations
+
+    @property
+    def kind(self) -> StepKind:
+        """What its steps have to do with."""
+        has_commands = self.actuation is not None
+        return StepKind(bool(self.held), has_commands, bool(self.activations), self.contact is not None)
+
+    @property
+    def under_constraints(self) -> HeldStages | None:
         """The functions of a step under constraints, if there are any."""
-        return HELD_STEP if self.held else None
+        return HELD_STAGES if self.held else None
 
     @property
     def options(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
 from kinetree.programs import Program
 from kinetree.sim.at_once import at_once
+from kinetree.sim.controllers import Commander, Controller
 from kinetree.sim.durations import step_count
 from kinetree.sim.events import Until
 from kinetree.sim.folder import TrajectoryFolder
@@ -27,7 +28,6 @@ from kinetree.sim.prepare import prepared
 from kinetree.sim.remarks import remarks
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.stream import inputs_of, streamed
-from kinetree.sim.torques import Controller
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
 from kinetree.symbolic import refuse_symbols
@@ -45,6 +45,8 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | Controller | Program | None = None,
+    ctrl: ArrayLike | Commander | Program | None = None,
+    act: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
@@ -76,6 +78,8 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | Controller | Program | None = None,
+    ctrl: ArrayLike | Commander | Program | None = None,
+    act: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
@@ -106,6 +110,8 @@ def simulate(
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     tau: ArrayLike | Controller | Program | None = None,
+    ctrl: ArrayLike | Commander | Program | None = None,
+    act: ArrayLike | None = None,
     f_ext: ExternalForces | None = None,
     constraints: Constraints | None = None,
     duration: float = 5.0,
@@ -143,6 +149,12 @@ def simulate(
     not pass through: for torques that are a smooth function of the state, not for a controller that remembers. Where
     there is no motor (`robot.actuated`), as at a floating base, tau must be zero: what pushes from outside is `f_ext`.
 
+    ctrl are commands of the robot's actuators (nu,), in all the forms that tau has: then these act at each stage of a
+    step, with their ranges, beside tau, as do carried weights, tendons and the medium, as in `rollout`. A Python
+    function may be (t, q, v) or (t, q, v, act), and a program returns the commands alone or as "ctrl", with act (na,)
+    among what it may take. `act` (na,) are the activations at the beginning, zeros by default. The trajectory has both
+    in `recorded`.
+
     A program takes any of t (), q (nq,) and v (nv,), and arguments of its own: `arguments` gives those that are
     constant over the motion, by name, and `rows` those with one row per step (steps, *shape). It returns tau (nv,),
     alone or as "tau" in a dict, named tuple or dataclass. A result that is named as an argument is that argument's
@@ -158,10 +170,10 @@ def simulate(
     onto the states that satisfy them, so with "rk4" they stay closed to rounding, and gains are not needed. The start
     must satisfy them to 1e-6: `kt.nearest_configuration` and `kt.nearest_velocity` find one that does.
 
-    A batch: q (…, nq), v (…, nv), tau (…, steps, nv), f_ext (…, steps, 6), parameters and the numbers of constraints
-    (such as `at=`) may have leading axes, which broadcast (a single row per motion is (…, 1, nv)). Results have them
-    first: q is (…, steps + 1, nq); a controller gets q (…, nq) and returns (…, nv); `motion[k]` is the trajectory of
-    one of the motions, to plot for example. Each is the same as alone.
+    A batch: q (…, nq), v (…, nv), tau (…, steps, nv), ctrl (…, steps, nu), act (…, na), f_ext (…, steps, 6), parameters
+    and the numbers of constraints (such as `at=`) may have leading axes, which broadcast (a single row per motion
+    is (…, 1, nv)). Results have them first: q is (…, steps + 1, nq); a controller gets q (…, nq) and returns (…,
+    nv); `motion[k]` is the trajectory of one of the motions, to plot for example. Each is the same as alone.
 
     With `contact=True` the robot's shapes touch each other and the world, its joints end at their limits, and dry
     friction sticks, as in `contact_dynamics`; what contacts take from the energy is part of what the trajectory has
@@ -181,11 +193,12 @@ def simulate(
     others can go on, the motion ends there.
 
     `passive` says which passive forces of the joints act: True for all, False for none, or a list of names among
-    "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no joint
-    beyond its velocity limit. Without `contact=True` a joint swings through its stops, and a
-    `SimulationWarning` says which, when and how far. Another warns about a base that falls more than 10 m, and about a
-    start far outside a joint's limits. See docs/drives.md. `parameters` are values that override some of the robot's
-    parameters, as for `aba`. `progress(done, steps)` is called now and then.
+    "damping", "friction" and "spring". With `limits` motors give at most their effort limit of tau and drive no
+    joint beyond its velocity limit. Without `contact=True` a joint swings through its stops, and a
+    `SimulationWarning` says which, when and how far. Another warns about a base that falls more than 10 m, about a
+    start far outside a joint's limits, and about contacts that were not solved. See docs/drives.md. `parameters`
+    are values that override some of the robot's parameters, as for `aba`. `progress(done, steps)` is called now and
+    then.
 
     `until` is an event that ends the motion: a function (t, q, v) -> number, or a program, whose number passes through
     zero; or a dict from names to those, or to `kt.Event`, which may be recorded only, or count in one direction. The
@@ -208,8 +221,8 @@ def simulate(
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
     dynamics, and `SimulationError` when the motion ceases to be finite or leaves no step that the tolerances allow, or
     the controller returns numbers that are not finite; its `trajectory` is the motion until then. Of a batch that one
-    motion ends: a `SimulationWarning` says so, and `diverged` of the trajectory has its time, joint and cause; the
-    others are untouched.
+    motion ends, also where its command is not a number: a `SimulationWarning` says so, and `diverged` of the trajectory
+    has its time, joint and cause; the others are untouched.
     Ctrl-C raises `SimulationInterrupted`, a `KeyboardInterrupt` whose `trajectory` is the motion until then, unless the
     first step is not done yet.
 
@@ -225,13 +238,13 @@ def simulate(
     refuse_symbols(
         "simulate: how a motion goes on",
         "use kt.rollout, or steps of your own with kt.integrate, in programs",
-        *(x for x in (q, v, tau, duration, dt) if x is not None),
+        *(x for x in (q, v, tau, ctrl, act, duration, dt) if x is not None),
         *(x for some in (parameters, arguments, rows, state) if isinstance(some, Mapping) for x in some.values()),
     )
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, steps), not {progress!r:.60}")
     task = prepared(
-        robot, q=q, v=v, tau=tau, f_ext=f_ext, constraints=constraints, duration=duration, dt=dt,
+        robot, q=q, v=v, tau=tau, ctrl=ctrl, act=act, f_ext=f_ext, constraints=constraints, duration=duration, dt=dt,
         control_dt=control_dt, arguments=arguments, rows=rows, state=state, integrator=integrator, rtol=rtol,
         atol=atol, passive=passive, limits=limits, contact=contact, parameters=parameters, until=until, record=record,
         every=every, resume=resume, is_streamed=stream is not None,
@@ -240,26 +253,27 @@ def simulate(
     said: list[str] = []
 
     def tell(part: Trajectory) -> None:
-        said.extend(remarks(robot, part, task.setting.gravity, stops_push=task.setting.contact is not None))
+        said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact))
 
     motion: Trajectory | TrajectoryFolder
     if stream is None:
         tell(motion := at_once(task, progress))
     else:
-        given = {"tau": tau, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
+        given = {"tau": tau, "ctrl": ctrl, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
         motion = streamed(task, stream, inputs_of(task, given), progress, tell)
     if task.is_python:
-        _say_if_slow(time.perf_counter() - began)
+        _say_if_slow(time.perf_counter() - began, "tau" if ctrl is None or callable(tau) else "ctrl")
     for remark in said:
         warnings.warn(remark, SimulationWarning, stacklevel=2)
     return motion
 
 
-def _say_if_slow(seconds: float) -> None:
+def _say_if_slow(seconds: float, name: str) -> None:
     """Tell someone who waited for a Python function what would be quicker."""
     if seconds > _WORTH_SAYING:
         _log.warning(
-            "simulate took %.1f s, most of it in calls of tau, which is a Python function; "
+            "simulate took %.1f s, most of it in calls of %s, which is a Python function; "
             "as a program (kt.program) it would run in the kernel of the steps",
             seconds,
+            name,
         )

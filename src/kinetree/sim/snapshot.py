@@ -39,6 +39,7 @@ class Snapshot:
         time: s.
         q: the configuration (…, nq).
         v: the velocity (…, nv).
+        act: the activations of actuators (…, na), of a motion under commands.
     """
 
     settings: Mapping[str, str]
@@ -51,6 +52,11 @@ class Snapshot:
     def step(self) -> int:
         """How many steps were taken since the motion began."""
         return self.start.step
+
+    @property
+    def act(self) -> Array:
+        """The activations of actuators (…, na)."""
+        return self.start.row[..., self.q.shape[-1] + self.v.shape[-1] : -2]
 
     @classmethod
     def of(cls, settings: Mapping[str, str], setting: Setting, start: Start) -> Snapshot:
@@ -130,7 +136,13 @@ class Snapshot:
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise ArrayFileError(f"{_ABOUT!r} is damaged: {reason(error)}") from None
         row, ended = arrays["row"], arrays["ended"]
-        if row.dtype != np.float64 or ended.dtype != np.float64 or row.shape != (*ended.shape, nq + nv + 2):
+        if (
+            row.dtype != np.float64
+            or ended.dtype != np.float64
+            or row.ndim != ended.ndim + 1
+            or row.shape[:-1] != ended.shape
+            or row.shape[-1] < nq + nv + 2
+        ):
             raise ArrayFileError(f"'row' has the shape {row.shape} of {row.dtype}")
 
         def those(prefix: str) -> dict[str, NDArray[Any]]:

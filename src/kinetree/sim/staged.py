@@ -10,24 +10,26 @@ from numpy.typing import NDArray
 from kinetree.algorithms import INTEGRATORS
 from kinetree.compiler.calls import compile_function
 from kinetree.functions.constraint_options import ALL, ERRORS
-from kinetree.functions.steps import evaluation, stage_state
+from kinetree.functions.step_stages import StageParts, evaluation, stage_state
 from kinetree.sim.chosen import Chosen
+from kinetree.sim.controllers import Torque
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.stiffness import Parts
-from kinetree.sim.torques import Torque
 
 __all__ = ["Staged"]
 
 Array = NDArray[np.float64]
+_NOTHING = np.zeros(0)
 
 
 class Staged:
     """A single motion under torques that are a function of time and state, called at every stage of the integrator."""
 
-    def __init__(self, setting: Setting, torque: Torque) -> None:
+    def __init__(self, setting: Setting, torque: Torque, count: int) -> None:
+        """`count`: how many steps the whole motion has."""
         robot, held, options = setting.robot, setting.under_constraints, setting.options
-        self._torque = torque
+        self._torque, self._count = torque, count
         self._forces = [*setting.forces.values()]
         self._parameters = [*setting.parameters.values()]
         self._numbers, self._places = ALL.arrays(setting.held), ERRORS.arrays(setting.held)
@@ -51,8 +53,8 @@ class Staged:
     def most(self, step: int) -> int:  # noqa: ARG002
         return 1
 
-    def torque(self, step: int, row: Array) -> Array:
-        tau = self._torque((self._first + step) * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
+    def given(self, step: int, row: Array) -> Array:
+        tau = self._called((self._first + step) * self._dt, row[: self._nq], row[self._nq : self._nq + self._nv])
         self._now = step, tau
         return tau
 
@@ -61,7 +63,8 @@ class Staged:
         assert isinstance(parts, int)
         row = record.rows[step]
         for part in range(parts):
-            row = self._part(row, step, part, self._dt / parts)
+            row, told = self._part(row, step, part, self._dt / parts)
+            self._put(record, step, part, told)
         record.rows[step + 1] = row
 
     def accept(self, record: Record, first: int, end: int) -> None:
@@ -71,34 +74,57 @@ class Staged:
         assert isinstance(parts, int)
         row: Array = record.rows[step]
         for part in range(parts):
-            row = self._part(row, step, part, float(lengths[0]) / parts)
+            row, _ = self._part(row, step, part, float(lengths[0]) / parts)
         return row[None]
+
+    def tell(self, record: Record, row: int) -> Array:
+        q, v = record.rows[row, : self._nq], record.rows[row, self._nq : self._nq + self._nv]
+        stage = self._stage(q, v, record.given[row], np.array([self._dt]), min(row, self._count - 1))
+        return np.concatenate((stage.error, stage.solved))
 
     def carried(self, step: int) -> dict[str, NDArray[Any]]:  # noqa: ARG002
         return {}
 
-    def _part(self, row: Array, step: int, part: int, length: float) -> Array:
-        """The row after one part, of some length, of a step."""
+    @staticmethod
+    def _put(record: Record, step: int, part: int, told: Array) -> None:
+        """Keep what the first part of a step tells, with the largest error of all."""
+        if record.told is not None:
+            own = record.told[step]
+            error = told[0] if not part else np.fmax(own[0], told[0])
+            if not part:
+                own[:] = told
+            own[0] = error
+
+    def _part(self, row: Array, step: int, part: int, length: float) -> tuple[Array, Array]:
+        """The row after one part, of some length, of a step, and what it tells of its contacts."""
         integrator, nq, nv = self._integrator, self._nq, self._nv
-        forces = [rows[step] for rows in self._forces]
         h = np.array([length])
         past: list[Array] = []
-        powers = np.empty((integrator.stages, 2))
+        powers, told = np.empty((integrator.stages, 2)), np.empty(0)
         q, v, exchanged = row[:nq], row[nq : nq + nv], row[nq + nv :]
         for k, (time, state) in enumerate(zip(integrator.times, self._states, strict=True)):
             tau = self._torque_at(step, part, k, (self._first + step) * self._dt + (part + time) * length, q, v)
-            found = self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters)
-            powers[k] = found[nv:]
-            past += (q, v, found[:nv])
+            stage = self._stage(q, v, tau, h, step)
+            powers[k] = stage.powers
+            told = np.concatenate((stage.error, stage.solved)) if not k else told
+            told[:1] = np.fmax(told[:1], stage.error)
+            past += (q, v, stage.a)
             after = state(h, *past)
             q, v = after[:nq], after[nq:]
         if self._project is not None:
             after = self._project(q, v, *self._places, *self._parameters)
             q, v = after[:nq], after[nq:]
-        return np.concatenate((q, v, exchanged + length * (self._weights @ powers)))
+        return np.concatenate((q, v, exchanged + length * (self._weights @ powers))), told
+
+    def _stage(self, q: Array, v: Array, tau: Array, h: Array, step: int) -> StageParts:
+        forces = [rows[step] for rows in self._forces]
+        return StageParts.of(self._evaluate(q, v, tau, h, *self._numbers, *forces, *self._parameters), self._nv)
 
     def _torque_at(self, step: int, part: int, stage: int, t: float, q: Array, v: Array) -> Array:
         known, tau = self._now
         if known == step and part == stage == 0:
             return tau  # type: ignore[no-any-return]
-        return self._torque(t, q, v)
+        return self._called(t, q, v)
+
+    def _called(self, t: float, q: Array, v: Array) -> Array:
+        return self._torque(t, q, v, _NOTHING)

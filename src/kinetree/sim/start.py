@@ -22,11 +22,11 @@ class Start:
     step: int
     """How many steps were taken since the motion began."""
     row: Array
-    """[q, v, work, loss] (…, nq + nv + 2)."""
+    """[q, v, act, work, loss] (…, nq + nv + na + 2)."""
     ended: Array
     """When each motion of a batch ended (…,), s; infinite for those that go on."""
     carried: Mapping[str, NDArray[Any]]
-    """The controller's state, and torques that are held until it runs again."""
+    """The controller's state, and what it gave that is held until it runs again."""
     stiffness: Mapping[str, NDArray[Any]]
     """Into how many parts steps are divided, and where the next search for the fastest motion begins."""
     places: Mapping[int, Array]

@@ -13,12 +13,13 @@ from kinetree.records import record
 from kinetree.sim.adaptive import Adaptive
 from kinetree.sim.blocks import take_steps
 from kinetree.sim.controlled import ProgramMotion
+from kinetree.sim.controllers import Torque
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
 from kinetree.sim.held_torques import HeldTorques, KnownTorques, ProgramTorques, SampledTorques, StageTorques
 from kinetree.sim.inputs import Inputs
-from kinetree.sim.motion import Held, Motion, Sampled
+from kinetree.sim.motion import Held, Motion, Sampled, side_by_side
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
 from kinetree.sim.setting import Setting
@@ -26,7 +27,6 @@ from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.staged import Staged
 from kinetree.sim.start import Start
 from kinetree.sim.stiffness import Stiffness
-from kinetree.sim.torques import Torque
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Wanted
 
@@ -45,6 +45,8 @@ class Task:
     """How many from the start on."""
     torques: Array | Program | Torque
     """Known torques (…, steps, nv), or a controller."""
+    commands: Array | Program | Torque | None
+    """Known commands of actuators (…, steps, nu), or a controller; None if there are none."""
     inputs: Inputs | None
     """What a controller that is a program is given."""
     period: int | None
@@ -61,7 +63,7 @@ class Task:
     @property
     def is_python(self) -> bool:
         """Whether a Python function is called."""
-        return callable(self.torques) and not isinstance(self.torques, Program)
+        return any(callable(x) and not isinstance(x, Program) for x in (self.torques, self.commands))
 
 
 class Piece:
@@ -113,29 +115,44 @@ class Piece:
         rows = np.arange(-first % stride, count, stride)
         if is_last and (not rows.size or rows[-1] != count - 1):
             rows = np.append(rows, count - 1)
+        if record.told is not None:
+            self._finish(record.told, count - 1 if is_last else None)
         end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
         with np.errstate(all="ignore"):
             return trajectory_of(
                 self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows, end
             )
 
+    def _finish(self, told: Array, end: int | None) -> None:
+        """The acceleration at the end, from a step that is not kept; motions that have ended stay where they are."""
+        if end is not None:
+            with np.errstate(all="ignore"):
+                told[..., end, :] = self._motion.tell(self.record, end)
+            told[..., end, 0] = 0.0
+        if self.setting.shape and not self.endings.going_on.all():
+            told[np.arange(told.shape[-2]) >= self.endings.row[..., None]] = 0.0
+
 
 def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int, endings: Endings) -> Motion:
+    def piece(known: Any) -> Any:
+        return known[..., begin : begin + count, :] if isinstance(known, np.ndarray) else known
+
     if setting.tolerances is not None:
         held = _held_torques(task, setting, start, begin, count)
         return Adaptive(setting, held, count, start.row, start.carried, endings.going_on, keeps_steps=bool(task.events))
-    torques = task.torques
-    if isinstance(torques, Program):
-        assert task.inputs is not None
-        inputs = task.inputs.piece(begin, count, torques)
-        return ProgramMotion(setting, torques, inputs, task.period, count, start.carried)
-    if isinstance(torques, np.ndarray):
-        known: Array = torques[..., begin : begin + count, :]
-        return Held(setting, known)
-    function: Any = torques
+    tau, ctrl = piece(task.torques), piece(task.commands)
+    for controller in (tau, ctrl):
+        if isinstance(controller, Program):
+            assert task.inputs is not None
+            inputs = task.inputs.piece(begin, count, controller)
+            besides = None if controller is tau else tau
+            return ProgramMotion(setting, controller, inputs, task.period, count, start.carried, besides)
+    sources = {"tau": tau} if ctrl is None else {"tau": tau, "ctrl": ctrl}
+    if not task.is_python:
+        return Held(setting, side_by_side([*sources.values()]))
     if task.period is None:
-        return Staged(setting, function)
-    return Sampled(setting, function, task.period, count, start.carried)
+        return Staged(setting, tau, count)
+    return Sampled(setting, sources, task.period, count, start.carried)
 
 
 def _held_torques(task: Task, setting: Setting, start: Start, begin: int, count: int) -> HeldTorques:

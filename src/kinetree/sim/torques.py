@@ -1,23 +1,19 @@
-"""The torques of a simulation: none, constant, samples held over a step each, or a function of time and state; and its
-external forces, constant or held over a step each."""
+"""The torques of a simulation that are known in advance: none, constant, or held over a step each; and its external
+forces and parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinetree.errors import ActuationError, ConfigurationError, DTypeError, ShapeError, SimulationError
+from kinetree.errors import ConfigurationError, DTypeError, ShapeError
 from kinetree.inputs import real_array
-from kinetree.model import Model, no_motor
+from kinetree.model import Model
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting
 
 __all__ = [
-    "Controller",
-    "Torque",
-    "checked_controller",
     "checked_state",
     "for_all_rows",
     "force_rows",
@@ -26,12 +22,6 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-
-Controller = Callable[[float, Array, Array], ArrayLike]
-"""(t, q, v) -> torques (…, nv)."""
-
-Torque = Callable[[float, Array, Array], Array]
-"""The same, checked."""
 
 
 def torque_rows(robot: Model, tau: ArrayLike | None, steps: int) -> Array:
@@ -145,42 +135,3 @@ def _vector(robot: Model, name: str, x: ArrayLike, coordinates: list[str]) -> Ar
 
 def _real(name: str, x: ArrayLike, shape: str) -> Array:
     return real_array(name, x, shape).astype(np.float64)
-
-
-def checked_controller(robot: Model, controller: Controller, shape: tuple[int, ...]) -> Torque:
-    """A user's function, whose results are checked and which cannot change the motion's state."""
-    nv, idle = robot.nv, np.flatnonzero(~robot.actuated)
-    wanted = "(" + ", ".join(map(str, (*shape, nv))) + ("," if not shape else "") + ")"
-
-    warned: Any = {**np.geterr(), "over": "ignore", "invalid": "ignore"}  # states may be about to leave all bounds
-
-    def torque(t: float, q: Array, v: Array) -> Array:
-        # Read-only views, so that a controller that writes into its arguments does not change the motion.
-        seen = q.view(), v.view()
-        for array in seen:
-            array.flags.writeable = False
-        with np.errstate(**warned):
-            found = controller(t, *seen)
-        values = _real("what tau(t, q, v) returns", found, wanted)
-        if values.shape not in ((nv,), (*shape, nv)):
-            raise ShapeError(
-                f"tau(t, q, v) returned the shape {values.shape} at t = {t:g} s, but {robot.name!r} needs {wanted}"
-            )
-        is_finite = bool(np.isfinite(values).all())
-        if not is_finite and not shape and np.isfinite(q).all() and np.isfinite(v).all():  # of a batch, one motion ends
-            place = tuple(int(k) for k in np.argwhere(~np.isfinite(values))[0])
-            raise SimulationError(
-                f"the controller tau(t, q, v) returned {values[place]} at t = {t:g} s, as entry "
-                f"{', '.join(map(str, place))} ({robot.v_names[place[-1]]}); the state that it was given is finite, "
-                f"up to {max(np.abs(q).max(), np.abs(v).max()):.3g}"
-            )
-        known = values if is_finite else np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-        if idle.size and np.count_nonzero(known[..., idle]):  # quicker than any()
-            place = tuple(int(k) for k in np.argwhere(known * ~robot.actuated)[0])
-            raise ActuationError(
-                f"tau(t, q, v) returned {values[place]:g} as entry {', '.join(map(str, place))} at t = {t:g} s, but "
-                f"{no_motor(robot, place[-1])}"
-            )
-        return values
-
-    return torque

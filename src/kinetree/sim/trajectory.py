@@ -48,7 +48,8 @@ class Trajectory(TrajectoryArrays):
         q: configurations (…, T, nq).
         v: velocities (…, T, nv).
         qdd: accelerations (…, T, nv), of the state at each moment under the torques and forces that act from then on;
-            NaN if they were not to be recorded, as are the energies then.
+            with contacts those of the step that begins there (docs/recording.md). NaN if they were not to be recorded,
+            as are the energies then.
         tau: (…, T, nv), the torques given to `simulate` at each moment, within the limits of motors if these were asked
             for, and without friction and springs; N·m or N.
         kinetic: kinetic energy (…, T), J.
@@ -62,7 +63,9 @@ class Trajectory(TrajectoryArrays):
         q_units: one unit per coordinate: "rad", "m", or "" for the parts of a quaternion.
         v_names: one name per degree of freedom.
         recorded: what a controller that is a `kt.program` returned besides tau at each moment, by name: (…, T, *shape).
-            The last row repeats what it returned last, as that of tau does. And what was asked for by `record=`:
+            The last row repeats what it returned last, as that of tau does. With commands of actuators "ctrl"
+            (…, T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the
+            steps from each row until the next were solved. And what was asked for by `record=`:
             "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
             "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`.
         units: those of arrays in `recorded`, as far as they have one.
@@ -137,8 +140,9 @@ class Trajectory(TrajectoryArrays):
         """The motion at other moments of it.
 
         Coordinates of joints whose rate is their velocity (hinges, sliders) are on the cubics that also have these
-        velocities, other coordinates, velocities, accelerations and energies on straight lines; quaternions have length
-        1. Torques, and what a controller recorded, are those that were held at the moment.
+        velocities, other coordinates, velocities, accelerations, energies and activations of actuators on straight
+        lines; quaternions have length 1. Torques, commands, and what a controller recorded, are those that were held at
+        the moment.
 
         Args:
             times: (K,), s, increasing, within the motion.
@@ -169,7 +173,10 @@ class Trajectory(TrajectoryArrays):
             potential=at.linear(self.potential[..., None])[..., 0],
             work=at.linear(self.work[..., None])[..., 0],
             dissipated=at.linear(self.dissipated[..., None])[..., 0],
-            recorded={name: self._held_at(at, x) for name, x in self.recorded.items()},
+            recorded={
+                name: at.linear(x) if name == "act" and "ctrl" in self.recorded else self._held_at(at, x)
+                for name, x in self.recorded.items()
+            },
         )
 
     def _held_at(self, at: Moments, x: NDArray[Any]) -> NDArray[Any]:

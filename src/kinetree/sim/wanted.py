@@ -40,7 +40,10 @@ class Wanted:
     frames: tuple[str, ...] = ()
 
 
-def wanted_of(robot: Model, what: Any, every: Any, dt: float, contact: SoftConstraints | None, is_held: bool) -> Wanted:
+def wanted_of(
+    robot: Model, what: Any, every: Any, dt: float, contact: SoftConstraints | None, is_held: bool, *,
+    has_commands: bool,
+) -> Wanted:  # fmt: skip
     """The options `record` and `every`, checked. Raises OptionError, NameNotFoundError."""
     stride = stride_of(every, dt)
     if what is None:
@@ -60,8 +63,8 @@ def wanted_of(robot: Model, what: Any, every: Any, dt: float, contact: SoftConst
     if "sensors" in chosen:
         own = chosen["sensors"]
         choice = names_option(robot, own)
-        if (who := needing(robot, choice, "ctrl")) is not None:
-            raise OptionError(f"simulate: {who} needs controls, which a motion under torques does not have")
+        if not has_commands and (who := needing(robot, choice, "ctrl")) is not None:
+            raise OptionError(f"simulate: {who} needs the commands of actuators; give ctrl=")
         sensors = tuple(sensor_places(robot, own))
         needs_qdd = needing(robot, choice, "qdd") is not None
     frames = tuple(robot.frames) if chosen.get("frames", ()) is None else tuple(chosen.get("frames") or ())

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from kinetree import zoo
+from kinetree.cli.input_file import read_torques
 from kinetree.cli.start import falling_pose
-from kinetree.cli.torque_file import read_torques
 from kinetree.errors import OptionError, SaveError
 from kinetree.sim import Trajectory, simulate
 from tests.robots import every_joint

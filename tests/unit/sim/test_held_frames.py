@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.compiler.calls import _kernels
-from kinetree.sim import motion as motions
+from kinetree.sim import stepper as motions
 from tests.laws.test_assembly import four_bar
 
 pytestmark = pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")  # joints swing through their stops
