@@ -30,6 +30,8 @@ class DisplacementRates(NamedTuple):
     """The power of motors and external forces."""
     lost: Scalar
     """The power lost to friction."""
+    error: Scalar
+    """How exactly contacts were solved; 0 without any."""
 
 
 def displacement_rates(tree: Tree, start: Slots, d: Slots, q: Slots, v: Slots, loads: Loads) -> DisplacementRates:
@@ -45,7 +47,7 @@ def displacement_rates(tree: Tree, start: Slots, d: Slots, q: Slots, v: Slots, l
         a = [x + y for x, y in zip(found.a[i], joint.turning_rate(v[i]), strict=True)]
         d_rate[i] = joint.displacement_rate(start[i], d[i], joint.seen_from_fixed(q[i], v[i]))
         w_rate[i] = joint.seen_from_fixed(q[i], a)
-    return DisplacementRates(d_rate, w_rate, given, lost)
+    return DisplacementRates(d_rate, w_rate, given, lost, found.error)
 
 
 def displaced_state(tree: Tree, start: Slots, d: Slots, w: Slots, *, recharts: bool) -> State:

@@ -20,6 +20,7 @@ from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, held, row_count
 from kinetree.functions.contact_options import contact_option, is_without_contact, soft, without_dry_friction
 from kinetree.functions.drives import limits_option, passive_option
+from kinetree.functions.step_stages import RULE
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.spatial import Force
@@ -27,7 +28,6 @@ from kinetree.tree.holds import Hold
 
 __all__ = ["displaced_state", "fixed_velocity", "free_rates", "held_rates"]
 
-_RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
 _START, _D, _Q, _V, _TAU = ("start", "nq"), ("d", "nv"), ("q", "nq"), ("v", "nv"), ("tau", "forces")
 
 
@@ -46,11 +46,11 @@ def _rates(
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
     forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive)
-    rule = _RULE if held else None
+    rule = RULE if held else None
     loads = algorithms.Loads(tau, lambda _: f_ext, forces, limits, rows, holds=held, rule=rule)
     tree = model.tree
     found = algorithms.displacement_rates(tree, start, d, q, v, loads)
-    return [*tree.numbers(found.d[1:], "nv"), *tree.numbers(found.w[1:], "nv"), found.given, found.lost]
+    return [*tree.numbers(found.d[1:], "nv"), *tree.numbers(found.w[1:], "nv"), found.given, found.lost, found.error]
 
 
 def _held_rates(
@@ -76,7 +76,7 @@ def _has_many_rows(model: Model, options: Mapping[str, Any]) -> bool:
 RATES = Definition(
     "simulate",
     (_Q, _V, _START, _D, _TAU),
-    lambda model, _: (2 * model.nv + 2,),
+    lambda model, _: (2 * model.nv + 3,),
     _rates,
     {"passive": passive_option, "limits": limits_option, "contact": contact_option},
     takes_forces=True,
@@ -103,7 +103,8 @@ def _function(definition: Definition) -> Callable[..., Array]:
 
 
 free_rates = _function(RATES)
-"""[ḋ, ẇ, power that enters, power lost] (…, 2 nv + 2) at a q and v, which are at the displacement d from a start."""
+"""[ḋ, ẇ, power that enters, power lost, error of contacts] (…, 2 nv + 3) at a q and v, which are at the displacement d
+from a start."""
 held_rates = _function(
     replace(
         RATES,
