@@ -50,6 +50,15 @@ ON_THE_GROUND = """
   <body name="box" pos="1 0 .1"><freejoint/><geom type="box" size=".2 .2 .1" mass="2" friction=".3"/></body>
 </worldbody></mujoco>"""
 
+SWIMMING = """
+<mujoco><option timestep="0.01" density="900" viscosity="0.5" wind="1 -2 0.5"/>
+<worldbody>
+  <body><joint name="drives" axis="0 0 1"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/>
+    <body pos=".3 0 0"><joint axis="0 1 0"/><geom type="box" size=".1 .01 .04" pos=".1 0 .02" euler="20 0 10"/></body>
+  </body>
+  <body pos="0 0 2"><freejoint/><geom type="ellipsoid" size=".1 .2 .05" pos=".1 0 0"/></body>
+</worldbody><actuator><motor joint="drives" gear=".1"/></actuator></mujoco>"""
+
 
 class Beside:
     """A file in both, and a state of it."""
@@ -96,3 +105,9 @@ def test_a_thousand_steps_stay_together(text: str, speed: float, integrator: str
     nq = beside.robot.nq
     assert abs(beside.robot.difference(ours[:, :nq], theirs[:, :nq])).max() < 1e-6
     np.testing.assert_allclose(ours[:, nq:], theirs[:, nq:], rtol=0, atol=1e-6 * max(1.0, abs(theirs[:, nq:]).max()))
+
+
+def test_the_medium_acts_at_the_end_of_implicitfast_steps(tmp_path: Path) -> None:
+    beside = Beside(tmp_path, SWIMMING, 3.0)
+    ours, theirs = beside.ours("implicitfast", 20), beside.theirs(INTEGRATORS["implicitfast"], 20)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)

@@ -97,7 +97,8 @@ def end_of_step(
         return EndOfStep(tree, (), None, fills=False, differs=False)
     brakes = [name for name in passive if name in BRAKES]
     end = braked(tree, v, dt, brakes)
-    shift = _turning(tree, end, v)
+    turning = {i: tree.joint[i].turning_rate(v[i]) for i, _ in tree.outward}
+    shift = _turned(tree, end, turning)
     if which == "friction":
         return EndOfStep(end, (), shift, fills=False, differs=_brakes(tree, brakes))
     takes_all = which == "everything"
@@ -115,12 +116,10 @@ def end_of_step(
             damping, stiffness = maximum(damping, 0.0), maximum(stiffness, 0.0)
         if is_zero(damping) and is_zero(stiffness):
             continue
-        rate: Scalar = 0.0
-        for i, m in slope.moment.items():
-            rate = rate + sum((m_k * x for m_k, x in zip(m, v[i], strict=True)), 0.0)
+        gain = dt * stiffness * _along(slope.moment, v) + dt * damping * _along(slope.moment, turning)
         inertia = dt * damping + dt * dt * stiffness
         for i, m in slope.moment.items():
-            shift[i] = [f - dt * stiffness * rate * m_k for f, m_k in zip(shift[i], m, strict=True)]
+            shift[i] = [f - gain * m_k for f, m_k in zip(shift[i], m, strict=True)]
         if sum(len(m) for m in slope.moment.values()) == 1:
             ((i, (m_i,)),) = slope.moment.items()
             armature[i] = [armature[i][0] + inertia * m_i * m_i]
@@ -130,14 +129,21 @@ def end_of_step(
     return EndOfStep(end, couplings, shift, fills=takes_all, differs=True)
 
 
-def _turning(tree: Tree, end: Tree, v: Slots) -> Any:
+def _turned(tree: Tree, end: Tree, turning: Mapping[int, Sequence[Scalar]]) -> Any:
     """-h D (ω x v): friction is that of the velocity in axes that do not turn (`JointKind.turning_rate`)."""
     shift = tree.pieces()
     shift[0] = ()
     for i, _ in tree.outward:
-        rows = zip(end.armature[i], tree.armature[i], tree.joint[i].turning_rate(v[i]), strict=True)
+        rows = zip(end.armature[i], tree.armature[i], turning[i], strict=True)
         shift[i] = [-((A - own) * x) for A, own, x in rows]
     return shift
+
+
+def _along(moment: Mapping[int, Sequence[Scalar]], v: Any) -> Scalar:
+    rate: Scalar = 0.0
+    for i, m in moment.items():
+        rate = rate + sum((m_k * x for m_k, x in zip(m, v[i], strict=True)), 0.0)
+    return rate
 
 
 def _brakes(tree: Tree, which: Collection[str]) -> bool:

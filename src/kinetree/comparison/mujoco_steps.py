@@ -70,12 +70,6 @@ class MujocoSteps:
         self._integrator = kind
         if kind is None:
             self.notes.append(f"mujoco has no integrator like {integrator}, so states after a step are not compared")
-        self._is_split = integrator == "semi_implicit_euler" and "DAMPER" not in off and bool(np.any(m.dof_damping))
-        if self._is_split:
-            self.notes.append(
-                "mujoco's Euler method takes damping after contacts and limits, kinetree's together with them, so "
-                "states after a step are compared where none of them acts"
-            )
         self._data, self._layout = mujoco.MjData(m), Layout(self.robot, "mujoco")
 
     def _read(self, robot: Model) -> tuple[Any, Model]:
@@ -117,7 +111,7 @@ class MujocoSteps:
         found = (B.T @ M @ B, B.T @ (d.qfrc_bias + M @ drift), B.T @ d.qfrc_passive, rows)
         qdd, touching = layout.qdd_from(q, v, d.qacc), [self._pair(k) for k in range(d.ncon)]
         after = np.empty(0)
-        if self._integrator is not None and not (self._is_split and d.nefc):
+        if self._integrator is not None:
             m.opt.integrator = self._integrator
             mujoco.mj_step(m, d)
             after = np.concatenate([layout.q_from(d.qpos), layout.v_from(d.qpos, d.qvel)])

@@ -9,6 +9,7 @@ from kinetree.actuation import Actuation, CoordinateSpec, TendonSpec
 from kinetree.actuation.medium import Immersion, immersion
 from kinetree.actuation.tendons import PulledTendon, pulled_tendons
 from kinetree.algorithms.actuators import actuator_slopes, is_within, next_activation
+from kinetree.algorithms.fluid_slopes import fluid_slopes
 from kinetree.algorithms.implicit_forces import Slope
 from kinetree.algorithms.stages import Applied, Pull
 from kinetree.algorithms.tendons import tendon_force, tendon_slopes
@@ -83,6 +84,7 @@ def applied(model: Form, commanded: Commanded, passive: Sequence[str], ctrl: Seq
                 pieces[i] = [x + m_k * force for x, m_k in zip(pieces[i], m, strict=True)]
         if commanded.medium.shapes:
             drag = forces_of_medium(tree, q, v, commanded.medium)
+            slopes += fluid_slopes(view, v, commanded.medium.shapes, commanded.medium.medium)
             for i, _ in tree.outward:
                 pieces[i] = [x + f for x, f in zip(pieces[i], drag[i - 1], strict=True)]
         return Pull(pieces, found.rates, slopes)

@@ -283,6 +283,7 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
         np.testing.assert_allclose(motion.v[-1], restitution(0.2), rtol=error)
         assert motion.step_counts is not None
         assert motion.step_counts.rejected > 5  # at the first touch and the last one
+        assert motion.recorded["contact.error"].max() < 1e-12
     with pytest.raises(kt.OptionError, match="'rk45' divides it into stages; take integrator=\"discrete\""):
         adaptive(robot, contact="rigid")
 
@@ -297,6 +298,7 @@ def test_a_ball_bounces_with_the_restitution_of_its_damping() -> None:
         ({"atol": "small"}, "atol must be a positive number, such as 1e-08, not 'small'"),
         ({"rtol": 1e-16}, "rtol must be at least 1e-13, which is near rounding"),
         ({"integrator": "RK45"}, "there is no integrator 'RK45'.*rk45"),
+        ({"ctrl": [0.0]}, r"commands of actuators \(ctrl=\) are for steps of dt, and 'rk45' takes"),
         ({"tau": pulls, "control_dt": "stages"}, "'rk45' a program runs once every dt"),
     ],
 )
