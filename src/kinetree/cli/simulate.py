@@ -228,7 +228,7 @@ def simulate(
     from kinetree.sim.simulate import step_count
 
     if compare is not None:
-        check_peer()
+        check_peer(contact)
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
     if keyframe is not None and (random or (seed is not None and samples is None)):

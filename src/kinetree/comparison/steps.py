@@ -117,13 +117,19 @@ def compare_steps(
 
     Raises:
         MissingPackageError: if MuJoCo is not installed.
-        OptionError: for a batch, or a robot that MuJoCo cannot read.
+        OptionError: for a batch, for contacts in another setting than "mujoco", or a robot that MuJoCo cannot read.
     """
     check_robot(robot)
     if importlib.util.find_spec("mujoco") is None:
         raise MissingPackageError("comparing steps needs mujoco: pip install mujoco")
     if np.ndim(motion.q) != 2:
         raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
+    soft_constraints = contact_option(robot, contact)
+    if soft_constraints is not None and soft_constraints.setting is not None:
+        raise OptionError(
+            "compare_steps: compliant and rigid contacts are none of MuJoCo's, so that all of their rows differ; "
+            'simulate and compare with contact="mujoco"'
+        )
     acting: Any = passive_option(robot, passive)
     off = [flag for name, flag in (("damping", "DAMPER"), ("spring", "SPRING")) if name not in acting]
     off += [] if contact else ["CONSTRAINT"]
@@ -132,7 +138,6 @@ def compare_steps(
         theirs = MujocoSteps(robot, motion.dt, motion.integrator, off)
     except UnreadableError as error:
         raise OptionError(str(error)) from None
-    soft_constraints = contact_option(robot, contact)
     errors, count, parting = dict.fromkeys(TERMS, 0.0), len(motion.q) - 1, None
     done, names = 0, _Names(robot)
     for k, own, other in _states(robot, motion, soft_constraints, acting, theirs):

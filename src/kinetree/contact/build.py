@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 
 from kinetree.collision import is_supported, unsupported
 from kinetree.contact.equalities import connections, couplings, other_equalities
@@ -94,7 +96,7 @@ def soft_constraints(
     """
     options = robot.extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
-    if not 0.0 < step < float("inf"):
+    if isinstance(step, bool) or not isinstance(step, Real) or not 0.0 < step < math.inf:
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
     law = setting_named(
         setting, step,

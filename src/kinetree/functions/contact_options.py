@@ -144,8 +144,8 @@ def _check_setting(gradient_softness: float, integrator: str | None) -> None:
     """Refuse what goes with MuJoCo's contacts only."""
     if integrator in INTEGRATORS and INTEGRATORS[integrator].stages > 1:
         raise OptionError(
-            f"contacts of this setting are laws of a whole step, but {integrator!r} divides it into stages; "
-            'take integrator="semi_implicit_euler", or the setting "mujoco"'
+            f"compliant and rigid contacts are laws of a whole step, but {integrator!r} divides it into stages; "
+            'take integrator="discrete", or contact="mujoco"'
         )
     if gradient_softness:
         raise OptionError('gradient_softness is for contacts of the setting "mujoco"; leave it out, or take that')

@@ -36,9 +36,10 @@ def trajectory_of(
     occurrences: Sequence[Occurrence],
     wanted: Wanted,
     rows: NDArray[np.intp],
+    until: float,
     end: Snapshot | None,
 ) -> Trajectory:
-    """The trajectory of the rows with these numbers."""
+    """The trajectory of the rows with these numbers, and what happened until a time."""
     robot = setting.robot
     q, v, exchanged = (
         part.copy() for part in np.split(record.axis(record.rows, rows), (robot.nq, robot.nq + robot.nv), axis=-1)
@@ -97,8 +98,8 @@ def trajectory_of(
         recorded=recorded,
         units=units,
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
-        events=tuple(one for one in occurrences if times.size and one.time <= times[-1]),
-        diverged={sample: one for sample, one in endings.diverged.items() if times.size and one.time <= times[-1]},
+        events=tuple(sorted((one for one in occurrences if one.time <= until), key=lambda one: one.time)),
+        diverged={sample: one for sample, one in endings.diverged.items() if one.time <= until},
         end=end,
     )
 

@@ -107,14 +107,16 @@ class Piece:
         """The rows that are complete and wanted; the end is among them if it is that of the motion."""
         record, first, stride = self.record, self.setting.first, self._task.wanted.stride
         count = record.done if is_last else record.mark
+        last = count - 1 if is_last else count  # what follows begins at the mark
         rows = np.arange(-first % stride, count, stride)
         if is_last and (not rows.size or rows[-1] != count - 1):
             rows = np.append(rows, count - 1)
         end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
         with np.errstate(all="ignore"):
             return trajectory_of(
-                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows, end
-            )
+                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows,
+                float(record.times(last, last + 1)[0]), end,
+            )  # fmt: skip
 
 
 def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int) -> Motion:
