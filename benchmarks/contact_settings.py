@@ -2,8 +2,8 @@
 
     python benchmarks/contact_settings.py
 
-A crate of 1 kg and 0.2 m, with friction 0.5, stands, falls from 0.5 m, lies on a slope of 0.2 rad and brakes from
-1 m/s, in steps of "discrete"; and it is thrown, and tumbles. A double pendulum swings for 10 s; and a joint of inertia 1 kg·m² has a spring of
+A crate of 1 kg and 0.2 m, with friction 0.5, stands, falls from 0.5 m, lies on a slope of 0.2 rad, brakes from 1 m/s,
+and is thrown, in steps of "discrete". A double pendulum swings for 10 s. A joint of inertia 1 kg·m² has a spring of
 10⁴ N·m/rad, or a damper of 10³ N·m·s/rad.
 """
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import kinetree as kt
 from kinetree.contact import SoftConstraints
+from kinetree.functions.integrator_options import Integrator
 from kinetree.model import Geometry, Model
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rigid": {"setting": "rigid"},
     "rigid, accurate": {"setting": "rigid", "accurate": True},
 }
-INTEGRATORS = ("semi_implicit_euler", "implicitfast", "discrete", "rk4", "midpoint")
+INTEGRATORS: tuple[Integrator, ...] = ("semi_implicit_euler", "implicitfast", "discrete", "rk4", "midpoint")
 SIDE, FRICTION, SLOPE, G = 0.2, 0.5, 0.2, 9.81
 
 
@@ -48,14 +49,16 @@ def motion(robot: Model, contact: SoftConstraints, dt: float, seconds: float, **
     v[3:] = start.get("spin", 0.0)
     gravity = {"gravity": [G * math.sin(slope), 0.0, -G * math.cos(slope)]}
     tau = np.zeros((round(seconds / dt), 6))
-    return kt.rollout(robot, q, v, tau, dt, contact=contact, integrator="discrete", parameters=gravity)
+    states: Array = kt.rollout(robot, q, v, tau, dt, contact=contact, integrator="discrete", parameters=gravity)
+    return states
 
 
 def iterations(robot: Model, contact: SoftConstraints, states: Array) -> Array:
     """Those of the states in which the crate touches."""
     q, v = states[:, :7], states[:, 7:]
     found = kt.contact_dynamics(robot, q, v, np.zeros(6), contact=contact)
-    return found.iterations[np.abs(found.forces).max(axis=-1) > 0.0]
+    some: Array = found.iterations[np.abs(found.forces).max(axis=-1) > 0.0]
+    return some
 
 
 def settings() -> None:
@@ -108,7 +111,7 @@ def longest_steps() -> None:
         row = []
         for robot in (joint(1e4, 0.0), joint(0.0, 1e3)):
             longest = 0.0
-            for dt in np.geomspace(5e-4, 10.0, 80):
+            for dt in np.geomspace(5e-4, 10.0, 80).tolist():
                 states = kt.rollout(robot, [0.0], [1.0], np.zeros((2000, 1)), dt, integrator=name, passive=True)
                 if not np.abs(states[-100:, 1]).max() < 10.0:
                     break

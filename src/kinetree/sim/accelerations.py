@@ -41,9 +41,9 @@ def accelerations(setting: Setting, moments: NDArray[np.intp], q: Array, v: Arra
     forces = {key: rows[..., np.minimum(moments, rows.shape[-2] - 1), :] for key, rows in setting.forces.items()}
     given = for_all_rows(robot, setting.parameters)
     acting, limits, f_ext, parameters = [*setting.passive], setting.limits, forces or None, given or None
-    if setting.contact is not None:
+    if (pushes := setting.pushes) is not None:
         found = contact_dynamics(
-            robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=setting.contact, parameters=parameters
+            robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=pushes, parameters=parameters
         )
         return Accelerations(found.qdd, found.forces)
     if not setting.held:

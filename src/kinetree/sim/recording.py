@@ -71,7 +71,7 @@ def trajectory_of(
         names = list(wanted.sensors)
         told = qdd if wanted.needs_qdd else None
         numbers = sensors(
-            robot, q, v, told, time=times, names=names, contact=setting.contact or False, parameters=given
+            robot, q, v, told, time=times, names=names, contact=setting.pushes or False, parameters=given
         )
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
@@ -108,7 +108,7 @@ def _add_contacts(
     setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
 ) -> None:
     """What shapes exert on each other: at each point, and for each pair that touches, together."""
-    given: Any = {"contact": setting.contact}
+    given: Any = {"contact": setting.pushes}
     parameters = for_all_rows(setting.robot, setting.parameters) or None
     found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
     named = {"distance": (found.distances, "m"), "point": (found.points, "m"), "normal": (found.normals, "")}

@@ -48,6 +48,13 @@ class Setting:
         return self.parameters.get("gravity", np.array(self.robot.gravity, dtype=np.float64))
 
     @property
+    def pushes(self) -> SoftConstraints | None:
+        """What pushes at a state, as it does in the steps of this motion."""
+        if self.contact is None or self.contact.setting is None:
+            return self.contact
+        return replace(self.contact, setting=replace(self.contact.setting, timestep=self.dt))
+
+    @property
     def under_constraints(self) -> HeldStep | None:
         """The functions of a step under constraints, if there are any."""
         return HELD_STEP if self.held else None
