@@ -124,6 +124,15 @@ def compare_steps(
         raise MissingPackageError("comparing steps needs mujoco: pip install mujoco")
     if np.ndim(motion.q) != 2:
         raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
+    if motion.q.shape[-1] != robot.nq:
+        raise OptionError(f"compare_steps: the motion has {motion.q.shape[-1]} coordinates, {robot.name!r} {robot.nq}")
+    if not np.isfinite(motion.qdd).all():
+        raise OptionError('compare_steps needs accelerations, which kt.simulate has with record=["accelerations"]')
+    if not np.allclose(np.diff(motion.time), motion.dt, rtol=1e-6):
+        raise OptionError(
+            "compare_steps needs the state of every step, and whole ones: simulate with every=1, and without an event "
+            "that ends the motion within a step"
+        )
     soft_constraints = contact_option(robot, contact)
     if soft_constraints is not None and soft_constraints.setting is not None:
         raise OptionError(

@@ -31,7 +31,7 @@ from kinetree.contact.spec import (
 )
 from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError, SimulationWarning
-from kinetree.model import Model
+from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Constraint
 from kinetree.model.extras import SimulationOptions
 
@@ -94,7 +94,7 @@ def soft_constraints(
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
     ['base_yaw', 'shoulder_pitch']
     """
-    options = robot.extras.options or SimulationOptions()
+    options = check_robot(robot).extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
     if isinstance(step, bool) or not isinstance(step, Real) or not 0.0 < step < math.inf:
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
