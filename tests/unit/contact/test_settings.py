@@ -109,13 +109,6 @@ def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
         kt.simulate(BALL, q=RESTING, duration=0.1, contact=accurate, record=["contacts"])
 
 
-def test_accurate_contacts_have_no_derivatives_backward() -> None:
-    accurate = kt.soft_constraints(BALL, setting="rigid", accurate=True)
-    given = (RESTING, np.zeros(6), np.zeros(6))
-    with pytest.raises(kt.OptionError, match=r"vjp of contact_dynamics: accurate rigid contacts .*; take kt\.jvp"):
-        kt.vjp(BALL, kt.contact_dynamics, given, np.ones(14), contact=accurate)
-
-
 def test_soft_constraints_of_another_robot_are_refused() -> None:
     with pytest.raises(kt.OptionError, match="contact= is of another robot: it names the body 'rail'"):
         kt.contact_dynamics(BALL, RESTING, np.zeros(6), np.zeros(6), contact=kt.soft_constraints(CART))
