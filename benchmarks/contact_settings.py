@@ -54,7 +54,7 @@ def motion(robot: Model, contact: SoftConstraints, dt: float, seconds: float, **
 
 
 def iterations(robot: Model, contact: SoftConstraints, states: Array) -> Array:
-    """Those of the states in which the crate touches."""
+    """How many the states take in which the crate touches."""
     q, v = states[:, :7], states[:, 7:]
     found = kt.contact_dynamics(robot, q, v, np.zeros(6), contact=contact)
     some: Array = found.iterations[np.abs(found.forces).max(axis=-1) > 0.0]
