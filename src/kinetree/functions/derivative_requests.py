@@ -219,13 +219,7 @@ class Request(Requested):
         threads: int | None,
         along: tuple[str, ...] = (),
     ) -> Any:
-        try:
-            return self.run(derived(self.definition, mode, wrt, along), more, threads)
-        except NotImplementedError as error:
-            raise OptionError(
-                f"{mode} of {self.name}: accurate rigid contacts are found by rounds that end early, through which no "
-                "derivative goes backward; take kt.jvp, or contacts that are not accurate"
-            ) from error
+        return self.run(derived(self.definition, mode, wrt, along), more, threads)
 
     def matrices(self, names: tuple[str, ...], threads: int | None) -> dict[str, Any]:
         return {name: self._matrix(name, threads) for name in names}

@@ -70,9 +70,7 @@ def trajectory_of(
     if wanted.sensors:
         names = list(wanted.sensors)
         told = qdd if wanted.needs_qdd else None
-        numbers = sensors(
-            robot, q, v, told, time=times, names=names, contact=setting.pushes or False, parameters=given
-        )
+        numbers = sensors(robot, q, v, told, time=times, names=names, contact=setting.pushes or False, parameters=given)
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
         recorded[f"frame.{name}"] = frame_placement(robot, q, name, parameters=given)
