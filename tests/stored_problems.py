@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinetree as kt
-from kinetree.algorithms.compliance import SHARE
 from kinetree.algorithms.convex_dynamics import Block, Effort
 from kinetree.algorithms.natural_map import RigidContact
+from kinetree.algorithms.near_rigid import SHARE
 from kinetree.algorithms.rigid_contact import rigid_acceleration
 from kinetree.algorithms.row_costs import EllipticCone
 from kinetree.compiler.calls import run

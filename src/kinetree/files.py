@@ -36,15 +36,15 @@ _WRITERS = 100
 """Maximum number of simultaneous writers of one file."""
 
 
-def file_path(function: str, path: object, ending: str = "") -> Path:
-    """The path of a file named by the user, with `ending` appended if it is missing.
+def file_path(function: str, path: object, ending: str = "", *, what: str = "file") -> Path:
+    """The path of a file, or of `what` else, named by the user, with `ending` appended if it is missing.
 
     Raises `DTypeError` if it is not a path, so that 0 or True is not taken for an open file, and `OptionError` if there
     is no name to append to.
     """
     name = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(name, str):
-        raise DTypeError(f"{function} takes the path of a file, not {type(path).__name__}")
+        raise DTypeError(f"{function} takes the path of a {what}, not {type(path).__name__}")
     result = Path(name)
     if result.suffix == ending or not ending:
         return result

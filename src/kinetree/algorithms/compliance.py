@@ -1,6 +1,6 @@
-"""How hard a constraint pushes at the end of a step of length h, in physical units.
+"""How hard a contact pushes at the end of a step of length h, in physical units.
 
-A row pushes by what will be left of its violation φ' = φ + h v' and by its rate v' then, as a spring and damper:
+A contact pushes by what will be left of its violation φ' = φ + h v' and by its rate v' then, as a spring and damper:
 
     γ = h max(0, -k φ' - τ_d k v') = max(0, (v̂ - v') / R),    v̂ = -φ / (h + τ_d),    1 / R = h k (h + τ_d)
 
@@ -10,8 +10,7 @@ regularisation is the same R:
     f = -x / R,    x = J a - a_ref,    a_ref = (v̂ - v) / h
 
 The bound R ≥ β² w / 4π², with w the approximate inverse inertia that the row moves, leaves a contact no shorter a
-period than β h, which a step can resolve. `Compliance` is the row of a contact; `NearRigid` is one that gives way as
-little as a solver allows.
+period than β h, which a step can resolve. Other rows of such a robot are near-rigid (near_rigid.py).
 
 Source: Castro, Permenter and Han, "An Unconstrained Convex Formulation of Compliant Contact", IEEE Transactions on
 Robotics 39 (2023), arXiv 2110.10107, sections IV and V; σ and β as there.
@@ -21,17 +20,15 @@ from __future__ import annotations
 
 from math import pi
 
-from kinetree.expr import Scalar, less, maximum, minimum, select
+from kinetree.expr import Scalar, less, maximum
 from kinetree.records import record
 
-__all__ = ["SHARE", "Compliance", "NearRigid", "step_of"]
+__all__ = ["Compliance", "step_of"]
 
 SIGMA = 1e-3
 """σ: R across a normal, in parts of w. What sticks creeps at about σ h g."""
 BETA = 1.0
 """β: the shortest period of a compliant contact, in steps."""
-SHARE = 1e-3
-"""R of a near-rigid row, in parts of w."""
 _LEAST = 1e-15
 _SHORTEST = 1e-9
 """The shortest step, s: a step of no time then has a finite acceleration, and moves nothing."""
@@ -81,66 +78,6 @@ class Compliance:
     def acceleration(self, rate: Scalar, _: Scalar, r: Scalar) -> Scalar:
         """a_ref, from the rate v and the violation φ before the step."""
         return (-r / (self.step + self.dissipation) - rate) / self.step
-
-    @property
-    def damping(self) -> Scalar:
-        """What a_ref loses per unit of the rate."""
-        return 1.0 / self.step
-
-    def slowing(self, rate: Scalar) -> Scalar:
-        """a_ref of a row that has no spring: of friction."""
-        return -(self.damping * rate)
-
-
-@record(frozen=True, slots=True)
-class NearRigid:
-    """A row that gives way by no more than a thousandth of what moves freely.
-
-    It pushes back what is past its place, at v̂ = -φ / (h + τ_d) and at most at some speed. If it is one-sided, it
-    may also look ahead: what would pass its place within the step arrives there, v̂ = -φ / h, or bounces with the
-    restitution e, v̂ = -e v.
-    """
-
-    step: Scalar
-    dissipation: float
-    inverse_inertia: Scalar
-    fastest: float
-    """The largest speed at which a violation is corrected, m/s or rad/s."""
-    restitution: float = 0.0
-    """e."""
-    reach: float = 0.0
-    """How far it looks ahead."""
-    rounds: int = 0
-    """How often friction is found at most (rigid_contact.py); 0 if the row is no rigid contact."""
-    tolerance: float = 0.0
-    """The residual at which that ends, m/s."""
-
-    def acts(self, r: Scalar) -> Scalar:
-        """Whether a violation r counts, or is near enough to be looked at."""
-        there: Scalar = less(r, self.reach)
-        return there
-
-    def at(self, _: Scalar) -> Scalar:
-        """A row of this kind has no impedance."""
-        return 1.0
-
-    def regularisation(self, _: Scalar, *, has_spring: bool = True) -> Scalar:  # noqa: ARG002
-        """R."""
-        R: Scalar = maximum(SHARE * self.inverse_inertia, _LEAST)
-        return R
-
-    def acceleration(self, rate: Scalar, _: Scalar, r: Scalar) -> Scalar:
-        """a_ref, from the rate v and the violation φ before the step."""
-        h = self.step
-        wanted = -r / (h + self.dissipation)
-        wanted = maximum(minimum(wanted, self.fastest), -self.fastest)
-        if self.reach:
-            wanted = select(less(0.0, r), -r / h, wanted)
-        if self.restitution:
-            meets = less(r + h * rate, 0.0)
-            wanted = select(meets, maximum(wanted, -(self.restitution * rate)), wanted)
-        a_ref: Scalar = (wanted - rate) / h
-        return a_ref
 
     @property
     def damping(self) -> Scalar:

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kinetree.algorithms.compliance import SHARE
 from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.near_rigid import SHARE
 from kinetree.algorithms.row_costs import DryFriction, EllipticCone, Equality, OneSided, Response, RowCost
 from kinetree.expr import Scalar, absolute, less, maximum, select, sqrt
 from kinetree.records import record

@@ -29,7 +29,7 @@ from kinetree.algorithms.natural_map import Numbers, RigidContact, away, inverse
 from kinetree.algorithms.rigid_derivatives import differentiable
 from kinetree.expr import Scalar, less_equal, repeat, slopes_of
 
-__all__ = ["has_rigid_contacts", "rigid_acceleration"]
+__all__ = ["has_rigid_contacts", "in_one_round", "rigid_acceleration"]
 
 _ALTERNATIONS = 500
 """The most iterations of the other method."""
@@ -38,6 +38,12 @@ _ALTERNATIONS = 500
 def has_rigid_contacts(blocks: Sequence[Block]) -> bool:
     """Whether any contact has it."""
     return any(isinstance(block.cost, RigidContact) for block in blocks)
+
+
+def in_one_round(blocks: Sequence[Block]) -> list[Block]:
+    """The rows of the first round: what slides at the beginning of the step does not lift."""
+    nothing = [[0.0] * len(block.J) for block in blocks]
+    return _shifted(blocks, nothing, [[-r for r in block.reference] for block in blocks])
 
 
 def rigid_acceleration(
@@ -49,10 +55,8 @@ def rigid_acceleration(
     """
     cones = [block.cost for block in blocks if isinstance(block.cost, RigidContact)]
     rounds, tolerance, h = max(cone.rounds for cone in cones), min(cone.tolerance for cone in cones), cones[0].step
-    nothing = [[0.0] * len(block.J) for block in blocks]
-    at_rest = [[-r for r in block.reference] for block in blocks]
     if rounds == 1:
-        found = minimum_acceleration(M, tau, _shifted(blocks, nothing, at_rest), guess, effort)
+        found = minimum_acceleration(M, tau, in_one_round(blocks), guess, effort)
         error = h * residual(blocks, found.forces, away(blocks, found.acceleration, found.forces))
         return found._replace(error=slopes_of(error, 0.0))
     n, m = len(tau), sum(len(block.J) for block in blocks)
@@ -65,6 +69,8 @@ def rigid_acceleration(
         numbers = [x for part in (found.forces, y) for rows in part for x in rows]
         return [*found.acceleration, *numbers, state[-2] + found.iterations, error], less_equal(error, tolerance)
 
+    nothing = [[0.0] * len(block.J) for block in blocks]
+    at_rest = [[-r for r in block.reference] for block in blocks]
     start = [0.0] * n if guess is None else guess
     numbers = [x for part in (nothing, at_rest) for rows in part for x in rows]
     end = repeat(rounds, [*start, *numbers, 0.0, 0.0], turn)

@@ -27,10 +27,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kinetree.algorithms.compliance import SHARE
 from kinetree.algorithms.convex_dynamics import Block, Minimum
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.natural_map import Numbers, RigidContact, inertias, shift, split
+from kinetree.algorithms.near_rigid import SHARE
 from kinetree.algorithms.row_costs import EllipticCone, OneSided, Response, RowCost
 from kinetree.expr import Scalar, is_zero, less, repeat, select, slopes_of
 

@@ -18,11 +18,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinetree.algorithms.compliance import Compliance, NearRigid
+from kinetree.algorithms.compliance import Compliance
 from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.dot import dot
 from kinetree.algorithms.kinematics import placements
 from kinetree.algorithms.natural_map import RigidContact
+from kinetree.algorithms.near_rigid import NearRigid
 from kinetree.algorithms.row_costs import EllipticCone, OneSided, Pyramid, RowCost
 from kinetree.algorithms.softness import Softness
 from kinetree.collision import ContactPoint

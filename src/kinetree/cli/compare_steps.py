@@ -19,8 +19,13 @@ __all__ = ["check_peer", "compare_with"]
 _DIFFERENT = 1
 
 
-def check_peer() -> None:
+def check_peer(contact: str | None) -> None:
     """Raise a usage error before a long motion is computed, if there is nothing to compare it with."""
+    if contact in ("compliant", "rigid"):
+        raise typer.BadParameter(
+            f"MuJoCo has no contacts like those of --contact {contact}; compare with --contact mujoco",
+            param_hint="--compare",
+        )
     if find_spec("mujoco") is None:
         raise typer.BadParameter("mujoco is not installed (pip install mujoco)", param_hint="--compare")
 

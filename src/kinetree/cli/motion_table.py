@@ -35,13 +35,15 @@ def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
     table = Table(title=_title(trajectory, seconds), title_justify="left", title_style="bold")
     for heading in ("energy, J", "start", "end", "change"):
         table.add_column(heading, justify="left" if heading == "energy, J" else "right")
-    largest = max(float(np.abs(x).max()) for x in (trajectory.kinetic, trajectory.potential, trajectory.work))
+    all_of_it = np.concatenate([trajectory.kinetic, trajectory.potential, trajectory.work])
+    largest = float(np.abs(all_of_it[np.isfinite(all_of_it)]).max(initial=0.0))
     for name, series in (
         ("kinetic", trajectory.kinetic),
         ("potential", trajectory.potential),
         ("total", trajectory.total),
     ):
-        told = (_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0]))
+        with np.errstate(invalid="ignore"):  # infinite energies are told as such
+            told = [_told(x, largest) for x in (series[0], series[-1], series[-1] - series[0])]
         table.add_row(name, *(f"{x:{sign}.6g}" for x, sign in zip(told, ("", "", "+"), strict=True)))
     table.add_section()
     table.add_row("work of the torques", "", "", f"{_told(trajectory.work[-1], largest):+.6g}")
@@ -55,7 +57,7 @@ def _energies(trajectory: Trajectory, seconds: float, lost: str) -> Table:
 
 def _told(energy: float, largest: float) -> float:
     """An energy as it is printed: zero if it is a rounding error beside the largest of the motion."""
-    return float(energy) if abs(energy) > _ROUNDING * largest else 0.0
+    return 0.0 if abs(energy) <= _ROUNDING * largest else float(energy)
 
 
 def _each(trajectory: Trajectory, seconds: float, lost: str) -> Table:
@@ -68,7 +70,7 @@ def _each(trajectory: Trajectory, seconds: float, lost: str) -> Table:
         "kinetic, most": trajectory.kinetic.max(axis=1),
         "potential, change": trajectory.potential[:, -1] - trajectory.potential[:, 0],
         "work of the torques": trajectory.work[:, -1],
-        lost: -trajectory.dissipated[:, -1],
+        lost: 0.0 - trajectory.dissipated[:, -1],
         "balance error, largest": np.abs(trajectory.balance_error).max(axis=1),
     }
     table = Table(title=_title(trajectory, seconds), title_justify="left", title_style="bold")

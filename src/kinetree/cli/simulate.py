@@ -271,7 +271,7 @@ def simulate(
     from kinetree.sim.simulate import step_count
 
     if compare is not None:
-        check_peer()
+        check_peer(contact)
     if tau is not None and tau_file is not None:
         raise typer.BadParameter("give either --tau or --tau-file", param_hint="--tau-file")
     if ctrl is not None and ctrl_file is not None:

@@ -28,7 +28,6 @@ __all__ = ["MujocoSteps", "Terms"]
 _INTEGRATORS = {
     "semi_implicit_euler": "EULER",
     "implicitfast": "IMPLICITFAST",
-    "discrete": "DISCRETE",
     "rk4": "RK4",
 }
 
@@ -69,7 +68,9 @@ class MujocoSteps:
         kind = getattr(mujoco.mjtIntegrator, f"mjINT_{_INTEGRATORS.get(integrator, '')}", None)
         self._integrator = kind
         if kind is None:
-            self.notes.append(f"mujoco has no integrator like {integrator}, so states after a step are not compared")
+            self.notes.append(
+                f"mujoco has no integrator with the numbers of {integrator!r}, so states after a step are not compared"
+            )
         self._data, self._layout = mujoco.MjData(m), Layout(self.robot, "mujoco")
 
     def _read(self, robot: Model) -> tuple[Any, Model]:

@@ -43,7 +43,7 @@ def own_rows(blocks: Sequence[Block], nv: int) -> Rows:
     lines = [line for block in blocks for line in _lines(block) if line[3] > 0.0]
     kinds, J, reference, D = zip(*lines, strict=True) if lines else ((), (), (), ())
     R = 1.0 / np.array(D, dtype=np.float64)
-    return Rows(kinds, np.array(J, dtype=np.float64).reshape(-1, nv), np.array(reference, dtype=np.float64), R)
+    return Rows(kinds, np.array(J, dtype=np.float64).reshape(len(lines), nv), np.array(reference, dtype=np.float64), R)
 
 
 def _lines(block: Block) -> Iterator[tuple[str, Sequence[Any], Any, Any]]:

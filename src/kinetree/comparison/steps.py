@@ -120,7 +120,8 @@ def compare_steps(
 
     Raises:
         MissingPackageError: if MuJoCo is not installed.
-        OptionError: for a batch, a motion under commands of actuators, or a robot that MuJoCo cannot read.
+        OptionError: for a batch, a motion under commands of actuators, contacts in another setting than "mujoco", or a
+            robot that MuJoCo cannot read.
     """
     check_robot(robot)
     if importlib.util.find_spec("mujoco") is None:
@@ -129,6 +130,21 @@ def compare_steps(
         raise OptionError("compare_steps takes one motion, and this is a batch; give motions[k]")
     if "ctrl" in motion.recorded:
         raise OptionError("compare_steps: actuators act on neither side; give a motion under torques, without ctrl=")
+    if motion.q.shape[-1] != robot.nq:
+        raise OptionError(f"compare_steps: the motion has {motion.q.shape[-1]} coordinates, {robot.name!r} {robot.nq}")
+    if not np.isfinite(motion.qdd).all():
+        raise OptionError('compare_steps needs accelerations, which kt.simulate has with record=["accelerations"]')
+    if not np.allclose(np.diff(motion.time), motion.dt, rtol=1e-6):
+        raise OptionError(
+            "compare_steps needs the state of every step, and whole ones: simulate with every=1, and without an event "
+            "that ends the motion within a step"
+        )
+    soft_constraints = contact_option(robot, contact)
+    if soft_constraints is not None and soft_constraints.setting is not None:
+        raise OptionError(
+            "compare_steps: compliant and rigid contacts are none of MuJoCo's, so that all of their rows differ; "
+            'simulate and compare with contact="mujoco"'
+        )
     acting: Any = passive_option(robot, passive)
     off = [flag for name, flag in (("damping", "DAMPER"), ("spring", "SPRING")) if name not in acting]
     off += [] if contact else ["CONSTRAINT"]
@@ -137,7 +153,6 @@ def compare_steps(
         theirs = MujocoSteps(robot, motion.dt, motion.integrator, off)
     except UnreadableError as error:
         raise OptionError(str(error)) from None
-    soft_constraints = contact_option(robot, contact)
     errors, count, parting = dict.fromkeys(TERMS, 0.0), len(motion.q) - 1, None
     done, names = 0, _Names(robot)
     for k, own, other in _states(robot, motion, soft_constraints, acting, theirs):

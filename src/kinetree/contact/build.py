@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 
 from kinetree.collision import is_supported, unsupported
 from kinetree.contact.equalities import connections, couplings, other_equalities
@@ -29,7 +31,7 @@ from kinetree.contact.spec import (
 )
 from kinetree.contact.tendon_rows import tendon_inertias, tendon_rows
 from kinetree.errors import OptionError, SimulationWarning
-from kinetree.model import Model
+from kinetree.model import Model, check_robot
 from kinetree.model.constraints import Constraint
 from kinetree.model.extras import SimulationOptions
 
@@ -92,9 +94,9 @@ def soft_constraints(
     >>> [limit.joint for limit in soft_constraints(kt.zoo.load("arm6")).limits][:2]
     ['base_yaw', 'shoulder_pitch']
     """
-    options = robot.extras.options or SimulationOptions()
+    options = check_robot(robot).extras.options or SimulationOptions()
     step = options.timestep if timestep is None else timestep
-    if not 0.0 < step < float("inf"):
+    if isinstance(step, bool) or not isinstance(step, Real) or not 0.0 < step < math.inf:
         raise OptionError(f"timestep is {timestep!r:.40}, but it must be a positive number of seconds")
     law = setting_named(
         setting, step,

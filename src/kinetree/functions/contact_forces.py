@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinetree.algorithms.convex_dynamics import Block
 from kinetree.algorithms.soft_rows import seen
 from kinetree.collision import ContactPoint
 from kinetree.collision.pairs import slots
@@ -19,10 +18,12 @@ from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.contact_options import (
     ContactOption,
+    check_whose,
     own_contact_option,
     touching_blocks,
     touching_points,
 )
+from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.model import Model, check_robot
 from kinetree.records import record
 from kinetree.spatial import Vec3
@@ -67,24 +68,14 @@ class ContactPair:
 
 def _contact_forces(model: Form, q: Slots, v: Slots, qdd: Slots, *, contact: SoftConstraints) -> list[Scalar]:
     tree, robot = model.tree, model.one_by_one
+    check_whose(robot, contact)
     sight, a = seen(tree, q, v), tree.numbers(qdd[1:], "nv")
     found: list[Scalar] = []
     for touch in contact.touches:
         points = touching_points(robot, touch, sight)
         for point, block in zip(points, touching_blocks(robot, contact, touch, sight, points), strict=True):
-            found += _told(point, _forces(block, a))
+            found += _told(point, [*exerted(block, a), *([0.0] * (6 - len(block.J)))])
     return found
-
-
-def _forces(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
-    """The forces along the rows of a contact, -s'(J q̈ - a_ref), less what pulls; six of them."""
-    x: list[Scalar] = []
-    for row, reference in zip(block.J, block.reference, strict=True):
-        x.append(-reference)
-        for j, a_k in zip(row, a, strict=True):
-            x[-1] = x[-1] + j * a_k
-    first, *others = block.cost.at(x).force
-    return [first - block.pull, *others, *([0.0] * (6 - len(x)))]
 
 
 def _told(point: ContactPoint, f: Sequence[Scalar]) -> list[Scalar]:
@@ -134,7 +125,7 @@ def contact_forces(
         q: configuration (…, nq); rad, m, unit quaternions.
         v: velocity (…, nv); rad/s, m/s.
         qdd: acceleration (…, nv); rad/s², m/s².
-        contact: as for `contact_dynamics`.
+        contact: as for `contact_dynamics`; not of accurate rigid contacts, which do not give way.
         parameters: values that override some of the robot's parameters, as for `aba`.
         out: where to put the result, (…, k, 13), of the result's dtype.
         threads: how many threads may share a large batch; by default as many as there are cores.
@@ -158,6 +149,7 @@ def contact_forces(
     """
     model = check_robot(robot)
     options: dict[str, Any] = {"contact": own_contact_option(model, contact)}
+    check_exerted("contact_forces", options["contact"])
     if not options["contact"].touches:
         return _parts(np.zeros((*_leading(q, v, qdd), 0, _WIDTH)))
     return _parts(run(CONTACT_FORCES, model, (q, v, qdd), parameters=parameters, out=out, threads=threads, **options))

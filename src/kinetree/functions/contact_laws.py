@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
-from kinetree.algorithms.compliance import Compliance, NearRigid, step_of
+from kinetree.algorithms.compliance import Compliance, step_of
+from kinetree.algorithms.near_rigid import NearRigid
 from kinetree.algorithms.soft_rows import Law
 from kinetree.algorithms.softness import Softness
 from kinetree.contact import Compliant, Rigid, Setting

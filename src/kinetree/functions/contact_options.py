@@ -13,7 +13,14 @@ from kinetree.algorithms.soft_rows import Friction, Law, Sight, contact, seen
 from kinetree.collision import ContactPoint, contacts_nearby
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SETTINGS, SoftConstraints, TendonFriction, TouchingShape, TouchSpec, soft_constraints
+from kinetree.contact import (
+    SETTINGS,
+    SoftConstraints,
+    TendonFriction,
+    TouchingShape,
+    TouchSpec,
+    soft_constraints,
+)
 from kinetree.errors import OptionError
 from kinetree.expr import Scalar
 from kinetree.functions.contact_laws import contact_law, friction_ratio, timed_laws
@@ -26,6 +33,7 @@ from kinetree.tree import Tree
 
 __all__ = [
     "ContactOption",
+    "check_whose",
     "contact_option",
     "contact_switch",
     "is_without_contact",
@@ -144,17 +152,34 @@ def _check_setting(gradient_softness: float, integrator: str | None) -> None:
     """Refuse what goes with MuJoCo's contacts only."""
     if integrator in INTEGRATORS and INTEGRATORS[integrator].stages > 1:
         raise OptionError(
-            f"contacts of this setting are laws of a whole step, but {integrator!r} divides it into stages; "
-            'take integrator="semi_implicit_euler", or the setting "mujoco"'
+            f"compliant and rigid contacts are laws of a whole step, but {integrator!r} divides it into stages; "
+            'take integrator="discrete", or contact="mujoco"'
         )
     if gradient_softness:
         raise OptionError('gradient_softness is for contacts of the setting "mujoco"; leave it out, or take that')
 
 
+def check_whose(robot: Model, constraints: SoftConstraints) -> None:
+    """Refuse the soft constraints of another robot."""
+    bodies = [side.body for touch in constraints.touches for side in (touch.first, touch.second)]
+    for what, names, own in (
+        ("body", bodies, robot.bodies),
+        ("joint", [limit.joint for limit in constraints.limits], robot.joints),
+    ):
+        for name in names:
+            if name is not None and name not in own:
+                raise OptionError(
+                    f"contact= is of another robot: it names the {what} {name!r}, which {robot.name!r} does not have; "
+                    "give kt.soft_constraints of this robot"
+                )
+
+
 def _blocks(
     model: Form, constraints: SoftConstraints, tree: Tree, q: Slots, v: Slots, dt: Scalar, at_the_end: bool = False
 ) -> list[Block]:
-    robot, sight = model.one_by_one, seen(tree, q, v)
+    robot = model.one_by_one
+    check_whose(robot, constraints)
+    sight = seen(tree, q, v)
     timed = timed_laws(constraints.setting, dt, at_the_end=at_the_end)
     blocks = blocks_apart_from_contacts(robot, constraints, sight, v, timed)
     for touch in constraints.touches:
@@ -171,9 +196,13 @@ def touching_points(robot: Model, touch: TouchSpec, sight: Sight) -> tuple[Conta
 
 def touching_blocks(
     robot: Model, all_of_it: SoftConstraints, touch: TouchSpec, sight: Sight, points: Sequence[ContactPoint],
-    timed: Callable[..., Law] = lambda own, *_: own,
+    timed: Callable[..., Law] | None = None,
 ) -> list[Block]:  # fmt: skip
-    """The rows of two shapes that touch at these points; `timed` says how soft they are in a step."""
+    """The rows of two shapes that touch at these points.
+
+    `timed` says how soft they are in a step; without it in that of the setting.
+    """
+    timed = timed or timed_laws(all_of_it.setting, 0.0)
     (i, X_1), (j, X_2) = (_placed(robot, side, sight) for side in (touch.first, touch.second))
     own, friction = contact_law(all_of_it.setting, timed(touch.softness, True)), None
     if touch.dimension > 1:

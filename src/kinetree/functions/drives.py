@@ -44,7 +44,7 @@ def passive_option(_: Model, value: Any) -> Hashable:
     for name in value:
         if name not in algorithms.PASSIVE:
             nearest = nearest_names(str(name), algorithms.PASSIVE)
-            raise OptionError(f"passive: there is no passive force {name!r:.60}, only {names}: {nearest}")
+            raise OptionError(f"passive: there is no passive force {name!r:.60}: {nearest}")
     return tuple(name for name in algorithms.PASSIVE if name in value)
 
 

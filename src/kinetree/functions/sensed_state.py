@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from kinetree import algorithms
 from kinetree.algorithms.convex_dynamics import Block
-from kinetree.algorithms.dot import dot
 from kinetree.algorithms.sensors import FrameMotion
 from kinetree.algorithms.soft_rows import Sight, seen
 from kinetree.algorithms.transmissions import View, viewed
 from kinetree.collision import ContactPoint
 from kinetree.compiler.definition import Slots
 from kinetree.compiler.forms.form import Form
-from kinetree.contact import SoftConstraints, TouchSpec
+from kinetree.contact import SoftConstraints, TendonLimit, TouchSpec
 from kinetree.expr import Scalar
-from kinetree.functions.contact_options import touching_blocks, touching_points
+from kinetree.functions.contact_laws import ahead, timed_laws
+from kinetree.functions.contact_options import check_whose, touching_blocks, touching_points
+from kinetree.functions.exerted_forces import check_exerted, exerted
 from kinetree.functions.sensor_specs import Place
 from kinetree.model import Model
 from kinetree.spatial import Transform
@@ -31,7 +34,7 @@ class SensedState:
         self.robot: Model = model.one_by_one
         self.tree = model.tree
         self.q, self.v, self._qdd = q, v, qdd
-        self.constraints = constraints
+        self.constraints = None if constraints is None else _with_laws(model.one_by_one, constraints)
         moving = algorithms.motions(model.tree, q, v, qdd, -model.tree.gravity)
         self._touching: dict[int, list[tuple[ContactPoint, list[Scalar]]]] = {}
         self._velocities, self._accelerations = moving.v, moving.a  # the latter less gravity
@@ -66,13 +69,28 @@ class SensedState:
         assert self.constraints is not None
         if id(touch) not in self._touching:
             points = touching_points(self.robot, touch, self.sight)
+            check_exerted("sensors", self.constraints)
             blocks = touching_blocks(self.robot, self.constraints, touch, self.sight, points)
             self._touching[id(touch)] = [(x, self.forces(block)) for x, block in zip(points, blocks, strict=True)]
         return self._touching[id(touch)]
 
     def forces(self, block: Block) -> list[Scalar]:
-        """What the rows of a soft constraint exert at these accelerations: -s'(J q̈ - a_ref), less what pulls."""
-        qdd = self.tree.numbers(self._qdd[1:], "nv")
-        x = [dot(row, qdd) - a for row, a in zip(block.J, block.reference, strict=True)]
-        first, *others = block.cost.at(x).force
-        return [first - block.pull, *others]
+        """What the rows of a soft constraint exert at these accelerations."""
+        return exerted(block, self.tree.numbers(self._qdd[1:], "nv"))
+
+
+def _with_laws(robot: Model, constraints: SoftConstraints) -> SoftConstraints:
+    """The constraints with limits and connections as hard as their setting says."""
+    check_whose(robot, constraints)
+    timed = timed_laws(constraints.setting, 0.0)
+
+    def of(one: Any, *, gives_way: bool) -> Any:
+        law = timed(one.softness, gives_way)
+        return replace(one, softness=ahead(law) if gives_way else law)
+
+    return replace(
+        constraints,
+        limits=tuple(of(one, gives_way=True) for one in constraints.limits),
+        connections=tuple(of(one, gives_way=False) for one in constraints.connections),
+        tendons=tuple(of(x, gives_way=True) if isinstance(x, TendonLimit) else x for x in constraints.tendons),
+    )

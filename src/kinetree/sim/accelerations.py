@@ -49,9 +49,9 @@ def accelerations(
         tau = limited_forces(robot, tau, v) if limits else tau
         limits = False
         tau = tau + commanded_forces(robot, q, v, act, ctrl, setting.dt, passive=acting, parameters=parameters)
-    if setting.contact is not None:
+    if (pushes := setting.pushes) is not None:
         found = contact_dynamics(
-            robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=setting.contact, parameters=parameters
+            robot, q, v, tau, f_ext, passive=acting, limits=limits, contact=pushes, parameters=parameters
         )
         return Accelerations(found.qdd, found.forces)
     if not setting.held:

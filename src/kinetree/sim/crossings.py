@@ -99,7 +99,7 @@ class Watch:
         found: dict[tuple[int, ...], list[_Found]],
     ) -> None:
         some = chosen(np.asarray(those))
-        (start,) = record.times(step, step + 1)
+        start, end = record.times(step, step + 2)
         after = record.rows[..., step + 1, :]
         rows, was = some.of(after).copy(), np.sign(some.of(before))
         low, high = np.zeros(len(rows)), np.full(len(rows), self._dt)
@@ -109,7 +109,7 @@ class Watch:
             passed = np.sign(number.at(start + middle, there, some, after)) != was
             low, high = np.where(passed, low, middle), np.where(passed, middle, high)
             rows[passed] = there[passed]
-        times = np.maximum(start + high, np.nextafter(start, np.inf))
+        times = np.clip(start + high, np.nextafter(start, np.inf), end)
         samples = _samples(some, those)
         for sample, time, row in zip(samples, times.tolist(), rows, strict=True):
             found.setdefault(sample, []).append(_Found(time, number, row))

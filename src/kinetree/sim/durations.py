@@ -19,7 +19,7 @@ def step_count(duration: float, dt: float, most: float = MAX_STEPS) -> int:
     """The number of steps of dt that reach the duration. Raises `OptionError` unless both are positive times."""
     for name, value in (("duration", duration), ("dt", dt)):
         try:
-            is_time = isinstance(value, Real) and math.isfinite(value) and value > 0.0
+            is_time = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0.0
         except OverflowError:
             raise OptionError(f"{name} must be finite, and is a whole number beyond all floats") from None
         if not is_time:

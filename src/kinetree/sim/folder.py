@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,9 @@ class TrajectoryFolder:
         return Trajectory.load(self.path / piece_name(number))
 
     def read(self, begin: float = 0.0, end: float = np.inf, every: int = 1) -> Trajectory:
-        """The rows with times from `begin` to `end` (s), or every so many of them, as one trajectory.
+        """The rows with times from `begin` to `end` (s), or every so many of them, and the events of that time.
 
-        Only pieces that have some of them are read.
+        Only pieces that have some of it are read.
 
         Raises:
             OptionError: there are no such rows.
@@ -126,18 +127,22 @@ class TrajectoryFolder:
         """
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise OptionError(f"read: every must be a whole number of rows from 1 on, not {every!r:.60}")
-        found, before = [], 0
         slack = 1e-9 * self.dt
-        for k in range(self.pieces):
-            times = self._times(k)
-            rows = np.flatnonzero((times >= begin - slack) & (times <= end + slack))
+        low, high = begin - slack, end + slack
+        found, events, before = [], [], 0
+        times = [self._times(k) for k in range(self.pieces)]
+        for k, own in enumerate(times):
+            until = times[k + 1][0] if k + 1 < len(times) else np.inf  # an event may be after a piece's last row
+            rows = np.flatnonzero((own >= low) & (own <= high))
             rows = rows[(before + rows) % every == 0]
-            before += len(times)
-            if rows.size:
-                found.append(rows_between(self.piece(k), rows))
+            before += len(own)
+            if own[0] <= high and until >= low:
+                piece = self.piece(k)
+                events += [one for one in piece.events if low <= one.time <= high]
+                found += [rows_between(piece, rows)] if rows.size else []
         if not found:
             raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
-        return joined(found)
+        return replace(joined(found), events=tuple(events))
 
     def snapshot(self) -> Snapshot:
         """The moment from which the motion goes on; after an interruption that of the last whole piece's end.
@@ -194,7 +199,7 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder:
     ...     motion.is_complete, motion.time.shape
     (True, (101,))
     """
-    folder = file_path("load_trajectory", path)
+    folder = file_path("load_trajectory", path, what="folder")
     if folder.is_file():
         raise TrajectoryFileError(f"{folder} is a file; kt.Trajectory.load reads the file of one trajectory")
     return TrajectoryFolder(folder)

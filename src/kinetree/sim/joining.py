@@ -16,7 +16,7 @@ __all__ = ["joined", "rows_between"]
 
 
 def rows_between(motion: Trajectory, rows: NDArray[np.intp]) -> Trajectory:
-    """The trajectory of some of its rows, and the events until the last of them."""
+    """The trajectory of some of its rows, without its events."""
     place: Any = (*(slice(None),) * len(motion.shape), rows)
     last, is_last = motion.time[rows[-1]], rows[-1] == len(motion.time) - 1
     return replace(
@@ -25,8 +25,8 @@ def rows_between(motion: Trajectory, rows: NDArray[np.intp]) -> Trajectory:
         **{name: getattr(motion, name)[place] for name in PER_MOTION},
         recorded={name: x[place] for name, x in motion.recorded.items()},
         ended=motion.ended if is_last else np.minimum(motion.ended, last),
-        events=tuple(one for one in motion.events if one.time <= last),
-        diverged={sample: one for sample, one in motion.diverged.items() if one.time <= last},
+        events=(),
+        diverged={sample: one for sample, one in motion.diverged.items() if is_last or one.time <= last},
         end=motion.end if is_last else None,
     )
 
@@ -44,6 +44,5 @@ def joined(pieces: Sequence[Trajectory]) -> Trajectory:
         recorded={
             name: np.concatenate([piece.recorded[name] for piece in pieces], axis=axis) for name in first.recorded
         },
-        events=tuple(one for piece in pieces for one in piece.events),
         diverged={sample: one for piece in pieces for sample, one in piece.diverged.items()},
     )

@@ -153,7 +153,7 @@ def _divided(panels: list[Panel]) -> list[Panel]:
 
 def _largest_energy(trajectory: TrajectoryArrays) -> float:
     series = (trajectory.kinetic, trajectory.potential, trajectory.work, trajectory.dissipated)
-    return max(float(np.abs(values).max()) for values in series)
+    return max(float(np.abs(values[np.isfinite(values)]).max(initial=0.0)) for values in series)
 
 
 def _time_label(still: list[str]) -> str:

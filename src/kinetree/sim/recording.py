@@ -36,9 +36,10 @@ def trajectory_of(
     occurrences: Sequence[Occurrence],
     wanted: Wanted,
     rows: NDArray[np.intp],
+    until: float,
     end: Snapshot | None,
 ) -> Trajectory:
-    """The trajectory of the rows with these numbers."""
+    """The trajectory of the rows with these numbers, and what happened until a time."""
     robot = setting.robot
     q, v, act, exchanged = (part.copy() for part in np.split(record.axis(record.rows, rows), setting.ends, axis=-1))
     tau, ctrl = (part.copy() for part in np.split(record.axis(record.given, rows), (robot.nv,), axis=-1))
@@ -77,7 +78,7 @@ def trajectory_of(
         told = qdd if wanted.needs_qdd else None
         given_ctrl = ctrl if setting.actuation is not None else None
         given_act = act if setting.activations else None
-        more: Any = {"time": times, "contact": setting.contact or False, "parameters": given}
+        more: Any = {"time": times, "contact": setting.pushes or False, "parameters": given}
         numbers = sensors(robot, q, v, told, given_ctrl, given_act, names=names, **more)
         recorded |= {f"sensor.{name}": numbers[..., at].copy() for name, at in sensor_places(robot, names).items()}
     for name in wanted.frames:
@@ -104,8 +105,8 @@ def trajectory_of(
         recorded=recorded,
         units=units,
         ended=np.asarray(np.minimum(endings.time, times[-1]) if times.size else endings.time),
-        events=tuple(one for one in occurrences if times.size and one.time <= times[-1]),
-        diverged={sample: one for sample, one in endings.diverged.items() if times.size and one.time <= times[-1]},
+        events=tuple(sorted((one for one in occurrences if one.time <= until), key=lambda one: one.time)),
+        diverged={sample: one for sample, one in endings.diverged.items() if one.time <= until},
         step_counts=record.step_counts,
         end=end,
     )
@@ -115,7 +116,7 @@ def _add_contacts(
     setting: Setting, q: Array, v: Array, qdd: Array, recorded: dict[str, NDArray[Any]], units: dict[str, str]
 ) -> None:
     """What shapes exert on each other: at each point, and for each pair that touches, together."""
-    given: Any = {"contact": setting.contact}
+    given: Any = {"contact": setting.pushes}
     parameters = for_all_rows(setting.robot, setting.parameters) or None
     found = contact_forces(setting.robot, q, v, qdd, **given, parameters=parameters)
     named = {"distance": (found.distances, "m"), "point": (found.points, "m"), "normal": (found.normals, "")}

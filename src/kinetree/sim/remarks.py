@@ -80,7 +80,7 @@ def remarks(robot: Model, motion: Trajectory, gravity: Array, contact: SoftConst
     if contact is not None:
         told = unsolved(motion.recorded["contact.error"], contact.setting, motion.time)
         said += [] if told is None else [f"{told}; {ADVICE}"]
-    return [*said, *through, *_falls(robot, motion, gravity)]
+    return [*said, *_overflows(motion), *through, *_falls(robot, motion, gravity, has_contacts=contact is not None)]
 
 
 def _diverged(motion: Trajectory) -> str:
@@ -91,6 +91,17 @@ def _diverged(motion: Trajectory) -> str:
         f"{len(motion.diverged):,} of {math.prod(motion.shape):,} motions {what} and stay where they "
         f"last were, the first of them {sample}: {first}; all are in motion.diverged"
     )
+
+
+def _overflows(motion: Trajectory) -> Iterator[str]:
+    infinite = np.isinf(motion.kinetic) | np.isinf(motion.potential)
+    if infinite.any():
+        sample, where = first_sample(np.asarray(infinite.any(axis=-1)))
+        yield (
+            f"the energy{where} is infinite from t = {motion.time[int(np.argmax(infinite[sample]))]:g} s on: states "
+            "are finite, but so large that their energy is no number; begin with smaller velocities, or take a smaller "
+            f"step than {motion.dt:g} s"
+        )
 
 
 def _without_diverged(motion: Trajectory) -> Trajectory:
@@ -126,11 +137,17 @@ def _through(motion: Trajectory, limited: _Limited, q: Array, outside: NDArray[n
     return (
         f"{motion.q_names[limited.column]!r}{where} went through its stop at t = {motion.time[row]:g} s: "
         f"{value:.4g} {limited.unit}, beyond {limited.limit(value)}, and as far as {own[farthest]:.4g} {limited.unit} "
-        f"at t = {motion.time[farthest]:g} s; position limits are not enforced without contact=True"
+        f"at t = {motion.time[farthest]:g} s; position limits are not enforced without contact=True (--contact)"
     )
 
 
-def _falls(robot: Model, motion: Trajectory, gravity: Array) -> Iterator[str]:
+def _falls(robot: Model, motion: Trajectory, gravity: Array, *, has_contacts: bool) -> Iterator[str]:
+    advice = "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, or "
+    advice += "load it with a fixed base"
+    if has_contacts:
+        advice = (
+            "what it stands on ends there, slopes on, or does not touch it (kt.contact_pairs(robot) says what does)"
+        )
     for joint in robot.joints.values():
         columns = (
             [k for k in range(robot.nq)[joint.q_slice] if motion.q_units[k] == "m"] if joint.has_coordinates else []
@@ -149,6 +166,5 @@ def _falls(robot: Model, motion: Trajectory, gravity: Array) -> Iterator[str]:
             yield (
                 f"the base{where}, on {joint.name!r}, has fallen by {fallen[sample][row]:.4g} m at "
                 f"t = {motion.time[row]:g} s, and by {fallen[sample][most]:.4g} m at t = {motion.time[most]:g} s: "
-                "there is no ground; put it on one (robot.on_ground(), contact=True), hold its feet with constraints, "
-                "or load it with a fixed base"
+                f"{advice}"
             )

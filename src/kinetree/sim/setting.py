@@ -77,6 +77,13 @@ class Setting:
         return StepKind(bool(self.held), has_commands, bool(self.activations), self.contact is not None)
 
     @property
+    def pushes(self) -> SoftConstraints | None:
+        """What pushes at a state, as it does in the steps of this motion."""
+        if self.contact is None or self.contact.setting is None:
+            return self.contact
+        return replace(self.contact, setting=replace(self.contact.setting, timestep=self.dt))
+
+    @property
     def under_constraints(self) -> HeldStages | None:
         """The functions of a step under constraints, if there are any."""
         return HELD_STAGES if self.held else None

@@ -42,7 +42,7 @@ def streamed(
     told: Callable[[Trajectory], None],
 ) -> TrajectoryFolder:
     """Compute a motion into a folder, from where it stopped before. `told` gets each piece."""
-    folder = file_path("simulate", path)
+    folder = file_path("simulate: stream", path, what="folder")
     settings = {**task.identity, **given}
     _make(folder)
     with _writing(folder):
@@ -149,9 +149,9 @@ def _make(folder: Path) -> None:
         raise SaveError(f"{folder}: a motion is streamed into a folder, and this is a file")
     try:
         folder.mkdir()
-    except FileNotFoundError:
-        raise SaveError(f"{folder}: cannot be made; make the folder {folder.parent} first") from None
     except OSError as error:
+        if not folder.parent.is_dir():
+            raise SaveError(f"{folder}: cannot be made; make the folder {folder.parent} first") from None
         raise SaveError(f"{folder}: cannot be made: {reason(error)}") from None
 
 

@@ -112,6 +112,7 @@ class Piece:
         """The rows that are complete and wanted; the end is among them if it is that of the motion."""
         record, first, stride = self.record, self.setting.first, self._task.wanted.stride
         count = record.done if is_last else record.mark
+        last = count - 1 if is_last else count  # what follows begins at the mark
         rows = np.arange(-first % stride, count, stride)
         if is_last and (not rows.size or rows[-1] != count - 1):
             rows = np.append(rows, count - 1)
@@ -120,8 +121,9 @@ class Piece:
         end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
         with np.errstate(all="ignore"):
             return trajectory_of(
-                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows, end
-            )
+                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows,
+                float(record.times(last, last + 1)[0]), end,
+            )  # fmt: skip
 
     def _finish(self, told: Array, end: int | None) -> None:
         """The acceleration at the end, from a step that is not kept; motions that have ended stay where they are."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from kinetree.contact import SoftConstraints
 from kinetree.errors import NameNotFoundError, OptionError, nearest_names
+from kinetree.functions.exerted_forces import check_exerted
 from kinetree.functions.sensor_choice import names_option, needing
 from kinetree.functions.sensors import sensor_places
 from kinetree.model import Model
@@ -58,6 +59,8 @@ def wanted_of(
         raise OptionError("simulate: there are no constraint forces to record: give constraints=, or contact=True")
     if "contacts" in chosen and contact is None:
         raise OptionError("simulate: there are no contacts to record without contact=True")
+    if "contacts" in chosen:
+        check_exerted('simulate: record=["contacts"]', contact)
     sensors: tuple[str, ...] = ()
     needs_qdd = False
     if "sensors" in chosen:
@@ -67,6 +70,8 @@ def wanted_of(
             raise OptionError(f"simulate: {who} needs the commands of actuators; give ctrl=")
         sensors = tuple(sensor_places(robot, own))
         needs_qdd = needing(robot, choice, "qdd") is not None
+        if needing(robot, choice, "contact") is not None:
+            check_exerted('simulate: record=["sensors"]', contact)
     frames = tuple(robot.frames) if chosen.get("frames", ()) is None else tuple(chosen.get("frames") or ())
     for name in frames:
         if name not in robot.frames:

@@ -155,6 +155,10 @@ def test_choices_that_are_none_are_told_in_one_sentence(kinetree: Command) -> No
     assert result.code == 2
     told = " ".join(result.err.replace("│", " ").split())
     assert "Invalid value for '--on': 'water' is not one of 'nothing', 'ground', 'slope', 'terrain'" in told
+    told = " ".join(kinetree("simulate", "double_pendulum", "--contact", "soft").err.replace("│", " ").split())
+    assert "'soft' is not a value of --contact; those are all, partial, mujoco, compliant, rigid" in told
+    told = kinetree("simulate", "double_pendulum", "--contact", "rigid", "--compare", "mujoco").err
+    assert "compare with --contact mujoco" in " ".join(told.replace("│", " ").split())
     assert kinetree("simulate", "double_pendulum", "--on", "slope", "--angle", "3").err.startswith(
         "error: angle must be between -pi/2 and pi/2 rad"
     )

@@ -38,6 +38,36 @@ def test_all_terms_are_those_of_mujoco(scene: tuple[kt.Model, kt.Trajectory]) ->
     assert "actuators act on neither side" in result.notes
 
 
+def test_steps_that_mujoco_does_not_have_are_not_compared(scene: tuple[kt.Model, kt.Trajectory]) -> None:
+    robot, motion = scene
+    result = compare_steps(robot, replace(motion, integrator="discrete"))
+    assert result.parting is None
+    assert any("no integrator with the numbers of 'discrete'" in note for note in result.notes)
+    with pytest.raises(kt.OptionError, match="compliant and rigid contacts are none of MuJoCo's"):
+        compare_steps(robot, motion, contact="rigid")
+
+
+def test_motions_that_cannot_be_compared_are_refused(scene: tuple[kt.Model, kt.Trajectory]) -> None:
+    robot, motion = scene
+    for given, message in (
+        (replace(motion, qdd=np.full_like(motion.qdd, np.nan)), r"needs accelerations, .* record=\[.accelerations.\]"),
+        (
+            replace(motion, time=10.0 * motion.time),
+            "needs the state of every step, and whole ones: simulate with every=1",
+        ),
+        (replace(motion, q=motion.q[:, 1:]), "the motion has 7 coordinates, 'scene' 8"),
+    ):
+        with pytest.raises(kt.OptionError, match=message):
+            compare_steps(robot, given)
+
+
+def test_a_robot_that_cannot_move_is_compared() -> None:
+    builder = kt.ModelBuilder("stone")
+    builder.add_body("stone", kt.solids.sphere(0.1, mass=1.0))
+    stone = builder.build()
+    assert compare_steps(stone, kt.simulate(stone, duration=0.003)).parting is None
+
+
 def test_a_changed_robot_is_written_for_mujoco(scene: tuple[kt.Model, kt.Trajectory]) -> None:
     robot, motion = scene
     moved = robot.with_gravity((0.0, 0.0, -5.0))

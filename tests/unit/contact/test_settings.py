@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,46 @@ def test_the_acceleration_is_that_of_a_step(setting: Any) -> None:
     states = kt.rollout(BALL, RESTING, v, np.zeros((1, 6)), H, contact=setting)
     qdd = kt.contact_dynamics(BALL, RESTING, v, np.zeros(6), contact=setting).qdd
     np.testing.assert_allclose(states[0, 7:], v + H * qdd, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("setting", ["mujoco", "compliant", "rigid"])
+def test_forces_at_points_are_those_that_accelerate(setting: Any) -> None:
+    q, v = RESTING - [0.0, 0.0, 1e-5, 0.0, 0.0, 0.0, 0.0], np.array([1.0, 0.3, -0.1, 0.0, 0.0, 0.0])  # it slides
+    qdd = kt.contact_dynamics(BALL, q, v, np.zeros(6), contact=setting).qdd
+    force = kt.contact_forces(BALL, q, v, qdd, contact=setting).forces.sum(axis=0)
+    mass = kt.mass_matrix(BALL, q)[0, 0]
+    np.testing.assert_allclose(force, mass * (qdd[:3] + np.array([0.0, 0.0, G])), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("setting", ["compliant", "rigid"])
+def test_what_is_recorded_of_a_ball_at_rest_is_its_weight(setting: Any) -> None:
+    recorded = ["contacts", "accelerations"]
+    motion = kt.simulate(BALL, q=RESTING, duration=0.3, dt=2.0 * H, contact=setting, record=recorded)
+    np.testing.assert_allclose(motion.recorded["contact.force"][-1, 0, 2], kt.mass_matrix(BALL, RESTING)[0, 0] * G)
+    np.testing.assert_allclose(motion.qdd[-1], 0.0, atol=1e-6)
+
+
+def test_forces_of_accurate_contacts_are_not_told_by_accelerations() -> None:
+    accurate = kt.soft_constraints(BALL, setting="rigid", accurate=True)
+    with pytest.raises(kt.OptionError, match="contact_forces: accurate rigid contacts do not give way"):
+        kt.contact_forces(BALL, RESTING, np.zeros(6), np.zeros(6), contact=accurate)
+    with pytest.raises(kt.OptionError, match=r"record=\[.contacts.\]: accurate rigid contacts do not give way"):
+        kt.simulate(BALL, q=RESTING, duration=0.1, contact=accurate, record=["contacts"])
+
+
+def test_soft_constraints_of_another_robot_are_refused() -> None:
+    with pytest.raises(kt.OptionError, match="contact= is of another robot: it names the body 'rail'"):
+        kt.contact_dynamics(BALL, RESTING, np.zeros(6), np.zeros(6), contact=kt.soft_constraints(CART))
+
+
+@pytest.mark.parametrize("setting", ["compliant", "rigid"])
+def test_a_sensor_of_touch_feels_the_weight(setting: Any, tmp_path: Path) -> None:
+    (tmp_path / "ball.xml").write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body pos="0 0 0.1"><freejoint/><geom size="0.1" mass="1"/><site name="skin" size="0.2"/></body></worldbody>
+      <sensor><touch name="felt" site="skin"/></sensor></mujoco>""")
+    ball = kt.load(tmp_path / "ball.xml")
+    motion = kt.simulate(ball, duration=0.3, contact=setting, record=["sensors"])
+    np.testing.assert_allclose(motion.recorded["sensor.felt"][-1], G, rtol=1e-6)
 
 
 @pytest.mark.parametrize("setting", ["compliant", "rigid"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,8 +127,8 @@ def test_a_robot_without_inertia_is_refused(tmp_path: Path) -> None:
         soft_constraints(robot)
 
 
-@pytest.mark.parametrize("timestep", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_time_step_is_positive(timestep: float) -> None:
+@pytest.mark.parametrize("timestep", [0.0, -1.0, float("nan"), float("inf"), "0.002", True])
+def test_a_time_step_is_positive(timestep: Any) -> None:
     with pytest.raises(kt.OptionError, match="must be a positive number of seconds"):
         soft_constraints(kt.zoo.load("arm6"), timestep)
 

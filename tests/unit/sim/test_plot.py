@@ -131,6 +131,13 @@ def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert png_size(plot(motion, tmp_path / "odd.png"))[0] > 1000
 
 
+def test_infinite_energies_are_left_out_of_a_picture(tmp_path: Path) -> None:
+    motion = short_motion("double_pendulum")
+    infinite = replace(motion, kinetic=np.where(motion.time > 0.02, np.inf, motion.kinetic))
+    assert plot(infinite, tmp_path / "fast").is_file()
+    assert not np.isfinite(infinite.balance_error[-1])
+
+
 def test_a_robot_without_joints_has_its_energy_drawn(tmp_path: Path) -> None:
     builder = ModelBuilder("statue")
     builder.add_body("stone")

@@ -45,10 +45,15 @@ def test_a_joint_through_its_stop_is_named_with_time_and_value() -> None:
     (sentence,) = said(slider(), v=[10.0, 50.0], duration=0.5, dt=0.01)
     assert sentence == (
         "'track' went through its stop at t = 0.21 s: 2.1 m, beyond its upper limit of 2 m, and as far as 5 m at "
-        "t = 0.5 s; position limits are not enforced without contact=True"
+        "t = 0.5 s; position limits are not enforced without contact=True (--contact)"
     )
     (sentence,) = said(slider(), v=[-10.0, 0.0], duration=0.5, dt=0.01)
     assert "-1.1 m, beyond its lower limit of -1 m, and as far as -5 m at t = 0.5 s" in sentence
+
+
+def test_an_infinite_energy_is_told() -> None:
+    (sentence,) = said(slider(), v=[0.0, 1e200], duration=0.003)
+    assert sentence.startswith("the energy is infinite from t = 0 s on")
 
 
 def test_what_stays_inside_or_turns_freely_is_not_mentioned() -> None:

@@ -236,6 +236,7 @@ def test_steps_reach_the_duration(duration: float, dt: float, steps: int) -> Non
         ({"tau": [[0.0, np.nan]], "duration": 0.001}, ConfigurationError, r"tau\[0, 1\] \(elbow\) is nan"),
         ({"tau": lambda _t, _q, _v: [1.0]}, ShapeError, r"returned the shape \(1,\) at t = 0 s"),
         ({"dt": 0.0}, OptionError, "dt must be a positive number of seconds, not 0.0"),
+        ({"dt": True}, OptionError, "dt must be a positive number of seconds, not True"),
         ({"duration": -1.0}, OptionError, "duration must be a positive number of seconds, not -1.0"),
         ({"duration": np.nan}, OptionError, "duration must be a positive"),
         ({"duration": "5"}, OptionError, "duration must be a positive number of seconds, not '5'"),

@@ -78,6 +78,19 @@ def test_a_motion_on_disk_has_the_bits_of_one_in_memory(case: str, tmp_path: Pat
     assert again.pieces == motion.pieces
 
 
+def test_an_event_between_the_last_row_of_a_piece_and_the_first_of_the_next_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "_steps_per_piece", lambda _: 100)
+    noon = kt.Event(kt.program(lambda t: t - 0.0955, t=()), terminal=False)
+    given: dict[str, Any] = START | {"duration": 0.2, "every": 10, "until": {"noon": noon}}
+    motion = kt.simulate(ROBOT, stream=tmp_path / "run", **given)
+    assert [piece.time[-1] for piece in motion] == [0.09, 0.2]
+    same(motion.read(), kt.simulate(ROBOT, **given))
+    for begin, end, events in ((0.095, 0.2, 1), (0.0, 0.096, 1), (0.096, 0.2, 0), (0.0, 0.095, 0)):
+        assert len(motion.read(begin, end).events) == events
+
+
 def test_parts_of_it_are_read_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kt.simulate(ROBOT, stream=tmp_path / "run", **START)
     motion, whole = kt.load_trajectory(tmp_path / "run"), kt.simulate(ROBOT, **START)
@@ -238,7 +251,7 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
         kt.simulate(ROBOT, stream=tmp_path / "none" / "run", **START)
     with pytest.raises(kt.OptionError, match=r"holds other files \('file', …\) and no motion"):
         kt.simulate(ROBOT, stream=tmp_path, **START)
-    with pytest.raises(kt.DTypeError, match="simulate takes the path of a file, not int"):
+    with pytest.raises(kt.DTypeError, match="simulate: stream takes the path of a folder, not int"):
         kt.simulate(ROBOT, stream=3, **START)  # type: ignore[call-overload]
     if os.geteuid():
         closed = tmp_path / "closed"

@@ -103,11 +103,11 @@ def _asset(name: str, grid: Array, size: Sequence[float]) -> Unused:
 
 def _grid(heights: ArrayLike) -> Array:
     grid = real_array("heights", heights, "(rows, columns)").astype(np.float64)
-    if grid.ndim != 2 or min(grid.shape) < 2 or not np.isfinite(grid).all():
-        raise ModelError(
-            f"heights must be finite numbers of metres (rows, columns), at least 2 x 2 of them, and have the shape "
-            f"{grid.shape}"
-        )
+    if grid.ndim != 2 or min(grid.shape) < 2:
+        raise ModelError(f"heights must have the shape (rows, columns), at least 2 x 2 of them, not {grid.shape}")
+    if not np.isfinite(grid).all():
+        row, column = np.argwhere(~np.isfinite(grid))[0]
+        raise ModelError(f"heights[{row}, {column}] is {grid[row, column]}: heights are finite numbers of metres")
     return grid
 
 

@@ -200,8 +200,11 @@ def test_hills_have_the_steepness_that_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"heights": [[1.0, 2.0]]}, "heights must be finite numbers of metres"),
-        ({"heights": [[1.0, np.nan], [0.0, 0.0]]}, "heights must be finite"),
+        (
+            {"heights": [[1.0, 2.0]]},
+            r"heights must have the shape \(rows, columns\), at least 2 x 2 of them, not \(1, 2\)",
+        ),
+        ({"heights": [[1.0, np.nan], [0.0, 0.0]]}, r"heights\[0, 1\] is nan: heights are finite numbers of metres"),
         ({"size": (1.0, 0.0)}, "size must be the lengths along x and y"),
         ({"spacing": 0.0}, "spacing must be a positive number"),
         ({"steepness": np.inf}, "steepness must be a positive number"),

@@ -1,0 +1,35 @@
+"""What soft constraints exert at an acceleration that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.algorithms.convex_dynamics import Block
+from kinetree.algorithms.dot import dot
+from kinetree.algorithms.rigid_contact import has_rigid_contacts, in_one_round
+from kinetree.contact import Rigid, SoftConstraints
+from kinetree.errors import OptionError
+from kinetree.expr import Scalar
+
+__all__ = ["check_exerted", "exerted"]
+
+
+def exerted(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
+    """What the rows of a soft constraint exert at an acceleration in the order of v: -s'(J a - a_ref), less what pulls.
+
+    Those of accurate rigid contacts do not follow from it: `check_exerted`.
+    """
+    (rows,) = in_one_round([block]) if has_rigid_contacts([block]) else [block]
+    x = [dot(row, a) - reference for row, reference in zip(rows.J, rows.reference, strict=True)]
+    first, *others = rows.cost.at(x).force
+    return [first - rows.pull, *others]
+
+
+def check_exerted(function: str, constraints: SoftConstraints | None) -> None:
+    """Refuse contacts whose forces do not follow from the acceleration."""
+    if constraints is not None and isinstance(constraints.setting, Rigid) and constraints.setting.accurate:
+        raise OptionError(
+            f"{function}: accurate rigid contacts do not give way, so their forces do not follow from the "
+            "acceleration, and are not computed one by one; kt.contact_dynamics(…).forces has what all of them exert "
+            "along the joints, and accurate=False contacts that tell"
+        )
