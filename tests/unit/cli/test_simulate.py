@@ -502,7 +502,7 @@ def test_a_picture_that_cannot_be_written_does_not_take_the_numbers_along(
         (("double_pendulum", "--v", "elbov=1"), "has no coordinate 'elbov': did you mean 'elbow'?"),
         (("double_pendulum", "--tau", "elbow=1,2"), "'2' has no name"),
         (("double_pendulum", "--tau", "elbow=1,elbow=2"), "'elbow' is given twice"),
-        (("double_pendulum", "--integrator", "rk45"), "rk45"),
+        (("double_pendulum", "--integrator", "rk3"), "rk3"),
         (("double_pendulum", "--tau-file", "missing.csv"), "missing.csv"),
         (("double_pendulum", "--tau", "1,1", "--tau-file", "."), "--tau-file"),
         (("double_pendulum", "--dt", "fast"), "--dt"),

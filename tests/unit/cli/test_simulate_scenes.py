@@ -156,7 +156,7 @@ def test_choices_that_are_none_are_told_in_one_sentence(kinetree: Command) -> No
     told = " ".join(result.err.replace("│", " ").split())
     assert "Invalid value for '--on': 'water' is not one of 'nothing', 'ground', 'slope', 'terrain'" in told
     told = " ".join(kinetree("simulate", "double_pendulum", "--contact", "soft").err.replace("│", " ").split())
-    assert "'soft' is not a value of --contact; those are all, partial, mujoco, compliant, rigid" in told
+    assert "--contact: 'soft' is none of all, partial, mujoco, compliant, rigid, and no robot" in told
     told = kinetree("simulate", "double_pendulum", "--contact", "rigid", "--compare", "mujoco").err
     assert "compare with --contact mujoco" in " ".join(told.replace("│", " ").split())
     assert kinetree("simulate", "double_pendulum", "--on", "slope", "--angle", "3").err.startswith(
