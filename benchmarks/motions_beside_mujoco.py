@@ -77,9 +77,6 @@ class Motions(Beside):
         self.is_driven = bool(m.nu) and self._is_driven()
         self.without: list[str] = []
         """What acts in neither."""
-        self.brakes_at_the_end = bool(m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
-        """Whether damping acts at the end of Euler steps although the file says eulerdamp="disable"."""
-        m.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_EULERDAMP)
         if not self.is_driven:
             self._leave_out_what_commands_bring()
         d = mujoco.MjData(m)
@@ -217,6 +214,8 @@ class Motions(Beside):
         q, v = self.layout.q_from(self._start[0]), self.layout.v_from(*self._start)
         ctrl, tau = (self.ctrl[:steps], None) if self.is_driven else (None, np.zeros((steps, self.robot.nv)))
         method: Any = INTEGRATORS[integrator]
+        if integrator == "Euler" and self.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_EULERDAMP:
+            method = "symplectic_euler"
         with warnings.catch_warnings(), quick_code():
             warnings.simplefilter("ignore", kt.SimulationWarning)
             found = kt.rollout(

@@ -130,8 +130,6 @@ def fill(cells: dict[str, str], path: Path, folder: Path) -> bool:
     own, reasons = usual(motions), left_out(motions)
     if motions.without:
         reasons.append(f"without {', '.join(motions.without)}, as kinetree has no commands for it")
-    if motions.brakes_at_the_end:
-        reasons.append("with eulerdamp, which the file switches off, and kinetree does not")
     found = {own: motions.together(own, SAME)}
     if motions.robot.nv <= LARGE and found[own].apart.size:
         found |= {name: motions.together(name, SAME) for name in INTEGRATORS if name != own}

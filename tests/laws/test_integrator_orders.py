@@ -56,7 +56,14 @@ def apart(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
 
 @pytest.mark.parametrize(
     ("name", "order"),
-    [("semi_implicit_euler", 1), ("implicitfast", 1), ("discrete", 1), ("midpoint", 2), ("rk4", 4)],
+    [
+        ("symplectic_euler", 1),
+        ("semi_implicit_euler", 1),
+        ("implicitfast", 1),
+        ("discrete", 1),
+        ("midpoint", 2),
+        ("rk4", 4),
+    ],
 )
 def test_halving_the_step_shows_the_order(name: str, order: int) -> None:
     exact = run(METHODS["rk4"], 64)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.functions.integrator_options import usual_integrator
 
 Array = np.ndarray[Any, Any]
 INTEGRATORS = {
@@ -105,6 +106,15 @@ def test_a_thousand_steps_stay_together(text: str, speed: float, integrator: str
     nq = beside.robot.nq
     assert abs(beside.robot.difference(ours[:, :nq], theirs[:, :nq])).max() < 1e-6
     np.testing.assert_allclose(ours[:, nq:], theirs[:, nq:], rtol=0, atol=1e-6 * max(1.0, abs(theirs[:, nq:]).max()))
+
+
+def test_euler_steps_without_damping_at_their_end(tmp_path: Path) -> None:
+    text = ARM.replace('timestep="0.004"/>', 'timestep="0.004"><flag eulerdamp="disable"/></option>')
+    beside = Beside(tmp_path, text, 1.0)
+    assert usual_integrator(beside.robot, has_contact=True) == "symplectic_euler"
+    ours, theirs = beside.ours("symplectic_euler", 100), beside.theirs(INTEGRATORS["semi_implicit_euler"], 100)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10)
+    assert abs(ours - beside.ours("semi_implicit_euler", 100)).max() > 1e-4
 
 
 def test_the_medium_acts_at_the_end_of_implicitfast_steps(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ A method says at which state each stage evaluates the acceleration, given the ea
 last stage; `stages.py` has what a stage evaluates. `step` runs all stages; a simulation whose torques come from outside
 runs them one by one.
 
-    semi_implicit_euler, implicitfast, discrete    euler_steps.py; they differ in what acts at the end of the step
-    rk4                                             runge_kutta.py
+    symplectic_euler, semi_implicit_euler,
+    implicitfast, discrete                    euler_steps.py; they differ in what acts at the end of the step
+    rk4                                       runge_kutta.py
 
 `variational.py` has the midpoint rule, which has no stages but an equation for the state after the step.
 
@@ -93,6 +94,7 @@ _RK4 = ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0))
 _RK4_WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 
 INTEGRATORS = {
+    "symplectic_euler": Integrator(euler_step, _EULER, (1.0,)),
     "semi_implicit_euler": Integrator(euler_step, _EULER, (1.0,), "friction"),
     "implicitfast": Integrator(euler_step, _EULER, (1.0,), "velocity forces"),
     "discrete": Integrator(euler_step, _EULER, (1.0,), "everything"),

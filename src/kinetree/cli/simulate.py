@@ -43,6 +43,7 @@ class IntegratorChoice(StrEnum):
     auto = "auto"
     rk4 = "rk4"
     semi_implicit_euler = "semi_implicit_euler"
+    symplectic_euler = "symplectic_euler"
     implicitfast = "implicitfast"
     discrete = "discrete"
     rk45 = "rk45"
@@ -93,10 +94,11 @@ def simulate(
         IntegratorChoice,
         typer.Option(
             "--integrator",
-            help="rk4: order four. semi_implicit_euler: order one, steady however stiff friction is; implicitfast: "
-            "with all forces that depend on velocities; discrete: with contacts and springs, too; rk45: order five, in "
-            "steps as long as --rtol and --atol allow, and --dt is the time between rows. auto: rk4 unless "
-            "friction is too stiff for it; with contacts that of an MJCF file, or discrete.",
+            help="rk4: order four. symplectic_euler: order one, all forces at the beginning of the step; "
+            "semi_implicit_euler: steady however stiff friction is; implicitfast: with all forces that depend on "
+            "velocities; discrete: with contacts and springs, too; rk45: order five, in steps as long as --rtol and "
+            "--atol allow, and --dt is the time between rows. auto: rk4 unless friction is too stiff for it; with "
+            "contacts that of an MJCF file, or discrete.",
         ),
     ] = IntegratorChoice.auto,
     rtol: Annotated[

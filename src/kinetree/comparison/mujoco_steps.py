@@ -26,6 +26,7 @@ from kinetree.model.extras import ContactExclusion
 __all__ = ["MujocoSteps", "Terms"]
 
 _INTEGRATORS = {
+    "symplectic_euler": "EULER",
     "semi_implicit_euler": "EULER",
     "implicitfast": "IMPLICITFAST",
     "rk4": "RK4",
@@ -67,6 +68,10 @@ class MujocoSteps:
             self.notes.append("actuators act on neither side")
         kind = getattr(mujoco.mjtIntegrator, f"mjINT_{_INTEGRATORS.get(integrator, '')}", None)
         self._integrator = kind
+        brakes = mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+        m.opt.disableflags = (m.opt.disableflags & ~int(brakes)) | int(
+            brakes if integrator == "symplectic_euler" else 0
+        )
         if kind is None:
             self.notes.append(
                 f"mujoco has no integrator with the numbers of {integrator!r}, so states after a step are not compared"

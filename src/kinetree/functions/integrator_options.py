@@ -22,12 +22,12 @@ __all__ = [
     "usual_integrator",
 ]
 
-Integrator = Literal["semi_implicit_euler", "rk4", "implicitfast", "discrete", "midpoint"]
+Integrator = Literal["semi_implicit_euler", "symplectic_euler", "rk4", "implicitfast", "discrete", "midpoint"]
 _OF_FILES = {"Euler": "semi_implicit_euler", "RK4": "rk4", "implicitfast": "implicitfast", "discrete": "discrete"}
 """The integrators of MJCF files, whose steps these are."""
 ADAPTIVE = "rk45"
 """The integrator with error control."""
-_IN_LOOPS = ("semi_implicit_euler", "rk4")
+_IN_LOOPS = ("symplectic_euler", "semi_implicit_euler", "rk4")
 """The integrators whose steps can go through bodies in loops."""
 
 
@@ -68,7 +68,9 @@ def usual_integrator(model: Model, has_contact: bool) -> str:
         return "rk4"
     if not is_from_mjcf(model):
         return "discrete"
-    own = (model.extras.options or SimulationOptions()).integrator
+    options = model.extras.options or SimulationOptions()
+    if (own := options.integrator) == "Euler" and not options.flags.eulerdamp:
+        return "symplectic_euler"
     if own not in _OF_FILES:
         raise OptionError(
             f"the file of {model.name!r} asks for the integrator {own!r}, which kinetree does not have; name one, such "

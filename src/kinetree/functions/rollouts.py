@@ -341,12 +341,12 @@ def rollout(
             passive forces. tau then acts besides, and may be None.
         act: initial activations (…, na), for ctrl; zeros by default.
         integrator: "semi_implicit_euler" (order one), "rk4" (order four, four times the work), "midpoint" (order two,
-            keeps momentum, and energy for ever), "implicitfast" or "discrete". All move on the configuration manifold,
-            so that quaternions stay quaternions; docs/simulation.md says which one when.
+            keeps momentum, and energy for ever), "symplectic_euler", "implicitfast" or "discrete". All move on the
+            configuration manifold, so that quaternions stay quaternions; docs/simulation.md says which one when.
         passive: which passive forces of the joints act besides tau, as for `aba`. Semi-implicit Euler takes friction at
-            the new velocity: it brakes without overshooting however stiff it is. With "rk4" a step must resolve
-            friction, and with both it must resolve springs; `kt.simulate` divides its steps where it must, a rollout
-            does not.
+            the new velocity: it brakes without overshooting however stiff it is. With "rk4" and "symplectic_euler" a
+            step must resolve friction, and with all three it must resolve springs; `kt.simulate` divides its steps
+            where it must, a rollout does not.
         limits: whether motors are limited in effort and velocity, as for `aba`.
         contact: whether shapes touch each other and joints end at their limits, as in `contact_dynamics`; dry friction,
             if it is among the passive forces, then sticks as well. "partial" leaves out what is not computed yet.

@@ -180,10 +180,10 @@ def simulate(
     `dissipated`. Constraints cannot hold at the same time.
 
     `integrator` is "rk4" (order four; for smooth motion far more exact at the same cost; the default without contacts),
-    "semi_implicit_euler" (order one, with friction taken implicitly: steady however stiff friction is), "implicitfast"
-    or "discrete" (order one, with contacts and springs implicit too). With contacts the default is that of an MJCF
-    file, and "discrete" for other robots; docs/simulation.md says which one when. The steps are
-    those of `rollout`.
+    "symplectic_euler" (order one), "semi_implicit_euler" (with friction taken implicitly: steady however stiff friction
+    is), "implicitfast" or "discrete" (with contacts and springs implicit too). With contacts the default is that of an
+    MJCF file, and "discrete" for other robots; docs/simulation.md says which one when. The steps are those of
+    `rollout`.
     "rk45", the pair of Dormand and Prince, takes steps of its own, as long as the tolerances allow: the error of each
     is at most rtol (1e-6) in a configuration, rad or m, and rtol of each velocity, plus atol (1e-8). Rows are every dt,
     on its interpolation of order four; it ends steps where torques or external forces change, and `step_counts` of the

@@ -31,7 +31,7 @@ RK4_REACH = 1.5
 for a rate that grows."""
 
 EULER_REACH = 1.0
-"""The same of semi-implicit Euler, for springs alone: its stability ends at 2. Friction it takes implicitly."""
+"""The same of Euler steps: their stability ends at 2. All but the symplectic ones take friction implicitly."""
 
 MAX_SUBSTEPS = 100
 """Beyond this a step is not divided further: the integrator is the wrong one."""
@@ -61,8 +61,8 @@ class Stiffness:
             for joint in robot.joints.values()
             for suffix in joint.kind.v_names
         ]
-        # Semi-implicit Euler is steady however stiff friction is.
-        friction = [name for name in ("damping", "friction") if name in passive and integrator == "rk4"]
+        is_explicit = integrator in ("rk4", "symplectic_euler")  # the others are steady however stiff friction is
+        friction = [name for name in ("damping", "friction") if name in passive and is_explicit]
         self._friction = Fastest(robot, friction, parameters)
         self._springs = Fastest(robot, [name for name in ("spring",) if name in passive], parameters)
         self.is_zero = self._friction.is_zero and self._springs.is_zero
@@ -169,9 +169,9 @@ class Stiffness:
         if decay >= swing:
             raise StiffFrictionError(
                 f"the friction of {self._name('friction', sample)!r} stops it within {1.0 / decay:.1g} s, "
-                f"so RK4 would need {needed:.0f} parts of each step of {self._dt:g} s (at most {MAX_SUBSTEPS} are "
-                "taken); use the integrator 'semi_implicit_euler', which takes friction implicitly, or leave friction "
-                "out"
+                f"so {self._integrator!r} would need {needed:.0f} parts of each step of {self._dt:g} s (at most "
+                f"{MAX_SUBSTEPS} are taken); use the integrator 'semi_implicit_euler', which takes friction "
+                "implicitly, or leave friction out"
             )
         raise SimulationError(
             f"the spring of {self._name('spring', sample)!r} swings it within "
