@@ -28,6 +28,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinetree.algorithms.convex_dynamics import Block, Minimum
+from kinetree.algorithms.dot import dot
 from kinetree.algorithms.ltdl import ltdl, ltdl_solve
 from kinetree.algorithms.natural_map import Numbers, RigidContact, inertias, shift, split
 from kinetree.algorithms.near_rigid import SHARE
@@ -115,10 +116,10 @@ class _Newton:
         da = self._inverse(left)
         forces = []
         for block, force, W, slopes in zip(blocks, wanted, self._W, self._slopes, strict=True):
-            moved = [_dot(row, da) for row in block.J]
+            moved = [dot(row, da) for row in block.J]
             for slope, x in zip(slopes, moved[1:], strict=False):
                 moved[0] = moved[0] + slope * x
-            forces.append([f_r - _dot(row, moved) for f_r, row in zip(force, W, strict=True)])
+            forces.append([f_r - dot(row, moved) for f_r, row in zip(force, W, strict=True)])
         return [x + y for x, y in zip(a, da, strict=True)], forces
 
     def _inverse(self, right: Vector) -> list[Scalar]:
@@ -167,7 +168,7 @@ class _Newton:
 
 def _away(block: Block, a: Sequence[Scalar]) -> list[Scalar]:
     """J a - a_ref."""
-    return [_dot(row, a) - reference for row, reference in zip(block.J, block.reference, strict=True)]
+    return [dot(row, a) - reference for row, reference in zip(block.J, block.reference, strict=True)]
 
 
 def _response(cost: RowCost, y: Sequence[Scalar], f: Sequence[Scalar]) -> Response:
@@ -240,10 +241,3 @@ def _substituted(C: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list
             x[k] = x[k] - C[k][j] * x[j]
         x[k] = x[k] * (1.0 / C[k][k])
     return x
-
-
-def _dot(row: Sequence[Scalar], x: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(row, x, strict=True):
-        total = total + a * b
-    return total
