@@ -12,8 +12,8 @@ from kinetree.algorithms.convex_dynamics import Block
 
 __all__ = ["decided_by_rounding", "within_rounding"]
 
-_ROUNDINGS = 64 * 2.0**-53
-"""As many as may add up in J, J a and a_ref."""
+_ROUNDINGS = 256 * 2.0**-53
+"""As many as may add up in J, J a and a_ref: some 50 for each body on the way to a contact."""
 
 
 def decided_by_rounding(
