@@ -46,7 +46,7 @@ def test_the_base_floats_if_the_text_or_the_caller_says_so(arm: Path) -> None:
     assert not kt.load(arm).floating_base
     floating = kt.load(arm, floating_base=True)
     assert floating.floating_base
-    kt.save(floating, arm)
+    kt.save(floating, arm, overwrite=True)
     assert kt.load(arm) == floating
 
 

@@ -242,9 +242,9 @@ def test_a_quaternion_of_any_other_length_is_taken(length: float, way: Way) -> N
 def test_a_zero_quaternion_among_parameters_is_refused() -> None:
     name = next(n for n in ARM.parameter_names if n.endswith(".placement"))
     f = kt.compile(ARM, kt.aba, parameters=[name])
-    with pytest.raises(kt.ConfigurationError, match=r"placement: the quaternion of joint .* is zero"):
+    with pytest.raises(kt.ConfigurationError, match=r"placement: the quaternion of body 'tool' .* is zero"):
         f(Q, V, TAU, np.zeros(7))
-    with pytest.raises(kt.ConfigurationError, match=r"placement: the quaternion of joint .* is zero"):
+    with pytest.raises(kt.ConfigurationError, match=r"placement: the quaternion of body 'tool' .* is zero"):
         kt.aba(ARM, Q, V, TAU, parameters={name: np.zeros(7)})
 
 
