@@ -59,11 +59,18 @@ class _Rows:
         self.block = block
         self.J = np.array(block.J, dtype=float)
         self.reference = np.array(block.reference, dtype=float)
-        lower = block.cost.at((self.J @ a - self.reference).tolist()).weight
-        self.weight = np.zeros((len(lower), len(lower)))
-        for k, row in enumerate(lower):
-            self.weight[k, : len(row)] = self.weight[: len(row), k] = np.array(row, dtype=float)
         self._size = np.abs(self.J) @ np.abs(a) + np.abs(self.reference)
+        x = self.J @ a - self.reference
+        pressed = np.array([x[0] - _ROUNDINGS * self._size[0], *x[1:]])
+        self.weight = np.maximum(np.abs(self._weight(x)), np.abs(self._weight(pressed)))
+        """The larger one of here and where the first row pushes, if rounding decides whether it does."""
+
+    def _weight(self, x: Array) -> Array:
+        lower = self.block.cost.at(x.tolist()).weight
+        found = np.zeros((len(lower), len(lower)))
+        for k, row in enumerate(lower):
+            found[k, : len(row)] = found[: len(row), k] = np.array(row, dtype=float)
+        return found
 
     def uncertainty(self, apart: Array) -> Array:
         """How far rounding of J a - a_ref may move the forces, and accelerations that differ by so much."""
