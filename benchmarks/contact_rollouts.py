@@ -161,8 +161,10 @@ def starts(
 
 
 def moved(robot: kt.Model, own: Mapping[str, Array], threads: int) -> Array:
-    """The states of kinetree's motions."""
-    return kt.rollout(robot, **own, dt=DT, contact=True, passive=True, threads=threads)
+    """The states of kinetree's motions; where nothing touches and nothing is coupled, without contacts."""
+    rows = kt.soft_constraints(robot)
+    contact = bool(rows.touches or rows.couplings)
+    return kt.rollout(robot, **own, dt=DT, contact=contact, passive=True, threads=threads)
 
 
 def first_call(folder: Path, threads: int) -> float:
