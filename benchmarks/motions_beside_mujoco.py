@@ -76,7 +76,7 @@ class Motions(Beside):
         self.steps = steps
         self.is_driven = bool(m.nu) and self._is_driven()
         self.without: list[str] = []
-        """What acts in neither."""
+        """The names of what is switched off in MuJoCo, as kinetree has no commands for it."""
         if not self.is_driven:
             self._leave_out_what_commands_bring()
         d = mujoco.MjData(m)

@@ -44,14 +44,14 @@ Check = Callable[[Shape | None, Shape], None]
 
 @record(frozen=True, slots=True)
 class _Columns:
-    """What the numbers of a row belong to."""
+    """The degrees of freedom or actuators that the numbers of a row belong to."""
 
     robot: str
     names: Sequence[str]
     what: str
     """"torques" or "commands"."""
     one: str
-    """What has a name: "degree of freedom" or "actuator"."""
+    """The word for one of them: "degree of freedom" or "actuator"."""
     arrays: Sequence[str]
     """The names that the array may have in a file of several; the first is the usual one."""
 

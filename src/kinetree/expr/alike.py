@@ -28,7 +28,7 @@ def shared(lines: Lines, pieces: Iterable[Program]) -> Lines:
 
 
 def _shape(piece: Program) -> object:
-    """What two pieces must have in common."""
+    """The inputs, operations and results of a piece, without its numbers: pieces that can be one have the same."""
     operations = tuple((s.op, *(None if isinstance(a, float) else a for a in s.args)) for s in _operations(piece))
     results = tuple(_bits(a) if isinstance(a, float) else a for a in piece.results or ())
     return piece.input_size, operations, results

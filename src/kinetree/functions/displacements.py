@@ -18,9 +18,9 @@ from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar
 from kinetree.functions.constraint_options import ALL, held, row_count
-from kinetree.functions.contact_options import contact_option, is_without_contact, soft, without_dry_friction
+from kinetree.functions.contact_options import contact_option, is_without_contact
 from kinetree.functions.drives import limits_option, passive_option
-from kinetree.functions.step_stages import RULE
+from kinetree.functions.loads import loads_of
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.spatial import Force
@@ -45,9 +45,7 @@ def _rates(
     contact: SoftConstraints | None = None,
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
-    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive)
-    rule = RULE if held else None
-    loads = algorithms.Loads(tau, lambda _: f_ext, forces, limits, rows, holds=held, rule=rule)
+    loads = loads_of(model, tau, lambda _: f_ext, passive=passive, limits=limits, contact=contact, held=held)
     tree = model.tree
     found = algorithms.displacement_rates(tree, start, d, q, v, loads)
     return [*tree.numbers(found.d[1:], "nv"), *tree.numbers(found.w[1:], "nv"), found.given, found.lost, found.error]

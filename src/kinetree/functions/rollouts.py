@@ -25,8 +25,6 @@ from kinetree.functions.contact_options import (
     ContactOption,
     contact_option,
     contact_switch,
-    soft,
-    without_dry_friction,
 )
 from kinetree.functions.contact_reports import ReportedRollout, warn_of_unsolved
 from kinetree.functions.control_times import ControlDt, check_forward
@@ -34,6 +32,7 @@ from kinetree.functions.controlled_rollouts import ControlledRollout, Inputs, co
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.gradient_softness import gradient_softness_option, softness_switch
 from kinetree.functions.integrator_options import Integrator, can_loop, rollout_integrator_option
+from kinetree.functions.loads import loads_of
 from kinetree.inputs import real_array
 from kinetree.model import Model, check_robot
 from kinetree.model.external_forces import ExternalForces
@@ -115,11 +114,12 @@ def _end_of_step(
     gradient_softness: float,
     f_ext: Callable[[Slots], Mapping[int, Force]],
 ) -> algorithms.StepEnd:
-    forces = without_dry_friction(passive, contact)
-    rows = soft(model, contact, passive, gradient_softness, integrator)
-    loads = algorithms.Loads(tau, f_ext, forces, limits, rows, commands)
+    loads = loads_of(
+        model, tau, f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
+        gradient_softness=gradient_softness, commands=commands,
+    )  # fmt: skip
     if integrator == "midpoint":
-        if rows is not None:
+        if loads.soft is not None:
             raise OptionError(
                 'the integrator "midpoint" is for motions without contact; with it take "discrete" or '
                 '"semi_implicit_euler"'

@@ -25,21 +25,17 @@ from kinetree.functions.contact_options import (
     contact_option,
     contact_switch,
     is_without_contact,
-    soft,
-    without_dry_friction,
 )
 from kinetree.functions.drives import Passive, limits_option, passive_option, switched_on
 from kinetree.functions.integrator_options import can_loop, integrator_option
+from kinetree.functions.loads import RULE, loads_of
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.model.external_forces import ExternalForces
 from kinetree.spatial import Force
 from kinetree.tree.holds import Hold
 
-__all__ = ["HELD", "HELD_STAGES", "HELD_STRATEGY", "RULE", "HeldStages", "StageParts", "evaluation", "stage_state"]
-
-RULE = algorithms.ConstraintRule("kkt", 0.0, 1e-10)
-"""How constraints are satisfied during a motion."""
+__all__ = ["HELD", "HELD_STAGES", "HELD_STRATEGY", "HeldStages", "StageParts", "evaluation", "stage_state"]
 
 _Q, _V, _TAU, _DT = ("q", "nq"), ("v", "nv"), ("tau", "forces"), ("dt", 1)
 _OPTIONS = {"integrator": integrator_option, "passive": passive_option, "limits": limits_option}
@@ -78,8 +74,9 @@ def _evaluation(
     held: Sequence[Hold] = (),
 ) -> list[Scalar]:
     tree, at_the_end, (h,) = model.tree, algorithms.INTEGRATORS[integrator].at_the_end, dt
-    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, integrator=integrator)
-    loads = algorithms.Loads(tau, lambda _: f_ext, forces, limits, rows, holds=held, rule=RULE if held else None)
+    loads = loads_of(
+        model, tau, lambda _: f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator, held=held
+    )
     found = algorithms.evaluated(tree, at_the_end, q, v, h, loads)
     powers = algorithms.stage_powers(tree, at_the_end, q, v, h, loads, found)
     of_contacts = [] if contact is None else [found.error, *tree.numbers(found.solved[1:], "nv")]

@@ -19,10 +19,11 @@ from kinetree.compiler.forms.form import Form
 from kinetree.contact import SoftConstraints
 from kinetree.expr import Scalar, maximum
 from kinetree.functions.commands import Commanded, activation_count, applied, command_count, commanded_option
-from kinetree.functions.contact_options import contact_option, soft, without_dry_friction
+from kinetree.functions.contact_options import contact_option
 from kinetree.functions.drives import limits_option, passive_option
 from kinetree.functions.integrator_options import can_loop, integrator_option
-from kinetree.functions.step_stages import HELD, RULE
+from kinetree.functions.loads import RULE, loads_of
+from kinetree.functions.step_stages import HELD
 from kinetree.model import Model
 from kinetree.model.constraints import Constraint, holds
 from kinetree.records import record
@@ -73,11 +74,12 @@ def _steps(
     x = dict(zip((*kind.inputs, "dt"), given, strict=True))
     dt, act = x["dt"], x.get("act", ())
     tree, method = model.tree, algorithms.INTEGRATORS[integrator]
-    forces, rows = without_dry_friction(passive, contact), soft(model, contact, passive, integrator=integrator)
     commands = None if actuators is None else applied(model, actuators, passive, x["ctrl"])
     held = holds(model.frames, constraints) if constraints else ()
-    rule = RULE if held else None
-    loads = algorithms.Loads(x["tau"], f_ext, forces, limits, rows, commands, holds=held, rule=rule)
+    loads = loads_of(
+        model, x["tau"], f_ext, passive=passive, limits=limits, contact=contact, integrator=integrator,
+        commands=commands, held=held,
+    )  # fmt: skip
 
     def evaluate(q: Slots, v: Slots, act: Sequence[Scalar] = ()) -> tuple[Sequence[Any], Sequence[Scalar]]:
         found = algorithms.evaluated(tree, method.at_the_end, q, v, dt, loads, act)

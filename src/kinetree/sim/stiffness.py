@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.algorithms import INTEGRATORS
 from kinetree.errors import SimulationError, StiffFrictionError
 from kinetree.model import Model
 from kinetree.sim.fastest import Fastest
@@ -61,7 +62,8 @@ class Stiffness:
             for joint in robot.joints.values()
             for suffix in joint.kind.v_names
         ]
-        is_explicit = integrator in ("rk4", "symplectic_euler")  # the others are steady however stiff friction is
+        method = INTEGRATORS.get(integrator)  # one that takes friction at the end of a step is steady with any
+        is_explicit = method is not None and method.at_the_end == "nothing"
         friction = [name for name in ("damping", "friction") if name in passive and is_explicit]
         self._friction = Fastest(robot, friction, parameters)
         self._springs = Fastest(robot, [name for name in ("spring",) if name in passive], parameters)

@@ -129,7 +129,7 @@ def _read(path: str) -> tuple[bytes, _State]:
 
 
 class _State(NamedTuple):
-    """What changes when a file does."""
+    """The size of a file and when it was changed: a file whose state is the same has the same text."""
 
     size: int
     changed: float
