@@ -300,7 +300,11 @@ def test_an_out_that_cannot_be_written_is_refused() -> None:
         ({"dt": "soon"}, kt.DTypeError, r"dt must be an array of real numbers of shape \(…\)"),
         ({"dt": None}, kt.DTypeError, "dt must be an array of real numbers"),
         ({"dt": np.full(2, DT), "q": np.zeros((3, 2))}, kt.ShapeError, r"do not broadcast together: .* dt \(2,\)"),
-        ({"integrator": "euler"}, kt.OptionError, "there is no integrator 'euler': did you mean 'semi_implicit_euler'"),
+        (
+            {"integrator": "euler"},
+            kt.OptionError,
+            "there is no integrator 'euler': did you mean 'symplectic_euler' or ",
+        ),
         ({"integrator": ["rk4"]}, kt.OptionError, r"integrator must be .*, not \['rk4'\]"),
         ({"integrator": None}, kt.OptionError, "integrator must be .*, not None"),
         ({"f_ext": np.zeros(6)}, kt.DTypeError, "rollout: f_ext must be a dict from frame names"),
@@ -427,7 +431,9 @@ def test_steps_may_be_a_number_of_numpys() -> None:
 def test_only_a_rollout_has_steps() -> None:
     with pytest.raises(kt.OptionError, match="aba has no option 'steps'"):
         kt.compile(ROBOT, kt.aba, steps=3)
-    with pytest.raises(kt.OptionError, match="there is no integrator 'leapfrog': known are: 'semi_implicit_euler', "):
+    with pytest.raises(
+        kt.OptionError, match=r"there is no integrator 'leapfrog': known are: .*'semi_implicit_euler', "
+    ):
         kt.compile(ROBOT, kt.rollout, steps=3, integrator="leapfrog")
 
 
