@@ -1,0 +1,1 @@
+"""Pictures and films of robots, from triangles to pixels, without a screen."""

@@ -1,0 +1,1 @@
+"""Pages in a browser that show robots and motions."""
