@@ -58,7 +58,7 @@ def test_boxes_are_where_the_camera_puts_them(browser: Opener, server: viser.Vis
         assert outside(corners, _shown(picture)) <= 1.5
 
         server.scene.add_box("/box/0", color=(200, 30, 30), dimensions=(SIDE,) * 3, position=CENTRES[0] + (0, 0, 0.05))
-        moved = tab.picture_when(lambda picture: 1 / apart(_shown(picture), _expected()), at_most=1 / 3)
+        moved = tab.picture_when(lambda picture: -apart(_shown(picture), _expected()), at_most=-3.0)
         assert outside(corners, _shown(moved)) > 3.0
 
 
