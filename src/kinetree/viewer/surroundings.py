@@ -1,0 +1,58 @@
+"""Ground, light and camera of a page."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from viser import GridHandle, ViserServer
+
+__all__ = ["Surroundings"]
+
+Array = NDArray[np.float64]
+
+FIELD_OF_VIEW = math.radians(40.0)
+_DIRECTION = np.array([0.82, -1.0, 0.52])
+"""From the middle of what is seen to the camera."""
+_PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
+
+
+class Surroundings:
+    """What is around the robots."""
+
+    def __init__(self, server: ViserServer, low: Array, high: Array) -> None:
+        """`low`, `high` (3,): corners of all that is to be in view."""
+        self._server = server
+        size = max(float(np.linalg.norm(high - low)), 1e-3)
+        server.scene.configure_default_lights(enabled=True, cast_shadow=True)
+        server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        self._ground = self._add_ground(float(low[2]), size)
+        self.aim(low, high)
+
+    def show(self, on: bool) -> None:
+        """Let the ground be seen or not."""
+        self._ground.visible = on
+
+    def _add_ground(self, height: float, size: float) -> GridHandle:
+        """A level plane with a grid whose cells suit something of `size` m."""
+        cell = 10.0 ** math.floor(math.log10(size * 0.5))
+        return self._server.scene.add_grid(
+            "/ground", infinite_grid=True, cell_size=cell, section_size=10.0 * cell, cell_color=_CELL,
+            section_color=_SECTION, fade_distance=12.0 * size, fade_strength=1.5, shadow_opacity=0.25,
+            plane_color=_PAPER, plane_opacity=1.0, position=(0.0, 0.0, height),
+        )  # fmt: skip
+
+    def aim(self, low: Array, high: Array) -> None:
+        """Let new pages begin with everything between two corners in view, and "reset view" return there."""
+        middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 1e-3)
+        away = _DIRECTION / np.linalg.norm(_DIRECTION)
+        distance = 1.15 * radius / math.sin(0.5 * FIELD_OF_VIEW)
+        camera = self._server.initial_camera
+        camera.fov = FIELD_OF_VIEW
+        camera.near, camera.far = 0.01 * distance, 100.0 * distance
+        camera.look_at = middle
+        camera.position = middle + distance * away
