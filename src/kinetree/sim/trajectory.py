@@ -68,7 +68,9 @@ class Trajectory(TrajectoryArrays):
             (…, T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the
             steps from each row until the next were solved. And what was asked for by `record=`:
             "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
-            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`.
+            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`. Of a motion whose bodies were
+            pushed while it was watched, "push.body" (T,): which of `robot.bodies`, -1 for none, "push.force" (T, 3) and
+            "push.point" (T, 3), where it acts, in the world, NaN where there is none.
         units: those of arrays in `recorded`, as far as they have one.
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.
