@@ -37,8 +37,8 @@ _UNREAD = 141
 
 app = typer.Typer(
     name="kinetree",
-    help="A compiler for articulated-body dynamics: simulate a robot, show it, look into its file (URDF, MJCF, SDF), check, "
-    "convert and compare it, measure this machine.",
+    help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
+    "check, convert and compare it, measure this machine.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,

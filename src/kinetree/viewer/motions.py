@@ -56,18 +56,20 @@ class Frames:
             while len(self._blocks) > _BLOCKS:
                 self._blocks.popitem(last=False)
         self._blocks.move_to_end(key)
-        block = self._blocks[key]
+        block: Array = self._blocks[key]
         return block[:, row - key[1] * rows]
 
     def some(self, most: int = 12) -> Array:
         """(k, nq): a few moments of the first sample, spread over the motion."""
         rows: list[int] = np.unique(np.linspace(0, len(self.time) - 1, most).astype(int)).tolist()
-        return self._read(rows, [0])[0]
+        found: Array = self._read(rows, [0])[0]
+        return found
 
     def _read(self, rows: slice | Sequence[int], samples: Sequence[int]) -> Array:
         """(samples, rows, nq)."""
-        found = self.motion.configurations(rows, list(samples) if self.motion.shape else None)
-        return found if self.motion.shape else found[None]
+        if not self.motion.shape:
+            return self.motion.configurations(rows)[np.newaxis]
+        return self.motion.configurations(rows, list(samples))
 
     def rates_at(self, t: float, sample: int) -> tuple[Array, Array]:
         """(v, qdd) (nv,) of a sample: as recorded, or, of a motion on disk, from the rows beside this one."""
