@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from kinetree.appearance.choice import Seen, touching, visible
+from kinetree.appearance.choice import Seen, skins, touching, visible
 from kinetree.appearance.looks import Looks, Part, Unseen
 from kinetree.appearance.palette import COLLISION, GROUND, body_color
 from kinetree.appearance.shapes import Shapes
@@ -20,6 +20,8 @@ __all__ = ["Role", "looks_of"]
 
 Role = Literal["visual", "collision", "stand_in"]
 
+_SKIN = "skins that bend are not drawn; the shapes below it are shown, as far as there are any"
+
 
 def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     """The shapes of a robot as triangles with colours.
@@ -27,8 +29,8 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     Args:
         robot: the robot.
         roles: one or several of
-            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; of one that
-            has none of these either, or of which none can be read, what stands for its bodies;
+            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; what stands
+            for a body of which no shape can be read, and for all bodies of a robot without shapes;
             "collision": the shapes that touch;
             "stand_in": what stands for each body, drawn from its inertia.
 
@@ -78,10 +80,15 @@ def _looks(robot: Model, role: Role) -> Looks:
     if len(scenery) == len(wanted):
         wanted += [one for one in touching(robot) if not one.is_scenery]
     found = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
-    scenes = {one.name for one in scenery}
-    if all(part.name in scenes for part in found.parts):
+    if names := skins(robot):
+        remarks = (Unseen(name or "skin", _SKIN) for name in names)
+        found = replace(found, unseen=(*found.unseen, *remarks))
+    drawn = {part.name for part in found.parts}
+    if not drawn or (robot.nv and drawn <= {one.name for one in scenery}):
         return replace(found, parts=(*found.parts, *stand_ins(robot)))
-    return found
+    bodies = {part.body for part in found.parts}
+    lost = {one.body.name for one in wanted} - bodies
+    return replace(found, parts=(*found.parts, *(part for part in stand_ins(robot) if part.body in lost)))
 
 
 def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Body], Color]) -> Looks:
