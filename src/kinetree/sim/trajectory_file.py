@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -13,12 +14,13 @@ import numpy as np
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
 from kinetree.sim.array_files import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.outcomes import outcomes_of, outcomes_text
 from kinetree.sim.snapshot import text_array, text_of
 from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["PER_MOTION", "read_fields", "write_trajectory"]
+__all__ = ["PER_MOTION", "opened_trajectory", "read_fields", "small_fields", "write_trajectory"]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -39,6 +41,8 @@ _RECORDED = "recorded."
 """What the names of arrays begin with that were recorded."""
 _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
+_KEPT = "model"
+"""The robot, as text."""
 _STEP_COUNTS = {"accepted": "i", "rejected": "i", "smallest": "f"}
 """What steps there were, if their length followed from their error; and the kinds of these numbers."""
 
@@ -54,6 +58,8 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
     if motion.step_counts is not None:
         arrays |= {name: getattr(motion.step_counts, name) for name in _STEP_COUNTS}
     arrays[_OUTCOMES] = text_array(outcomes_text(motion.units, motion.events, motion.diverged))
+    if motion.kept is not None:
+        arrays[_KEPT] = text_array(motion.kept.text)
     np.savez_compressed(file, **arrays)
     # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
     if file.seekable() and is_excessive(sum(array.nbytes for array in arrays.values()), file.tell()):
@@ -64,24 +70,44 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
 
 def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
-    names = _NAMES
+    with opened_trajectory(path) as archive:
+        values = {name: _value(name, archive.read(name)) for name in _NAMES}
+        more = [name for name in archive.headers if name.startswith(_RECORDED)]
+        values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
+        values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
+        values["kept"] = _kept(archive)
+        values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
+    _check_values(path, values)
+    return values
+
+
+def small_fields(path: Path, archive: ArrayReader) -> dict[str, Any]:
+    """The fields that are as long for a thousand motions as for one, checked. Raises `TrajectoryFileError`."""
+    values = {name: _value(name, archive.read(name)) for name in _NAMES if name not in PER_MOTION}
+    values["kept"] = _kept(archive)
+    _check_values(path, values)
+    return values
+
+
+@contextmanager
+def opened_trajectory(path: Path) -> Iterator[ArrayReader]:
+    """Look into a file whose arrays have the types and shapes of a trajectory's; they can be read in the block.
+
+    Raises `TrajectoryFileError`, also for what goes wrong in the block.
+    """
     try:
-        with opened_archive(path, [*names, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
-            missing = [name for name in names if name not in archive.headers]
+        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
+            missing = [name for name in _NAMES if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
             _check_headers(archive.headers)
-            values = {name: _value(name, archive.read(name)) for name in names}
-            more = [name for name in archive.headers if name.startswith(_RECORDED)]
-            values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
-            values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
-            values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
+            yield archive
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
+    except TrajectoryFileError:
+        raise
     except (OSError, ValueError) as error:
         raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
-    _check_values(path, values)
-    return values
 
 
 def _check_headers(headers: Mapping[str, Header]) -> None:
@@ -90,7 +116,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
-        if name in (_ENDED, _OUTCOMES, *_STEP_COUNTS):
+        if name in (_KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS):
             continue
         if name.startswith(_RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
@@ -148,6 +174,16 @@ def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | N
     return StepCounts(*(archive.read(name) for name in _STEP_COUNTS))
 
 
+def _kept(archive: ArrayReader) -> KeptRobot | None:
+    """The robot, if the file has it; nothing of it is read yet."""
+    if _KEPT not in archive.headers:
+        return None
+    try:
+        return KeptRobot(None, text_of(archive.read(_KEPT)))
+    except ValueError as error:
+        raise ArrayFileError(f"{_KEPT!r} is damaged: {reason(error)}") from None
+
+
 def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
     if name in _TEXTS:
         codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
@@ -166,7 +202,7 @@ def _check_values(path: Path, values: Mapping[str, Any]) -> None:
         raise TrajectoryFileError(f"{path} is no trajectory: {what}")
 
     for name in _FINITE:
-        bad = np.argwhere(~np.isfinite(np.atleast_1d(values[name])))
+        bad = np.argwhere(~np.isfinite(np.atleast_1d(values.get(name, 0.0))))
         if len(bad):
             row = int(bad[0][-len(_SHAPES[name]) or 0])
             refuse(f"{name!r} holds a number that is not finite (row {row})")

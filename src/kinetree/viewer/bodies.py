@@ -1,0 +1,67 @@
+"""Where the moving bodies of a robot are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.attitudes import convert
+from kinetree.functions.kinematics import forward_kinematics
+from kinetree.model import Model
+
+__all__ = ["MovingBodies", "positions_and_quaternions"]
+
+Array = NDArray[np.float64]
+
+
+class MovingBodies:
+    """What moves as one piece: the root (0), which is fixed unless the base floats, and a body for each joint."""
+
+    def __init__(self, robot: Model) -> None:
+        self.robot = robot
+        order = {name: k for k, name in enumerate(robot.bodies)}
+        children = [robot.bodies[joint.child] for joint in sorted(robot.joints.values(), key=lambda one: one.slot)]
+        self.names: tuple[str, ...] = _unique(
+            ["world" if robot.floating_base else robot.root, *(b.name for b in children)]
+        )
+        """One per piece, made of its body's name; they are the names of nodes of the page."""
+        self.bodies: tuple[str, ...] = ("" if robot.floating_base else robot.root, *(body.name for body in children))
+        """The body that each piece is named after; "" for a world that has no body."""
+        self._rows = np.array([order[body.name] for body in children], dtype=np.intp)
+        self._to_piece = np.array([np.linalg.inv(np.asarray(body.placement)) for body in children]).reshape(-1, 4, 4)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def place_on(self, body: str) -> tuple[int, Array]:
+        """(the piece that a body is part of, its placement there (4, 4))."""
+        found = self.robot.bodies[body]
+        return found.slot, np.asarray(found.placement, dtype=np.float64)
+
+    def placements(self, q: Array) -> Array:
+        """Placements in the world (…, pieces, 4, 4) at q (…, nq), by one call of `kt.forward_kinematics`."""
+        found = np.empty((*q.shape[:-1], len(self), 4, 4))
+        found[..., 0, :, :] = np.eye(4)
+        if len(self) > 1:
+            found[..., 1:, :, :] = forward_kinematics(self.robot, q)[..., self._rows, :, :] @ self._to_piece
+        return found
+
+
+def positions_and_quaternions(placements: Array) -> tuple[Array, Array]:
+    """(…, 3) and w x y z (…, 4) of placements (…, 4, 4)."""
+    return placements[..., :3, 3], convert(placements[..., :3, :3], "matrix", "quaternion_wxyz")
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of nodes: a slash would make a child of what is before it."""
+    found: dict[str, None] = {}
+    for name in names:
+        plain = name.replace("/", ":") or "body"
+        number, made = 1, plain
+        while made in found:
+            number += 1
+            made = f"{plain} ({number})"
+        found[made] = None
+    return tuple(found)

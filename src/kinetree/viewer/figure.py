@@ -1,0 +1,160 @@
+"""A robot on the page: its moving bodies as nodes, and their shapes below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.appearance import Looks, Role, Surface
+from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
+from kinetree.viewer.glb import binary_gltf
+from kinetree.viewer.poses import PosedNodes
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+__all__ = ["Crowd", "Figure", "Ghosts", "Shapes", "surfaces_by_body"]
+
+Array = NDArray[np.float64]
+Shapes = Callable[[Role], Looks]
+"""What a robot looks like in a role: "visual" or "collision"."""
+
+
+class Figure(Protocol):
+    """One or several samples of a robot on the page."""
+
+    def pose(self, placements: Array) -> None:
+        """Move it: placements (samples, pieces, 4, 4) of the moving bodies."""
+
+    def show(self, role: Role, on: bool) -> None:
+        """Let shapes of a role be seen or not; they are made when they are first seen."""
+
+    def remove(self) -> None:
+        """Take it off the page."""
+
+
+class Nodes:
+    """One sample, with a node for each moving body."""
+
+    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
+        self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
+        self._made: dict[str, list[Any]] = {}
+        self._top = scene.add_frame(root, show_axes=False)
+        self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
+
+    def pose(self, placements: Array) -> None:
+        self._posed.pose(placements[0])
+
+    def show(self, role: Role, on: bool) -> None:
+        if role not in self._made:
+            if not on:
+                return
+            by_piece = surfaces_by_body(self._bodies, self._shapes(role))
+            self._made[role] = [
+                self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
+                for k, surfaces in by_piece.items()
+            ]
+        for handle in self._made[role]:
+            handle.visible = on
+
+    def remove(self) -> None:
+        self._top.remove()
+
+
+class Crowd:
+    """Several samples, or a robot of very many bodies: a node for all shapes that are the same.
+
+    So a chain of a thousand links is one node, and moving it is one message.
+    """
+
+    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes, count: int) -> None:
+        self._scene, self._root, self._bodies, self._shapes, self._count = scene, root, bodies, shapes, count
+        self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
+        self._top = scene.add_frame(root, show_axes=False)
+        self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
+
+    def pose(self, placements: Array) -> None:
+        self._placements = placements
+        positions, quaternions = positions_and_quaternions(placements)
+        for made in self._made.values():
+            for handle, pieces in made:
+                if handle.visible:
+                    handle.batched_positions = positions[:, pieces].reshape(-1, 3).astype(np.float32)
+                    handle.batched_wxyzs = quaternions[:, pieces].reshape(-1, 4).astype(np.float32)
+
+    def show(self, role: Role, on: bool) -> None:
+        if role not in self._made:
+            if not on:
+                return
+            self._made[role] = [
+                (self._make(f"{self._root}/{role} {number}", surfaces, len(pieces) * self._count), np.array(pieces))
+                for number, (surfaces, pieces) in enumerate(self._alike(role))
+            ]
+        for handle, _ in self._made[role]:
+            handle.visible = on
+        self.pose(self._placements)
+
+    def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
+        """(surfaces, the pieces that look so)."""
+        found: dict[bytes, tuple[list[Surface], list[int]]] = {}
+        for piece, surfaces in surfaces_by_body(self._bodies, self._shapes(role)).items():
+            found.setdefault(binary_gltf(surfaces), (surfaces, []))[1].append(piece)
+        return found.values()
+
+    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
+        return self._scene.add_batched_glb(name, binary_gltf(surfaces), *_nowhere(count), lod="off")
+
+    def remove(self) -> None:
+        self._top.remove()
+
+
+class Ghosts(Crowd):
+    """Samples that are seen through."""
+
+    color: tuple[int, int, int] | None = None
+    """One colour for all; None for the mean of each body's own."""
+    opacity = 0.3
+
+    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
+        vertices, faces, color = _merged(surfaces)
+        return self._scene.add_batched_meshes_simple(
+            name, vertices, faces, *_nowhere(count), batched_colors=self.color or color, opacity=self.opacity,
+            lod="off", side="double", cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
+
+
+def surfaces_by_body(bodies: MovingBodies, looks: Looks) -> dict[int, list[Surface]]:
+    """The surfaces on each piece that has any, in its axes."""
+    found: dict[int, list[Surface]] = {}
+    for part in looks.parts:
+        if not len(part.surface.faces):
+            continue
+        piece, placement = bodies.place_on(part.body)
+        found.setdefault(piece, []).append(_placed(part.surface, placement @ part.placement))
+    return found
+
+
+def _placed(surface: Surface, placement: Array) -> Surface:
+    R, p = placement[:3, :3], placement[:3, 3]
+    vertices = (surface.vertices @ R.T + p).astype(np.float32)
+    normals = (surface.normals @ R.T).astype(np.float32)
+    return Surface(vertices, surface.faces, normals, surface.colors, surface.uv, surface.texture)
+
+
+def _merged(surfaces: Sequence[Surface]) -> tuple[NDArray[np.float32], NDArray[np.int32], tuple[int, int, int]]:
+    """(vertices, faces, the mean colour) of several surfaces as one."""
+    starts = np.cumsum([0, *(len(one.vertices) for one in surfaces[:-1])])
+    vertices = np.concatenate([one.vertices for one in surfaces])
+    faces = np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)])
+    red, green, blue = np.concatenate([one.colors[:, :3] for one in surfaces]).mean(axis=0)
+    return vertices, faces, (int(red), int(green), int(blue))
+
+
+def _nowhere(count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Orientations and positions of instances that are not placed yet."""
+    turns = np.zeros((count, 4), dtype=np.float32)
+    turns[:, 0] = 1.0
+    return turns, np.zeros((count, 3), dtype=np.float32)

@@ -1,0 +1,147 @@
+"""A robot on the page, with everything that can be switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, ground_of, looks_of, placements_of
+from kinetree.model import Model
+from kinetree.viewer.bodies import MovingBodies
+from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
+from kinetree.viewer.moment import Moment
+from kinetree.viewer.overlays import RATES, Overlay, overlay
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+__all__ = ["Stage"]
+
+Array = NDArray[np.float64]
+
+_ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
+"""The switches that show shapes."""
+_COMPARED = 0.6
+"""How little a motion is seen through that is compared with the first one."""
+_MOST_NODES = 60
+"""Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
+
+
+class Stage:
+    """One robot, of which several samples may be seen."""
+
+    def __init__(self, scene: SceneApi, root: str, robot: Model, q: Array, tint: tuple[int, int, int] | None = None):
+        """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
+        self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
+        self.bodies = MovingBodies(robot)
+        self.ground: Ground | None = ground_of(robot)
+        """The plane of its world, if it has one."""
+        self.low, self.high = self._bounds(q)
+        self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
+        self._overlays: dict[str, Overlay] = {}
+        self._on: set[str] = set()
+        self._roles: set[Role] = set()
+        self._figures: list[tuple[Figure, slice]] = []
+        self._arranged: tuple[str, int] | None = None
+        self._offsets = np.zeros((1, 3))
+
+    def looks(self, role: Role) -> Looks:
+        """Its shapes of a role, without the plane that the page draws as its ground."""
+        found = looks_of(self.robot, (role,))
+        if self.ground is None:
+            return found
+        return replace(found, parts=tuple(part for part in found.parts if part.name != self.ground.part))
+
+    @property
+    def unseen(self) -> Sequence[Unseen]:
+        """The shapes that are not drawn as the file says, of the roles that have been seen."""
+        return [one for role in sorted(self._roles) for one in self.looks(role).unseen]
+
+    def _bounds(self, q: Array) -> tuple[Array, Array]:
+        looks = self.looks("visual")
+        return bounds_of(looks, placements_of(self.robot, looks, q))
+
+    def arrange(self, how: str, count: int) -> None:
+        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
+
+        Overlays are those of the first.
+        """
+        if (how, count) == self._arranged:
+            return
+        self._arranged = how, count
+        for figure, _ in self._figures:
+            figure.remove()
+        self._figures = list(self._made(how, count))
+        self._offsets = _rows(count, self.low, self.high) if how == "side by side" else np.zeros((count, 3))
+        for role in self._roles:
+            self._show(role, True)
+
+    def _made(self, how: str, count: int) -> Sequence[tuple[Figure, slice]]:
+        if self._tint is not None or how == "ghosts":
+            first = [] if self._tint is not None else [(self._one(), slice(0, 1))]
+            rest = slice(len(first), count)
+            if rest.stop > rest.start:
+                ghosts = Ghosts(self._scene, f"{self.root}/ghosts", self.bodies, self.looks, rest.stop - rest.start)
+                ghosts.color, ghosts.opacity = self._tint, ghosts.opacity if self._tint is None else _COMPARED
+                return [*first, (ghosts, rest)]
+            return first
+        if how == "side by side" and count > 1:
+            return [(Crowd(self._scene, f"{self.root}/all", self.bodies, self.looks, count), slice(0, count))]
+        return [(self._one(), slice(0, 1))]
+
+    def _one(self) -> Figure:
+        root = f"{self.root}/robot"
+        if len(self.bodies) > _MOST_NODES:
+            return Crowd(self._scene, root, self.bodies, self.looks, 1)
+        return Nodes(self._scene, root, self.bodies, self.looks)
+
+    def draw(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
+        """Move it to q (samples, nq); v and qdd (nv,) are those of the first sample, zero if they are not known."""
+        placements = self.bodies.placements(q)
+        placements[..., :3, 3] += self._offsets[: len(q), None]
+        if not np.isfinite(placements).all():
+            return  # a motion that diverged stays where it was last
+        for figure, rows in self._figures:
+            figure.pose(placements[rows])
+        zero = np.zeros(self.robot.nv)
+        self._moment = Moment(
+            q[0], zero if v is None else v, zero if qdd is None else qdd, placements[0], self._offsets[0]
+        )
+        for name in self._on:
+            self._overlays[name].draw(self._moment)
+
+    @property
+    def needs_rates(self) -> bool:
+        """Whether something is on that depends on velocities or accelerations."""
+        return not self._on.isdisjoint(RATES)
+
+    def switch(self, name: str, on: bool) -> None:
+        """Show or hide shapes of a role, or an overlay."""
+        if (role := _ROLES.get(name)) is not None:
+            self._roles = self._roles | {role} if on else self._roles - {role}
+            self._show(role, on)
+            return
+        if name not in self._overlays:
+            if not on:
+                return
+            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size)
+        if on:
+            self._overlays[name].draw(self._moment)
+        self._on = self._on | {name} if on else self._on - {name}
+        self._overlays[name].show(on)
+
+    def _show(self, role: Role, on: bool) -> None:
+        for figure, _ in self._figures:
+            figure.show(role, on)
+
+
+def _rows(count: int, low: Array, high: Array) -> Array:
+    """(count, 3): by how much samples stand aside, in rows on the ground."""
+    columns = int(np.ceil(np.sqrt(count)))
+    steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
+    row, column = np.divmod(np.arange(count), columns)
+    return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])

@@ -1,0 +1,73 @@
+"""`kt.view`: from robots and motions to a page in the browser."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from kinetree.errors import ModelWarning, listed
+from kinetree.model import Model
+from kinetree.viewer.server import LOOPBACK, started, stopped
+from kinetree.viewer.subject import subject_of
+from kinetree.viewer.viewer import Viewer
+
+__all__ = ["view"]
+
+
+def view(
+    shown: Any,
+    *,
+    q: ArrayLike | None = None,
+    robot: Model | None = None,
+    shapes: Literal["visual", "collision", "both"] = "visual",
+    samples: Literal["one", "ghosts", "side by side"] = "ghosts",
+    show: Iterable[str] = (),
+    host: str = LOOPBACK,
+    port: int | None = None,
+) -> Viewer:
+    """Show a robot, a motion or several motions in the browser.
+
+    A server on this machine makes the page; `viewer.url` is its address. A robot at rest has sliders for its
+    coordinates, a motion a slider for the time, and switches show collision shapes, frames, joint axes, the centre of
+    mass, contacts, velocities and names.
+
+    Args:
+        shown: a robot; or a motion, such as `kt.simulate` returns or `kt.load_trajectory` opens; or a list of motions,
+            which run together: the first as it looks, the others in one colour and seen through.
+        q: where a robot at rest is first, (nq,), or (samples, nq) for several samples. By default where its file
+            places it, or `robot.neutral()`.
+        robot: the robot of motions that do not have theirs, because they were read from files of an old version.
+        shapes: "visual", "collision" or "both".
+        samples: how several samples of a batch are seen: "one" of them, the others as "ghosts", or "side by side".
+        show: what else is on at first: "frames", "axes", "center of mass", "contacts", "velocities", "names".
+        host: the address to listen on; pages can be opened on this machine only unless it is another one, such as
+            "0.0.0.0". Whoever can open the page can move the robot on it.
+        port: the port to listen on; the first free one from 8080 on if None, any free one if 0.
+
+    Returns:
+        The page, which is there until its `close` is called or Python ends.
+
+    Raises:
+        MissingPackageError: viser is not installed.
+        OptionError: an option has none of its values, a port is in use, or a motion does not have its robot.
+        ShapeError, DTypeError, ConfigurationError: q is no configuration of the robot.
+
+    >>> import kinetree as kt
+    >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
+    >>> with kt.view(motion, port=0) as viewer:
+    ...     viewer.set_time(0.05)
+    """
+    subject = subject_of("view", shown, q=q, robot=robot, shapes=shapes, samples=samples, show=show)
+    server = started(host, port)
+    try:
+        viewer = Viewer(server, subject)
+    except BaseException:
+        stopped(server)
+        raise
+    if viewer.unseen:
+        lost = listed((f"{one.part}: {one.reason}" for one in viewer.unseen), 3, "; ")
+        warnings.warn(f"not everything is drawn; viewer.unseen has the list: {lost}", ModelWarning, stacklevel=2)
+    return viewer

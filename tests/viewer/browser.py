@@ -1,0 +1,155 @@
+"""Pages opened in a real browser without a screen, from which pictures are taken.
+
+No page reaches anything but the address it was opened from: requests to elsewhere are refused and remembered, and a
+tab that made one, or whose scripts failed, cannot be closed without an AssertionError.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Browser, Page, Request, Route, WebSocket
+
+from tests.viewer.cameras import Eye
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+FLAGS = (
+    "--use-gl=angle",
+    "--use-angle=swiftshader",  # WebGL on the processor, wherever the tests run
+    "--enable-unsafe-swiftshader",
+    "--no-first-run",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+)
+
+_PIXELS = """() => {
+    const seen = document.querySelector("canvas[data-engine]");
+    return seen === null ? "" : seen.toDataURL("image/png");
+}"""
+
+
+def executable() -> str:
+    """The browser to use; without one, tests are skipped, or fail where CI must run them."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is not None:
+        return found
+    reason = (
+        f"no browser is on the PATH, under any of the names {', '.join(NAMES)} (on Debian: apt-get install chromium)"
+    )
+    if os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+class Tab:
+    """A page in the browser, the picture in it, and what it asked for from elsewhere."""
+
+    def __init__(self, page: Page, own: Callable[[str], bool]) -> None:
+        self.page = page
+        self.elsewhere: list[str] = []
+        """Addresses that the page asked for and was refused."""
+        self.failures: list[str] = []
+        """Errors of its scripts."""
+        self._own = own
+        page.context.route("**/*", self._answer)
+        page.on("websocket", self._connected)
+        page.on("pageerror", lambda error: self.failures.append(str(error)))
+
+    def _answer(self, route: Route, request: Request) -> None:
+        if self._own(request.url):
+            route.continue_()
+        else:
+            self.elsewhere.append(request.url)
+            route.abort()
+
+    def _connected(self, socket: WebSocket) -> None:
+        if not self._own(socket.url):
+            self.elsewhere.append(socket.url)
+
+    def picture(self) -> NDArray[np.uint8] | None:
+        """What the page draws in 3-D now, (height, width, 3), without panels over it; None before it draws at all."""
+        address = self.page.evaluate(_PIXELS)
+        if not address:
+            return None
+        drawn = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGBA")
+        if drawn.getextrema()[3] == (0, 0):
+            return None
+        paper = Image.new("RGBA", drawn.size, "white")
+        return np.asarray(Image.alpha_composite(paper, drawn).convert("RGB"))
+
+    def picture_when(
+        self, measure: Callable[[NDArray[np.uint8]], float], at_most: float = 0.0, within: float = 20.0
+    ) -> NDArray[np.uint8]:
+        """The first picture of which a measure is small enough, looked for until `within` seconds have passed."""
+        until = time.monotonic() + within
+        found: float | str = "nothing was drawn"
+        while time.monotonic() < until:
+            picture = self.picture()
+            if picture is not None and (found := measure(picture)) <= at_most:
+                return picture
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
+
+
+class Opener:
+    """A browser that opens pages of this machine and files, one tab at a time or several."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+
+    @contextmanager
+    def page(self, url: str, eye: Eye | None = None, size: tuple[int, int] = (400, 300)) -> Iterator[Tab]:
+        """A page served from this machine."""
+        served = urlsplit(url)
+
+        def own(address: str) -> bool:
+            there = urlsplit(address)
+            return there.scheme in {"data", "blob"} or (there.hostname, there.port) == (served.hostname, served.port)
+
+        with self._tab(url, eye, size, own, offline=False) as tab:
+            yield tab
+
+    @contextmanager
+    def file(self, path: Path, eye: Eye | None = None, size: tuple[int, int] = (400, 300)) -> Iterator[Tab]:
+        """A file, opened with the network off; the page may read nothing but this file."""
+        url = path.resolve().as_uri()
+
+        def own(address: str) -> bool:
+            return urlsplit(address).scheme in {"data", "blob"} or address.partition("?")[0] == url
+
+        with self._tab(url, eye, size, own, offline=True) as tab:
+            yield tab
+
+    @contextmanager
+    def _tab(
+        self, url: str, eye: Eye | None, size: tuple[int, int], own: Callable[[str], bool], *, offline: bool
+    ) -> Iterator[Tab]:
+        width, height = size
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, device_scale_factor=1, offline=offline
+        )
+        try:
+            tab = Tab(context.new_page(), own)
+            query = "fixedDpr=1" + ("" if eye is None else f"&{eye.query()}")
+            tab.page.goto(f"{url}{'&' if '?' in url else '?'}{query}", wait_until="commit")
+            yield tab
+            assert not tab.elsewhere, f"the page asked for {tab.elsewhere}"
+            assert not tab.failures, f"scripts of the page failed: {tab.failures}"
+        finally:
+            context.close()
