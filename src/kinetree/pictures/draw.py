@@ -98,7 +98,9 @@ class Drawing:
         ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
         down = ((np.arange(height) + 0.5) / height)[:, None]
         sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
-        lights = np.array([light.direction, light.key, light.sky, light.ground, camera.position])
+        lights = np.array(
+            [light.direction, light.key, light.sky, light.ground, camera.position, light.fill_direction(), light.fill]
+        )
         ahead = self._farthest_first(M, camera)
         picture = np.empty((height, width, 3), np.uint8)
 

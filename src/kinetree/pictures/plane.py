@@ -38,7 +38,7 @@ def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> 
         first = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
         first /= np.linalg.norm(first)
     second = np.cross(normal, first)
-    # A pixel's ray has the direction rays·(column, row, 1) for depth 1; it meets the floor at depth −above/(normal·ray).
+    # A pixel's ray for depth 1 is rays·(column, row, 1); it meets the floor at the depth −above/(normal·ray).
     rays = np.linalg.inv(camera.matrix(size)[:, :3])
     nearness = -(normal @ rays) / above
     plane = np.array(

@@ -36,19 +36,26 @@ class Floor:
 
 @record(frozen=True, slots=True)
 class Light:
-    """A key light from one direction, and light from the sky and the floor."""
+    """A key light from one direction, a weaker one to its right, and light from the sky and the floor."""
 
-    direction: Triple = (0.55, -0.70, 1.15)
+    direction: Triple = (0.28, -0.95, 1.30)
     """Where the key light comes from, in the world's axes."""
     key: Triple = (1.02, 0.98, 0.92)
     """What a white surface that faces the key light gets of it: red, green and blue, linear."""
-    sky: Triple = (0.42, 0.45, 0.50)
+    fill: Triple = (0.17, 0.18, 0.20)
+    """The same for the fill light, which has no shadow."""
+    sky: Triple = (0.36, 0.39, 0.43)
     """What a surface that faces upward gets from the sky."""
-    ground: Triple = (0.22, 0.21, 0.20)
+    ground: Triple = (0.18, 0.17, 0.16)
     """What a surface that faces downward gets from the floor."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "direction", _unit("Light: direction", self.direction))
+
+    def fill_direction(self) -> Triple:
+        """Where the fill light comes from: a quarter of a turn to the right of the key light, and low."""
+        x, y, _ = self.direction
+        return _unit("Light: direction", (-y, x, 0.35))
 
 
 @record(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tests.unit.pictures.shapes import GREEN, RED, at, ball, flat, square
 
 FRONT = Camera((0.0, -5.0, 0.0), (0.0, 0.0, 0.0))
 SIZE = (64, 48)
-EVEN = Light(direction=(0, -1, 0), key=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
+EVEN = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
 """The same light from everywhere: only the rim of surfaces is brighter."""
 WHITE = Background((1, 1, 1), (1, 1, 1))
 
@@ -76,7 +76,7 @@ def test_silhouettes_are_those_of_the_camera() -> None:
 
 def test_colors_are_srgb() -> None:
     """Light 0.7 on white, and nothing else: its sRGB byte is 218."""
-    light = Light(direction=(0, -1, 0), key=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
+    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
     picture = draw([square(color=(255, 255, 255, 255))], at((0, 0, 0)), FRONT, SIZE, light=light)
     assert (picture[24, 32] == round(255 * (1.055 * 0.7 ** (1 / 2.4) - 0.055))).all()
 
@@ -84,7 +84,7 @@ def test_colors_are_srgb() -> None:
 def test_edges_are_averaged_in_linear_light() -> None:
     """A square that covers half of a pixel's samples: half of the light, not half of the byte."""
     black = square(color=(0, 0, 0, 255))
-    dark = Light(key=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
+    dark = Light(key=(0, 0, 0), fill=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
     half_width = 5.0 * math.tan(0.3) * 64 / 48
     surface = Surface(black.vertices * [half_width / 32 * 10.5, 1, 1], black.faces, black.normals, black.colors)
     row = draw([surface], at((0, 0, 0)), FRONT, SIZE, light=dark, background=WHITE)[24, :, 0]
@@ -110,7 +110,7 @@ def test_surfaces_are_seen_from_both_sides_and_lit_on_the_side_that_is_seen() ->
 
 def test_opacity_is_that_of_the_nearest_surface_of_each_layer() -> None:
     squares = [square(y, color=(0, 0, 0, 255)) for y in (0.0, 1.0, 2.0)]
-    dark = Light(key=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
+    dark = Light(key=(0, 0, 0), fill=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
     places = at(*np.zeros((3, 3)))
 
     def light_at_middle(**options: Any) -> float:

@@ -55,7 +55,8 @@ def shade(
         textures: (parts, 3): where the texture of each part begins in `texels`, its width and height, 0 for none.
         texels: (…, 3), sRGB.
         linear: (256,), the amounts of light that texels mean.
-        lights: (5, 3): direction of the key light, its color, the sky's, the floor's, and where the camera is.
+        lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
+            direction and color of the fill light, which has no shadow and reaches around corners.
         lamp: (3, 4), from the world to columns, rows and nearness of `depths`.
         depths: (n, n), the light's picture.
         ground: (4,), normal and height of the floor.
@@ -99,10 +100,12 @@ def shade(
                 highlight = GLOSS * reached * h * h
             up = 0.5 + 0.5 * n_z
             rim = 1.0 - max(n_x * v_x + n_y * v_y + n_z * v_z, 0.0)
-            rim = 0.12 * rim * rim * rim * rim
-            r = lit(r, up, reached, highlight, rim, lights[1, 0], lights[2, 0], lights[3, 0])
-            g = lit(g, up, reached, highlight, rim, lights[1, 1], lights[2, 1], lights[3, 1])
-            b = lit(b, up, reached, highlight, rim, lights[1, 2], lights[2, 2], lights[3, 2])
+            rim = 0.05 * rim * rim * rim * rim
+            fill = 0.5 + 0.5 * (n_x * lights[5, 0] + n_y * lights[5, 1] + n_z * lights[5, 2])
+            fill = fill * fill
+            r = given_back(r, reached, highlight + rim, lights[1, 0], soft_light(lights, 0, up, fill))
+            g = given_back(g, reached, highlight + rim, lights[1, 1], soft_light(lights, 1, up, fill))
+            b = given_back(b, reached, highlight + rim, lights[1, 2], soft_light(lights, 2, up, fill))
             r, g, b = softened(r), softened(g), softened(b)
             opacity = b0 * colors[i, 3] + b1 * colors[j, 3] + b2 * colors[k, 3]
             if ground[0] * p_x + ground[1] * p_y + ground[2] * p_z < ground[3]:
@@ -114,11 +117,14 @@ def shade(
             light[row, column, 2] = float(light[row, column, 2]) + opacity * (b - float(light[row, column, 2]))
 
 
-def lit(
-    color: float, up: float, reached: float, highlight: float, rim: float, key: float, sky: float, ground: float
-) -> float:
-    """One of red, green and blue: what a surface of this color gives back of the lights."""
-    return color * (reached * key + up * sky + (1.0 - up) * ground) + highlight * key + rim * sky
+def soft_light(lights: Floats, k: int, up: float, fill: float) -> float:
+    """The light without shadows, in red, green or blue."""
+    return up * lights[2, k] + (1.0 - up) * lights[3, k] + fill * lights[6, k]
+
+
+def given_back(color: float, reached: float, shine: float, key: float, soft: float) -> float:
+    """What a surface of this color gives back, in red, green or blue; what shines has the color of the key light."""
+    return color * (reached * key + soft) + shine * key
 
 
 def cover(row: int, column: int, supersampling: int, backdrop: Singles, covered: Bytes, light: Singles) -> None:
