@@ -165,7 +165,11 @@ from kinetree.joints import (
 from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
+from kinetree.model.display import draw_with
 from kinetree.model.external_forces import ForceOn, WrenchOn
+from kinetree.pictures import Camera
+from kinetree.pictures.notebook import robot_png
+from kinetree.pictures.render import render
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
 from kinetree.sim import (
@@ -183,6 +187,8 @@ from kinetree.spatial.placement import placement
 
 __version__ = "0.1.0"
 
+draw_with(robot_png)
+
 
 def __dir__() -> list[str]:
     """The public names, which interactive shells offer; the modules that they come from are left out."""
@@ -197,6 +203,7 @@ __all__ = [
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
+    "Camera",
     "Comparison",
     "Composite",
     "ConfigurationError",
@@ -382,6 +389,7 @@ __all__ = [
     "relative_jacobian",
     "relative_placement",
     "relative_velocity",
+    "render",
     "rnea",
     "rnea_derivatives",
     "robots",

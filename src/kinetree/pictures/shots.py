@@ -31,7 +31,7 @@ _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z 
 def outline(corners: Floats) -> Floats:
     """The points that are extreme along some directions, of those of each frame (F, m, 3): (F, 26, 3)."""
     with np.errstate(all="ignore"):
-        is_there = (np.abs(corners) < _FARTHEST).all(axis=-1)  # NaN is not
+        is_there = np.asarray((np.abs(corners) < _FARTHEST).all(axis=-1))  # NaN is not
         along = np.where(is_there[..., None], np.where(is_there[..., None], corners, 0.0) @ _DIRECTIONS.T, -np.inf)
     place = along.argmax(axis=-2)
     found = np.take_along_axis(corners, place[..., None], axis=-2)
