@@ -225,6 +225,7 @@ NAMES = [
     "solids",
     "tendon_forces",
     "to_text",
+    "view",
     "vjp",
     "with_fitted_shapes",
     "with_inertial_parameters",
