@@ -23,8 +23,6 @@ _GHOST = 0.3
 _APART = 1.12
 """From one copy to the next, in parts of their size."""
 _IN_A_ROW = 8
-_NEARLY = 1.5
-"""How much more room than one copy all together may take up to be nearly at one place."""
 
 
 def checked_samples(samples: Any, count: int) -> bool:
@@ -49,20 +47,32 @@ def opacities(count: int, *, ghosts: bool) -> list[float]:
     return [1.0] + [_GHOST if ghosts else 1.0] * (count - 1)
 
 
-def aside(outlines: Floats, normal: Floats, *, in_a_row: bool = False) -> Floats:
+def aside(
+    outlines: Floats,
+    normal: Floats,
+    *,
+    stays: bool,
+    in_a_row: bool = False,
+    forward: Floats | None = None,
+    least: float = 0.0,
+) -> Floats:
     """By how much each copy is moved so that none hides another, (n, 3), m, along the plane of the ground.
 
-    Copies that are nearly at one place, such as arms on a table, move by equal steps. Others, such as robots that have
-    walked, come to stay in the middle of their own part of the floor.
+    Copies that stay where they are in the world, such as arms on a table, move by equal steps. Others, such as robots
+    that have walked, come to be in the middle of their own part of the floor.
 
     Args:
         outlines: points of each copy (n, m, 3), over all frames.
         normal: of the ground (3,).
+        stays: whether part of the robot cannot move.
         in_a_row: whether all are in one row, however many there are.
+        forward: the level direction from one row to the next (3,); by default that of the usual view.
+        least: the shortest way from one copy to the next, m.
     """
     count = len(outlines)
     columns = count if in_a_row or count <= _IN_A_ROW // 2 else min(_IN_A_ROW, math.ceil(math.sqrt(2 * count)))
-    forward = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
+    if forward is None:
+        forward = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
     right = np.array([forward[1], -forward[0], 0.0])
     k = np.arange(count)
     moved = np.zeros((count, 3))
@@ -72,12 +82,10 @@ def aside(outlines: Floats, normal: Floats, *, in_a_row: bool = False) -> Floats
         if not seen.any():
             continue
         low, high = np.nanmin(x[seen], axis=1), np.nanmax(x[seen], axis=1)
-        width, together = float((high - low).max()), float(high.max() - low.min())
+        width = float(high.max() - low.min()) if stays else float((high - low).max())
         own = np.zeros(count)
-        if together > _NEARLY * width:
+        if not stays:
             own[seen] = 0.5 * (low + high)
-        else:
-            width = together
-        moved += np.outer(_APART * width * (number - number.mean()) - own, axis)
+        moved += np.outer(max(_APART * width, least) * (number - number.mean()) - own, axis)
     moved[:, 2] = -(moved @ normal) / normal[2]
     return moved

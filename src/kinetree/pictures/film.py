@@ -133,7 +133,7 @@ class _Take:
         self._aside = np.zeros((count, 3))
         if not ghosts and count > 1 and not self._scene.has_terrain:
             points = np.swapaxes(outlines, 0, 1).reshape(count, -1, 3)
-            self._aside = aside(points, self._scene.normal)
+            self._aside = aside(points, self._scene.normal, stays=self._scene.stays)
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
         self._floor = floor_of(self._scene, together, None)
         self._camera = shots(together, size, camera, fps)

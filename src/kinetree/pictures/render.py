@@ -121,7 +121,7 @@ def picture_of(
     scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts and len(q) > 1))
     placements = scene.placements(q)
     if not ghosts and len(q) > 1 and not scene.has_terrain:
-        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal)[:, None]
+        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
     floor = floor_of(scene, corners, ground)
     if camera is None:

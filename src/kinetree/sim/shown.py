@@ -108,7 +108,7 @@ class Shown:
         which: int | tuple[int, ...] = 0,
         robot: Model | None = None,
     ) -> NDArray[np.uint8] | Path:
-        """The motion in one picture: moments of it, equally far apart, from left to right.
+        """The motion in one picture: moments of it, from left to right, more of them while the robot moves more.
 
         Args:
             path: of the PNG file to write; ".png" is appended if it is not there.
@@ -141,9 +141,9 @@ class Shown:
         if target is not None:
             check_target(target)
         seen, size = robot_of("strip", self, robot), checked_size(size)
-        times = strip_times(float(self.time[0]), float(self.time[-1]), moments)
-        if (gone := self.gone([which])) is not None:
-            times = np.minimum(times, np.nextafter(gone, -np.inf))
+        gone, last = self.gone([which]), float(self.time[-1])
+        end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
+        times = strip_times(self, seen, moments, which, end)
         q = configurations_at(self, seen, times, [which])[:, 0]
         picture = strip_of(seen, q, size, shapes=shapes, samples=samples)
         if target is None:
