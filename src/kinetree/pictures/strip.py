@@ -30,7 +30,7 @@ _LOOKED_AT = 128
 """Moments of which some are chosen."""
 _MOST = 32
 _BY_TIME = 0.25
-_FILLED = 0.75
+_FILLED = 1.05
 """How much of its width the moments fill at least, about."""
 _FALLEN = 3.0
 """How many times its own size a robot falls, without a ground, until its moments are shown at one height."""
