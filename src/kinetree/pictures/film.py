@@ -93,7 +93,8 @@ def film_of(
     frame_times(0.0, 0.0, fps, 1.0)  # raises
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, frames), not {progress!r:.60}")
-    take = _Take(robot, q.reshape(len(q), -1, robot.nq), size, checked_camera(camera), shapes, samples, float(fps))
+    rows = q if q.ndim == 3 else q[:, None]
+    take = _Take(robot, rows, size, checked_camera(camera), shapes, samples, float(fps))
     encoder = encoder_for(target.suffix.lower(), size, Fraction(fps).limit_denominator(1001), take.example)
 
     def write(file: BinaryIO) -> None:

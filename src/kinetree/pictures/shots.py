@@ -21,6 +21,8 @@ _FARTHEST = 1e6
 """m: a motion that diverges has numbers of any size, of which no picture is made."""
 _BURST = 8.0
 """How many times its usual size the robot may have to be kept in the picture: one that diverges becomes larger."""
+_JUMP = 100.0
+"""How many times its own size the robot may move from a frame to the next to be kept in the picture from then on."""
 _WANDERED = 5.0
 """How many times its own size the robot moves until the camera follows it by itself, as it would look too small."""
 _SMOOTH = 0.3
@@ -62,6 +64,9 @@ def shots(outlines: Floats, size: Size, camera: Camera | str | None, fps: float)
     seen &= extent <= _BURST * float(np.median(extent[seen]))
     rows = np.flatnonzero(seen)
     middle = 0.5 * (low + high)[rows]
+    jumps = np.flatnonzero(np.abs(np.diff(middle, axis=0)).max(axis=1) > _JUMP * float(np.median(extent[rows])))
+    if jumps.size:
+        rows, middle = rows[: jumps[0] + 1], middle[: jumps[0] + 1]
     if camera is None:
         wandered = float(np.ptp(middle, axis=0).max())
         camera = "whole" if wandered <= _WANDERED * float(np.median(extent[rows])) else "follow"
