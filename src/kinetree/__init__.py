@@ -165,10 +165,8 @@ from kinetree.joints import (
 from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
-from kinetree.model.display import draw_with
 from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.pictures import Camera
-from kinetree.pictures.notebook import robot_png
 from kinetree.pictures.render import render
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
@@ -187,8 +185,6 @@ from kinetree.spatial.placement import placement
 from kinetree.viewer import view
 
 __version__ = "0.1.0"
-
-draw_with(robot_png)
 
 
 def __dir__() -> list[str]:

@@ -43,7 +43,7 @@ def checked_count(count: int) -> None:
 
 
 def opacities(count: int, *, ghosts: bool) -> list[float]:
-    """That of each copy: of ghosts the first is solid."""
+    """The opacity of each copy: of ghosts the first is solid."""
     return [1.0] + [_GHOST if ghosts else 1.0] * (count - 1)
 
 

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError
-from kinetree.model import Model
-from kinetree.model.reference import reference_configuration
 from kinetree.pictures.png import png_bytes
 
-__all__ = ["png_or_none", "robot_png"]
-
-_SIZE = (640, 360)
+__all__ = ["png_or_none"]
 
 
 def png_or_none(draw: Callable[[], NDArray[np.uint8]]) -> bytes | None:
@@ -23,10 +19,3 @@ def png_or_none(draw: Callable[[], NDArray[np.uint8]]) -> bytes | None:
         return png_bytes(draw())
     except KinetreeError:
         return None
-
-
-def robot_png(robot: Model) -> bytes | None:
-    """A picture of a robot where its file places it."""
-    from kinetree.pictures.render import picture_of  # when the first one is drawn
-
-    return png_or_none(lambda: picture_of(robot, reference_configuration(robot)[None], _SIZE))

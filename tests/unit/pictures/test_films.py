@@ -85,7 +85,7 @@ def test_the_robot_is_where_the_motion_has_it(motion: kt.Trajectory, suffix: str
     assert [name.name for name in tmp_path.iterdir()] == [path.name]
 
 
-def test_slow_motion_and_frames_between_rows(motion: kt.Trajectory, tmp_path: Path) -> None:
+def test_slow_motion_and_frames_between_rows(tmp_path: Path) -> None:
     few = kt.simulate(ROBOT, q=[-0.5], v=[1.0], duration=1.0, dt=0.25, record=[])
     frames, _ = frames_of(few.film(tmp_path / "slow.gif", **SMALL, speed=0.5, camera=CAMERA))
     assert len(frames) == 21
