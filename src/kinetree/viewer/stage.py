@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from kinetree.appearance import Looks, Unseen, bounds_of, looks_of, placements_of
-from kinetree.errors import ShapeError
-from kinetree.inputs import real_array
+from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, ground_of, looks_of, placements_of
 from kinetree.model import Model
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
@@ -20,14 +19,14 @@ from kinetree.viewer.overlays import RATES, Overlay, overlay
 if TYPE_CHECKING:
     from viser import SceneApi
 
-__all__ = ["ARRANGEMENTS", "TINTS", "Stage", "configurations"]
+__all__ = ["Stage"]
 
 Array = NDArray[np.float64]
 
-ARRANGEMENTS = ("one", "ghosts", "side by side")
-TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
-"""Colours of motions that are compared with the first one, in turn."""
+_ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
+"""The switches that show shapes."""
 _COMPARED = 0.6
+"""How little a motion is seen through that is compared with the first one."""
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
 
@@ -39,19 +38,23 @@ class Stage:
         """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
         self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
         self.bodies = MovingBodies(robot)
+        self.ground: Ground | None = ground_of(robot)
+        """The plane of its world, if it has one."""
         self.low, self.high = self._bounds(q)
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
-        self._roles: set[str] = {"visual"}
+        self._roles: set[Role] = set()
         self._figures: list[tuple[Figure, slice]] = []
+        self._arranged: tuple[str, int] | None = None
         self._offsets = np.zeros((1, 3))
-        self.arrange("one", 1)
-        self.draw(q[:1])
 
-    def looks(self, role: str) -> Looks:
-        """Its shapes of a role."""
-        return looks_of(self.robot, (role,))
+    def looks(self, role: Role) -> Looks:
+        """Its shapes of a role, without the plane that the page draws as its ground."""
+        found = looks_of(self.robot, (role,))
+        if self.ground is None:
+            return found
+        return replace(found, parts=tuple(part for part in found.parts if part.name != self.ground.part))
 
     @property
     def unseen(self) -> Sequence[Unseen]:
@@ -60,11 +63,16 @@ class Stage:
 
     def _bounds(self, q: Array) -> tuple[Array, Array]:
         looks = self.looks("visual")
-        corners = [bounds_of(looks, placements_of(self.robot, looks, one)) for one in q]
-        return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
+        return bounds_of(looks, placements_of(self.robot, looks, q))
 
     def arrange(self, how: str, count: int) -> None:
-        """Show `count` samples as one of `ARRANGEMENTS` says; the first is the one that overlays belong to."""
+        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
+
+        Overlays are those of the first.
+        """
+        if (how, count) == self._arranged:
+            return
+        self._arranged = how, count
         for figure, _ in self._figures:
             figure.remove()
         self._figures = list(self._made(how, count))
@@ -113,9 +121,9 @@ class Stage:
 
     def switch(self, name: str, on: bool) -> None:
         """Show or hide shapes of a role, or an overlay."""
-        if name in ("visual", "collision"):
-            self._roles = self._roles | {name} if on else self._roles - {name}
-            self._show(name, on)
+        if (role := _ROLES.get(name)) is not None:
+            self._roles = self._roles | {role} if on else self._roles - {role}
+            self._show(role, on)
             return
         if name not in self._overlays:
             if not on:
@@ -126,7 +134,7 @@ class Stage:
         self._on = self._on | {name} if on else self._on - {name}
         self._overlays[name].show(on)
 
-    def _show(self, role: str, on: bool) -> None:
+    def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:
             figure.show(role, on)
 
@@ -137,12 +145,3 @@ def _rows(count: int, low: Array, high: Array) -> Array:
     steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
     row, column = np.divmod(np.arange(count), columns)
     return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])
-
-
-def configurations(robot: Model, q: ArrayLike | None) -> Array:
-    """(samples, nq) of what was given: one configuration, several, or the neutral one."""
-    given = robot.neutral() if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
-    robot.check_configuration(given)
-    if given.ndim > 2 or (given.ndim == 2 and not len(given)):
-        raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")
-    return given.reshape(-1, robot.nq) if robot.nq else np.empty((1, 0))
