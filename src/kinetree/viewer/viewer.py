@@ -124,10 +124,25 @@ class Viewer:
             raise OptionError("this page shows a robot at rest, which has no time; viewer.set(q) moves it")
         self._player.go(float(t))
 
+    @property
+    def time(self) -> float:
+        """The moment of the motions that is seen, s; 0 for a robot at rest."""
+        return 0.0 if self._player is None else self._player.now
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the motions run."""
+        return self._player is not None and self._player.is_playing
+
     def play(self) -> None:
         """Let the motions run."""
         if self._player is not None:
             self._player.play()
+
+    def pause(self) -> None:
+        """Let them stay where they are."""
+        if self._player is not None:
+            self._player.pause()
 
     def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
         """Write what the page shows as one file, which plays in any browser, without a server and without a network.
