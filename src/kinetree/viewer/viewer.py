@@ -20,7 +20,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.viewer.html import write_page
 from kinetree.viewer.player import Player
-from kinetree.viewer.server import address, stopped
+from kinetree.viewer.server import address
 from kinetree.viewer.sliders import Sliders
 from kinetree.viewer.states import add_states
 from kinetree.viewer.subject import Subject, configurations
@@ -75,6 +75,13 @@ class Viewer:
     def url(self) -> str:
         """The page's address, for a browser on this machine."""
         return address(self.server)
+
+    @property
+    def q(self) -> Array:
+        """Where a robot at rest is, (nq,), or (samples, nq) if there are several: what `set` and the sliders say."""
+        with self._lock:
+            q = self._subject.q
+            return q[0].copy() if len(q) == 1 else q.copy()
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
@@ -172,7 +179,7 @@ class Viewer:
         self._closed.set()
         if self._player is not None:
             self._player.close()
-        stopped(self.server)
+        self.server.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -197,7 +204,7 @@ class Viewer:
     def _add_controls(self) -> None:
         gui, subject = self.server.gui, self._subject
         if subject.motions:
-            self._player = Player(gui, subject.times, lambda _: self._redraw())
+            self._player = Player(gui, subject.times, lambda _: self._redraw(), self._tell)
         subject.batch.add_controls(gui, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
@@ -206,6 +213,11 @@ class Viewer:
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
+
+    def _tell(self, error: Exception) -> None:
+        """Say on all pages what went wrong."""
+        for client in self.server.get_clients().values():
+            client.add_notification("The motion cannot be shown", str(error), color="red")
 
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""

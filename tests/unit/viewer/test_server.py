@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kinetree as kt
-from kinetree.viewer.server import address, started, stopped
+from kinetree.viewer.server import address, started
 
 
 def test_the_page_is_for_this_machine_only() -> None:
@@ -24,11 +24,11 @@ def test_the_page_is_for_this_machine_only() -> None:
         with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.2", port), timeout=5):
             pass
     finally:
-        stopped(server)
+        server.stop()
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    stopped(started(port=0))
+    started(port=0).stop()
     assert capfd.readouterr() == ("", "")
 
 

@@ -38,6 +38,26 @@ def test_a_slider_moves_the_joint_it_names_and_no_other() -> None:
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3], atol=1e-9)
 
 
+def test_where_the_sliders_have_moved_it_can_be_asked() -> None:
+    with kt.view(ARM, port=0) as viewer:
+        moved(viewer, f"{ARM.q_names[1]}, rad", 0.5)
+        assert viewer.q.tolist() == [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+        viewer.set(ARM.random(0, size=3))
+        assert viewer.q.shape == (3, 6)
+
+
+def test_what_goes_wrong_while_it_plays_pauses_it() -> None:
+    motion = kt.simulate(ARM, duration=0.2)
+    with kt.view(motion, port=0) as viewer:
+        viewer.stages[0].bodies.placements = lambda _: 1 / 0  # type: ignore[method-assign,assignment]
+        viewer.play()
+        for _ in range(100):
+            if not viewer.is_playing:
+                break
+            threading.Event().wait(0.02)
+        assert not viewer.is_playing
+
+
 def test_sliders_follow_what_a_program_sets() -> None:
     with kt.view(ARM, port=0) as viewer:
         last = ARM.random(0)
