@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.viewer.html import write_page
+from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
 from kinetree.viewer.server import address, stopped
 from kinetree.viewer.sliders import Sliders
@@ -28,7 +29,7 @@ from kinetree.viewer.surroundings import Surroundings
 from kinetree.viewer.switches import add_switches
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiFolderHandle, ViserServer
 
 __all__ = ["Viewer"]
 
@@ -60,6 +61,8 @@ class Viewer:
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._sliders: Sliders | None = None
+        self._at_rest: GuiFolderHandle | None = None
+        self._at_close: list[Callable[[], None]] = []
         self._player: Player | None = None
         self._followed, self._is_late = 0.0, False
         with server.atomic():
@@ -145,6 +148,37 @@ class Viewer:
         with self._lock:
             return write_page(path, self._subject, fps)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed.is_set()
+
+    @property
+    def has_motion(self) -> bool:
+        """Whether it shows motions, and no robot at rest."""
+        return self._player is not None
+
+    def when_closed(self, end: Callable[[], None]) -> None:
+        """Call a function when the page is closed; at once if it is."""
+        self._at_close.append(end)
+        if self.is_closed:
+            end()
+
+    def let_rest(self, is_at_rest: bool) -> None:
+        """Offer the controls that move a robot at rest, or hide them while a program moves it."""
+        if self._at_rest is not None:
+            self._at_rest.visible = is_at_rest
+
+    def become(self, motion: Any) -> None:
+        """Show a motion of the robot that was at rest, from its end."""
+        with self._lock, self.server.atomic():
+            subject = self._subject
+            subject.motions = (Frames(motion, self.robot),)
+            self.let_rest(False)
+            self._sliders = None
+            self._player = Player(self.server.gui, subject.times, lambda _: self._redraw())
+            self._player.go(self._player.end)
+
     def wait(self) -> None:
         """Return when the page is closed by another thread; Ctrl-C ends it, too."""
         while not self._closed.wait(0.2):
@@ -155,6 +189,8 @@ class Viewer:
         if self._closed.is_set():
             return
         self._closed.set()
+        for end in self._at_close:
+            end()
         if self._player is not None:
             self._player.close()
         stopped(self.server)
@@ -173,7 +209,7 @@ class Viewer:
             if self._subject.motions
             else ""
         )
-        return f"<Viewer of {what}{self.robot.name!r}: {'closed' if self._closed.is_set() else self.url}>"
+        return f"<Viewer of {what}{self.robot.name!r}: {'closed' if self.is_closed else self.url}>"
 
     def _repr_html_(self) -> str:
         """The page, in a notebook on this machine."""
@@ -186,8 +222,10 @@ class Viewer:
         subject.batch.add_controls(gui, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
-            add_states(gui, self.robot, subject.q[0].copy(), self.set)
-            self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
+            self._at_rest = gui.add_folder("Configuration")
+            with self._at_rest:
+                add_states(gui, self.robot, subject.q[0].copy(), self.set)
+                self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
