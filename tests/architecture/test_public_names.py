@@ -89,6 +89,7 @@ NAMES = [
     "StepComparison",
     "StiffFrictionError",
     "Trajectory",
+    "TrajectoryFile",
     "TrajectoryFileError",
     "TrajectoryFolder",
     "Transform",

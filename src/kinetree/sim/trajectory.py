@@ -17,6 +17,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
+from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.plot import figure, plot
 from kinetree.sim.resampling import Moments
 from kinetree.sim.snapshot import Snapshot
@@ -133,6 +134,32 @@ class Trajectory(TrajectoryArrays):
             step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
+
+    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
+        """Configurations at some moments; motions on disk have the same method, which reads no more than that.
+
+        Args:
+            rows: K rows, as a slice or as numbers; by default all.
+            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
+                default all.
+
+        Returns:
+            q (m, K, nq), or (*shape, K, nq) if no samples are named.
+
+        Raises:
+            OptionError: there are no such rows or samples.
+
+        >>> import kinetree as kt
+        >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
+        >>> motions.configurations(rows=[0, -1], samples=[1]).shape
+        (1, 2, 2)
+        """
+        numbers = row_numbers("configurations", rows, len(self.time))
+        if samples is None:
+            return self.q[..., numbers, :]
+        some = sample_numbers("configurations", samples, self.shape)
+        flat = self.q.reshape(math.prod(self.shape), *self.q.shape[-2:])
+        return flat[np.ix_(some, numbers)]
 
     def snapshot(self) -> Snapshot:
         """The end of the motion, from which `kt.simulate(robot, resume=…)` goes on to the same bits as without a pause.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.viewer.bodies import positions_and_quaternions
 from kinetree.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -35,20 +36,24 @@ class Surroundings:
         size = max(float(np.linalg.norm(high - low)), 1e-3)
         server.scene.configure_default_lights(enabled=True, cast_shadow=True)
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._ground = self._add_ground(float(low[2]), size)
+        known = next((stage.ground for stage in stages if stage.ground is not None), None)
+        level = np.eye(4)
+        level[2, 3] = low[2]
+        self._ground = self._add_ground(level if known is None else known.placement, size)
         self.aim(low, high)
 
     def show(self, on: bool) -> None:
         """Let the ground be seen or not."""
         self._ground.visible = on
 
-    def _add_ground(self, height: float, size: float) -> GridHandle:
-        """A level plane with a grid whose cells suit something of `size` m."""
+    def _add_ground(self, placement: Array, size: float) -> GridHandle:
+        """A plane with a grid whose cells suit something of `size` m."""
         cell = 10.0 ** math.floor(math.log10(size * 0.5))
+        position, quaternion = positions_and_quaternions(placement)
         return self._server.scene.add_grid(
             "/ground", infinite_grid=True, cell_size=cell, section_size=10.0 * cell, cell_color=_CELL,
             section_color=_SECTION, fade_distance=12.0 * size, fade_strength=1.5, shadow_opacity=0.25,
-            plane_color=_PAPER, plane_opacity=1.0, position=(0.0, 0.0, height),
+            plane_color=_PAPER, plane_opacity=1.0, position=position, wxyz=quaternion,
         )  # fmt: skip
 
     def aim(self, low: Array, high: Array) -> None:
