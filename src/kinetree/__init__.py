@@ -180,6 +180,7 @@ from kinetree.sim import (
 )
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
+from kinetree.viewer import view
 
 __version__ = "0.1.0"
 
@@ -400,6 +401,7 @@ __all__ = [
     "solids",
     "tendon_forces",
     "to_text",
+    "view",
     "vjp",
     "with_fitted_shapes",
     "with_inertial_parameters",

@@ -223,6 +223,7 @@ NAMES = [
     "solids",
     "tendon_forces",
     "to_text",
+    "view",
     "vjp",
     "with_fitted_shapes",
     "with_inertial_parameters",

@@ -18,10 +18,15 @@ from kinetree.cli.values import parse_values
 from kinetree.files import check_target
 
 if TYPE_CHECKING:
-    from kinetree.model import Model
     from kinetree.viewer import Viewer
 
 __all__ = ["view"]
+
+
+_SMALL = 64 * 2**20
+"""Bytes of a file that is read at once."""
+_MOMENTS = 5
+"""How many moments of a motion are in a picture."""
 
 
 class Shapes(StrEnum):
@@ -107,11 +112,15 @@ def view(
     ] = None,
     host: Annotated[
         str,
-        typer.Option("--host", help="The address to listen on; the page is for this machine only unless it is another."),
+        typer.Option(
+            "--host", help="The address to listen on; the page is for this machine only unless it is another."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", help="The port to listen on; by default the first free one from 8080 on.", show_default=False),
+        typer.Option(
+            "--port", help="The port to listen on; by default the first free one from 8080 on.", show_default=False
+        ),
     ] = None,
     browser: Annotated[
         bool | None,
@@ -152,7 +161,8 @@ def _seen(
     if not _is_motion(shown):
         if beside is not None:
             raise typer.BadParameter(
-                f"{shown} is a robot, which is shown alone; kinetree compare compares two robots", param_hint="TRAJECTORY"
+                f"{shown} is a robot, which is shown alone; kinetree compare compares two robots",
+                param_hint="TRAJECTORY",
             )
         found = load_robot(shown, loading)
         chosen["q"] = None if q is None else parse_values("--q", q, found.q_names, found.neutral(), found.name)
@@ -169,9 +179,22 @@ def _is_motion(name: str) -> bool:
 
 
 def _motion(name: str) -> Any:
+    """A motion, read at once if it is small; accelerations, and so contact forces, are exact then."""
     from kinetree.sim import Trajectory, load_trajectory
 
-    return load_trajectory(name) if os.path.isdir(name) else Trajectory.load(name)
+    if os.path.isfile(name) and os.path.getsize(name) <= _SMALL:
+        return Trajectory.load(name)
+    return load_trajectory(name)
+
+
+def _picture(seen: Any, chosen: dict[str, Any], path: Path) -> Path:
+    """A picture of the robot, or of a few moments of the first motion."""
+    from kinetree.pictures.render import render
+    from kinetree.viewer.subject import subject_of
+
+    subject = subject_of("view", seen, **chosen)
+    q = subject.motions[0].some(_MOMENTS) if subject.motions else subject.q
+    return render(subject.robot, q, shapes=chosen["shapes"], samples="ghosts", path=path)
 
 
 def _write(seen: Any, chosen: dict[str, Any], picture: Path | None, html: Path | None) -> None:
@@ -196,8 +219,8 @@ def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> 
             opened = False
         if not opened:
             error_console().print(
-                f"note: no browser could be opened; open {viewer.url} in one, or write a page to a file with --html, or "
-                "a picture with --picture", markup=False, soft_wrap=True,
+                f"note: no browser could be opened; open {viewer.url} in one, or write a file with --html or --picture",
+                markup=False, soft_wrap=True,
             )  # fmt: skip
     sys.stdout.flush()
     viewer.wait()

@@ -294,6 +294,34 @@ class Trajectory(TrajectoryArrays):
         """
         return figure(self) if path is None else plot(self, path)
 
+    def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0, robot: Model | None = None) -> Path:
+        """Write a page that shows the motion in any browser, in one file: it needs no server and no network.
+
+        `kt.view` shows the same page with its controls; its `save_html` writes what is switched on there.
+
+        Args:
+            path: of the file; ".html" is appended if it is not there.
+            fps: moments per second of the motion, however many rows it has.
+            robot: the robot, if the motion does not have it because its file is of an old version.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            MissingPackageError: viser is not installed.
+            SaveError: the file cannot be written.
+            OptionError: the motion does not have its robot, or fps is not a number of moments.
+
+        >>> import kinetree as kt, tempfile, pathlib
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     motion.save_html(pathlib.Path(folder) / "swing").name
+        'swing.html'
+        """
+        from kinetree.viewer import save_html
+
+        return save_html(path, self, fps=fps, robot=robot)
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.
 

@@ -24,7 +24,7 @@ __all__ = ["Stage"]
 Array = NDArray[np.float64]
 
 _ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
-"""Of the switches that show shapes."""
+"""The switches that show shapes."""
 _COMPARED = 0.6
 """How little a motion is seen through that is compared with the first one."""
 _MOST_NODES = 60
@@ -66,7 +66,7 @@ class Stage:
         return bounds_of(looks, placements_of(self.robot, looks, q))
 
     def arrange(self, how: str, count: int) -> None:
-        """Make figures of `count` samples, which stand as "one", as "ghosts" or "side by side"; `draw` places them.
+        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
 
         Overlays are those of the first.
         """

@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
 """From the middle of what is seen to the camera."""
+_ASIDE = 0.06
+"""How far to the right of the middle the camera looks, in parts of its distance: the controls cover the right side."""
 _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
 
 
@@ -64,5 +66,7 @@ class Surroundings:
         camera = self._server.initial_camera
         camera.fov = FIELD_OF_VIEW
         camera.near, camera.far = 0.01 * distance, 100.0 * distance
-        camera.look_at = middle
-        camera.position = middle + distance * away
+        right = np.cross((0.0, 0.0, 1.0), away)
+        target = middle + _ASIDE * distance * right / np.linalg.norm(right)
+        camera.look_at = target
+        camera.position = target + distance * away
