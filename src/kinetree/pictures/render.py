@@ -99,7 +99,9 @@ def render(
         check_target(target)
     given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})")
     robot.check_configuration(given)
-    picture = picture_of(robot, np.asarray(given, np.float64).reshape(-1, robot.nq), size, camera, shapes, samples, ground)
+    picture = picture_of(
+        robot, np.asarray(given, np.float64).reshape(-1, robot.nq), size, camera, shapes, samples, ground
+    )
     if target is None:
         return picture
     write_png(target, picture)

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeVar
 
-from kinetree.errors import OptionError
+from kinetree.errors import OptionError, StiffFrictionError
 from kinetree.sim.live import Live
 from kinetree.sim.task import Task
 
-__all__ = ["watched"]
+__all__ = ["PATIENCE", "watched"]
 
 M = TypeVar("M")
 
-_PATIENCE = 10.0
+PATIENCE = 10.0
 """Seconds for which a motion waits for somebody to open the page."""
 _log = logging.getLogger("kinetree")
 
@@ -37,9 +37,12 @@ def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: A
     page = LivePage(viewer, live, is_one=not task.setting.shape and not is_streamed, begins_again=not is_streamed)
     if view is True:
         _log.warning("the motion can be seen at %s", viewer.url)
-        page.wait_for_somebody(_PATIENCE)
+        viewer.wait_for_somebody(PATIENCE)
     try:
         motion = compute(live)
+    except StiffFrictionError:  # another integrator may do
+        page.leave()
+        raise
     except BaseException as error:
         page.end(getattr(error, "trajectory", None), str(error) or type(error).__name__)
         raise
@@ -71,7 +74,7 @@ def _viewer(task: Task, view: Any) -> Any:
         raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {view!r:.60}")
     if view.robot is not robot and view.robot != robot:
         raise OptionError(f"simulate: view is a page of another robot, {view.robot.name!r}, and this is {robot.name!r}")
-    if view.is_closed or view.has_motion:
-        what = "is closed" if view.is_closed else "shows a motion already"
+    if view.is_closed or not view.is_of_robot:
+        what = "is closed" if view.is_closed else "shows motions that there are"
         raise OptionError(f"simulate: the page that view is {what}; make a new one with kt.view(robot)")
     return view

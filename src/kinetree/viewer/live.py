@@ -52,20 +52,11 @@ class LivePage:
         self._viewer, self._motion, self._told = viewer, motion, -math.inf
         self._hand: Hand | None = None
         with viewer.server.atomic():
-            viewer.let_rest(False)
+            viewer.become(None, is_at_rest=False)
             self._add_controls(is_one, begins_again)
             if is_one:
                 self._hand = Hand(viewer.server.scene, viewer.stages[0], motion)
         viewer.when_closed(motion.go)  # nobody could end a pause
-
-    def wait_for_somebody(self, seconds: float) -> bool:
-        """Wait until the page is open in a browser, but not longer than this; whether it is."""
-        end = time.monotonic() + seconds
-        while not self._viewer.is_closed and not self._viewer.server.get_clients():
-            if time.monotonic() >= end:
-                return False
-            time.sleep(0.02)
-        return True
 
     def show(self, t: float, q: Array, v: Array) -> None:
         """Show a moment; nothing once the page is closed."""
@@ -93,10 +84,13 @@ class LivePage:
             for control in self._controls:
                 control.visible = False
             self._tell(why)
-            if motion is None:
-                viewer.let_rest(True)
-            else:
-                viewer.become(motion)
+            viewer.become(motion)
+
+    def leave(self) -> None:
+        """Let the page be as it was before."""
+        if not self._viewer.is_closed:
+            self.end(None, "")
+            self._folder.remove()
 
     def _tell(self, text: str) -> None:
         if self._text.content != text:
@@ -104,7 +98,8 @@ class LivePage:
 
     def _add_controls(self, is_one: bool, begins_again: bool) -> None:
         gui, motion = self._viewer.server.gui, self._motion
-        with gui.add_folder("Simulation", order=-1.0):
+        self._folder = gui.add_folder("Simulation", order=-1.0)
+        with self._folder:
             self._text = gui.add_markdown("The motion begins when this page is there.")
             run = gui.add_button("Go on" if motion.is_paused else "Pause")
             names = ("step", "begin again", "end") if begins_again else ("step", "end")

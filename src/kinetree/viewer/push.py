@@ -79,7 +79,7 @@ class Hand:
         """Act on a movement of a mouse; the one that began last is followed."""
         mouse = event.client_id
         if event.phase == "start" and self._is_loose(piece):
-            inverse: Array = np.linalg.inv(self._stage.placements[piece])
+            inverse = np.linalg.inv(self._stage.placements[piece])
             cursor = np.array(event.end_position)
             self._held = mouse, piece, _at(inverse, np.array(event.start_position)), cursor
         elif self._held is None or self._held[0] != mouse:
@@ -94,14 +94,13 @@ class Hand:
         bodies = self._stage.bodies
         name = bodies.bodies[piece]
         _, placement = bodies.place_on(name)
-        inside: Array = np.linalg.inv(placement)
-        self._motion.push(name, _at(inside, point), cursor)
+        self._motion.push(name, _at(np.linalg.inv(placement), point), cursor)
 
     def _is_loose(self, piece: int) -> bool:
         """Whether it moves at all; the first piece is the world, or what is fixed to it."""
         return piece > 0
 
 
-def _at(placement: Array, point: Array) -> Array:
+def _at(placement: NDArray[Any], point: Array) -> Array:
     found: Array = placement[:3, :3] @ point + placement[:3, 3]
     return found

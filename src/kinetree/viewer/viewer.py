@@ -35,7 +35,7 @@ __all__ = ["Viewer"]
 
 Array = NDArray[np.float64]
 
-_FOLLOWING = 0.1
+_FOLLOWING = 0.2
 """Seconds between moves of the sliders while a program sets configurations."""
 
 
@@ -154,9 +154,9 @@ class Viewer:
         return self._closed.is_set()
 
     @property
-    def has_motion(self) -> bool:
-        """Whether it shows motions, and no robot at rest."""
-        return self._player is not None
+    def is_of_robot(self) -> bool:
+        """Whether it was made to show a robot, and not motions that there were."""
+        return self._at_rest is not None or not self._subject.motions
 
     def when_closed(self, end: Callable[[], None]) -> None:
         """Call a function when the page is closed; at once if it is."""
@@ -164,20 +164,28 @@ class Viewer:
         if self.is_closed:
             end()
 
-    def let_rest(self, is_at_rest: bool) -> None:
-        """Offer the controls that move a robot at rest, or hide them while a program moves it."""
-        if self._at_rest is not None:
-            self._at_rest.visible = is_at_rest
+    def wait_for_somebody(self, seconds: float) -> bool:
+        """Wait until the page is open in a browser, but not longer than this; whether it is."""
+        end = time.monotonic() + seconds
+        while not self.is_closed and not self.server.get_clients():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.02)
+        return True
 
-    def become(self, motion: Any) -> None:
-        """Show a motion of the robot that was at rest, from its end."""
+    def become(self, motion: Any, *, is_at_rest: bool = True) -> None:
+        """Show a motion of the robot, from its end; or for None the robot again, which is moved by hand or not."""
         with self._lock, self.server.atomic():
-            subject = self._subject
-            subject.motions = (Frames(motion, self.robot),)
-            self.let_rest(False)
-            self._sliders = None
-            self._player = Player(self.server.gui, subject.times, lambda _: self._redraw())
-            self._player.go(self._player.end)
+            if self._player is not None:
+                self._player.remove()
+            self._player, self._subject.motions = None, ()
+            if motion is not None:
+                self._subject.motions = (Frames(motion, self.robot),)
+                self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw())
+                self._player.go(self._player.end)
+            if self._at_rest is not None:
+                self._at_rest.visible = motion is None and is_at_rest
+                self._follow()
 
     def wait(self) -> None:
         """Return when the page is closed by another thread; Ctrl-C ends it, too."""
@@ -260,7 +268,7 @@ class Viewer:
 
     def _follow(self) -> None:
         """Move the sliders, at most a few times per second; the last configuration is shown in the end."""
-        if self._sliders is None or self._is_late:
+        if self._is_late or self._at_rest is None or not self._at_rest.visible:
             return
         wait = self._followed + _FOLLOWING - time.monotonic()
         if wait <= 0.0:
