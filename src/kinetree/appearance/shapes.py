@@ -18,6 +18,12 @@ from kinetree.records import record
 __all__ = ["Drawn", "Shapes"]
 
 
+_TOGETHER = 200_000
+"""Triangles that the meshes of a robot have together, about."""
+_LEVELS = (20_000, 10_000, 6_000, 4_000, 2_500)
+"""How many a mesh may have; few choices, so that meshes kept on disk serve several robots."""
+
+
 @record(frozen=True, slots=True, eq=False)
 class Drawn:
     """A shape that was drawn."""
@@ -34,6 +40,8 @@ class Shapes:
 
     def __init__(self, robot: Model) -> None:
         self._assets = Assets(robot)
+        self._most = _most(robot)
+        self._known: dict[tuple[object, ...], tuple[Surface, tuple[str, ...]]] = {}
 
     def drawn(self, one: Seen, usual: Color, *, is_plain: bool = False) -> Drawn:
         """A shape as triangles, in a usual colour where its file says nothing, or if it is to be plain.
@@ -49,5 +57,15 @@ class Shapes:
             asset = self._assets.of(one.body.name, one.index, shape)
             if shape.shape == "heightfield":
                 return Drawn(height_field(shape, asset, color), placement)
-            return Drawn(mesh_surface(shape, asset, color), placement)
+            key = shape.mesh_path, shape.size, color, is_plain, *asset.items()
+            if key not in self._known:
+                self._known[key] = mesh_surface(shape, asset, color, self._most, is_plain=is_plain)
+            surface, remarks = self._known[key]
+            return Drawn(surface, placement, remarks)
         return Drawn(primitive(shape.shape, shape.size, color), placement)
+
+
+def _most(robot: Model) -> int:
+    """How many triangles a mesh of this robot may have."""
+    meshes = sum(shape.shape == "mesh" for body in robot.bodies.values() for shape in body.geometry)
+    return next((most for most in _LEVELS if most * meshes <= _TOGETHER), _LEVELS[-1])
