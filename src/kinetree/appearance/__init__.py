@@ -1,6 +1,20 @@
 """How robots look: the shapes of their files as triangles with colours, whatever is drawn with them."""
 
+from kinetree.appearance.ground import Ground, ground_of
 from kinetree.appearance.looks import Looks, Part, Unseen
+from kinetree.appearance.placements import bounds_of, placements_of
+from kinetree.appearance.robots import Role, looks_of
 from kinetree.appearance.surface import Surface
 
-__all__ = ["Looks", "Part", "Surface", "Unseen"]
+__all__ = [
+    "Ground",
+    "Looks",
+    "Part",
+    "Role",
+    "Surface",
+    "Unseen",
+    "bounds_of",
+    "ground_of",
+    "looks_of",
+    "placements_of",
+]

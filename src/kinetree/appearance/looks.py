@@ -23,6 +23,9 @@ class Part:
     placement: NDArray[np.float64]
     """(4, 4), its axes in those of its body."""
     surface: Surface
+    is_ground: bool = False
+    """Whether it is a plane or a height field that does not move; the view of a robot is not chosen to show all of it.
+    Of a plane without an end only a piece is here."""
 
 
 @record(frozen=True, slots=True)

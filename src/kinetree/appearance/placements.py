@@ -1,0 +1,84 @@
+"""Where the parts of a robot are in the world, and what they take up there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.appearance.looks import Looks
+from kinetree.functions.kinematics import forward_kinematics
+from kinetree.model import Model
+
+__all__ = ["bounds_of", "placements_of"]
+
+Floats = NDArray[np.float64]
+
+
+def placements_of(robot: Model, looks: Looks, q: ArrayLike) -> Floats:
+    """The placements of all parts.
+
+    Args:
+        robot: the robot.
+        looks: its k parts.
+        q: configuration (…, nq).
+
+    Returns:
+        Homogeneous matrices (…, k, 4, 4) that take points of each part to the world, metres.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: as for `forward_kinematics`.
+
+    >>> import kinetree as kt
+    >>> from kinetree.appearance import looks_of
+    >>> robot = kt.zoo.load("arm6")
+    >>> looks = looks_of(robot)
+    >>> placements_of(robot, looks, robot.neutral()).shape == (len(looks.parts), 4, 4)
+    True
+    """
+    bodies = np.asarray(forward_kinematics(robot, q), dtype=np.float64)
+    place = {name: k for k, name in enumerate(robot.bodies)}
+    rows = [place[part.body] for part in looks.parts]
+    own = np.array([part.placement for part in looks.parts]).reshape(-1, 4, 4)
+    found: Floats = bodies[..., rows, :, :] @ own
+    return found
+
+
+def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
+    """The corners of the box along the world's axes around all parts but the ground.
+
+    Args:
+        looks: the parts.
+        placements: where they are, (…, k, 4, 4).
+
+    Returns:
+        The smallest and the largest coordinates, (3,) each, m, over all leading axes; of the ground if that is all
+        there is, and zeros if there is nothing.
+    """
+    chosen = [k for k, part in enumerate(looks.parts) if not part.is_ground] or range(len(looks.parts))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    placements = np.asarray(placements, dtype=np.float64).reshape(-1, len(looks.parts), 4, 4)
+    for k in chosen:
+        corners = _corners(looks.parts[k].surface.vertices)
+        if not len(corners):
+            continue
+        found = placements[:, k, :3, :3] @ corners.T + placements[:, k, :3, 3:]
+        low, high = np.minimum(low, found.min(axis=(0, 2))), np.maximum(high, found.max(axis=(0, 2)))
+    return (low, high) if np.isfinite(low).all() else (np.zeros(3), np.zeros(3))
+
+
+def _corners(vertices: NDArray[np.float32]) -> Floats:
+    """The vertices, or of many those that are extreme along some directions, which bound nearly as well."""
+    points: Floats = vertices.astype(np.float64)
+    return points if len(points) <= _FEW else points[np.unique((points @ _DIRECTIONS.T).argmax(axis=0))]
+
+
+_FEW = 64
+_DIRECTIONS = np.array(
+    [
+        (x, y, z)
+        for x in (-1, -0.5, 0, 0.5, 1)
+        for y in (-1, -0.5, 0, 0.5, 1)
+        for z in (-1, -0.5, 0, 0.5, 1)
+        if x or y or z
+    ]
+)
