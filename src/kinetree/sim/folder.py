@@ -13,16 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
-from kinetree.files import file_path, reason
+from kinetree.files import file_path, open_regular, reason
+from kinetree.model import Model
 from kinetree.sim.array_files import ArrayFileError, opened_archive
 from kinetree.sim.joining import joined, rows_between
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
 
 __all__ = ["TrajectoryFolder", "load_trajectory", "piece_name", "snapshot_name"]
 
-ABOUT, COMPLETE = "motion.json", "complete.json"
+ABOUT, COMPLETE, ROBOT = "motion.json", "complete.json", "robot.json"
 FORMAT = 1
+_LONGEST_ROBOT = 2**26
+"""Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
 
 
 def piece_name(number: int) -> str:
@@ -50,7 +54,7 @@ class TrajectoryFolder:
     ('double_pendulum', 51)
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: KeptRobot | None = None) -> None:
         self.path = path
         """The folder."""
         self._about = _read_json(path / ABOUT)
@@ -59,10 +63,21 @@ class TrajectoryFolder:
                 f"{path} is no motion that this kinetree reads: its format is {self._about.get('format')!r:.60}"
             )
 
+        self._kept = _kept_robot(path / ROBOT) if kept is None else kept
+
     @property
     def robot(self) -> str:
         """The robot's name."""
         return self.settings["robot"]
+
+    @property
+    def model(self) -> Model | None:
+        """The robot itself, made again from its text form in the folder; None in folders of older versions.
+
+        Raises:
+            ModelError, TrajectoryFileError: as for `Trajectory.model`.
+        """
+        return None if self._kept is None else self._kept.model
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -114,7 +129,7 @@ class TrajectoryFolder:
         Raises:
             TrajectoryFileError: there is no such piece, or it cannot be read.
         """
-        return Trajectory.load(self.path / piece_name(number))
+        return replace(Trajectory.load(self.path / piece_name(number)), kept=self._kept)
 
     def read(self, begin: float = 0.0, end: float = np.inf, every: int = 1) -> Trajectory:
         """The rows with times from `begin` to `end` (s), or every so many of them, and the events of that time.
@@ -203,6 +218,17 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder:
     if folder.is_file():
         raise TrajectoryFileError(f"{folder} is a file; kt.Trajectory.load reads the file of one trajectory")
     return TrajectoryFolder(folder)
+
+
+def _kept_robot(path: Path) -> KeptRobot | None:
+    """The robot in a file of a folder; nothing of it is read yet."""
+    try:
+        with open_regular(path) as file:
+            return KeptRobot(None, file.read(_LONGEST_ROBOT).decode())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from kinetree.sim.accelerations import accelerations
 from kinetree.sim.endings import Endings
 from kinetree.sim.events import Occurrence
 from kinetree.sim.fastest import spring_stiffness
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
@@ -109,6 +110,7 @@ def trajectory_of(
         diverged={sample: one for sample, one in endings.diverged.items() if one.time <= until},
         step_counts=record.step_counts,
         end=end,
+        kept=KeptRobot(robot),
     )
 
 

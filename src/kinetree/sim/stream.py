@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ import numpy as np
 
 from kinetree.errors import OptionError, SaveError, SimulationError
 from kinetree.files import create_locked, file_path, reason, remove_abandoned, write_file
-from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, TrajectoryFolder, piece_name, snapshot_name
+from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder, piece_name, snapshot_name
 from kinetree.sim.identity import digest_of
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
@@ -47,7 +49,10 @@ def streamed(
     _make(folder)
     with _writing(folder):
         _begin(folder, settings)
-        motion = TrajectoryFolder(folder)
+        robot = KeptRobot(task.setting.robot)
+        if not (folder / ROBOT).exists():
+            write_file(folder / ROBOT, lambda file: file.write(robot.text.encode()))
+        motion = TrajectoryFolder(folder, robot)
         try:
             _compute(task, motion, progress, told)
         except SaveError as error:
@@ -105,7 +110,7 @@ def _keep(
         return number
     if told is not None:
         told(trajectory)
-    trajectory.save(folder / piece_name(number))
+    replace(trajectory, kept=None).save(folder / piece_name(number))
     if trajectory.end is not None:
         write_file(folder / snapshot_name(number + 1), trajectory.end.write)
         with suppress(OSError):

@@ -75,6 +75,8 @@ class Trajectory(TrajectoryArrays):
         step_counts: how many steps an integrator with error control took and rejected, and the smallest one
             (`kt.sim.StepCounts`); None for steps of dt.
         diverged: the motions of a batch that could not go on, when and why; by index, such as (3,).
+        model: the robot itself: the one that was simulated, or for a motion from a file one that is made again from the
+            text form in the file, when it is asked for. None if the file has none.
 
     >>> import kinetree as kt
     >>> kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
@@ -88,6 +90,22 @@ class Trajectory(TrajectoryArrays):
             f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in {what} of {self.dt:g} s, {self.integrator}; "
             f"q {self.q.shape}, v {self.v.shape}>"
         )
+
+    @property
+    def model(self) -> Model | None:
+        """The robot of the motion; None if its file does not have it, as with files of older versions.
+
+        Raises:
+            ModelError: the robot has no text form (docs/model_text.md), so that the file could not keep it; or it has
+                joints of a kind that is not kinetree's own.
+            TrajectoryFileError: what the file says of the robot is damaged.
+
+        >>> import kinetree as kt
+        >>> robot = kt.zoo.load("double_pendulum")
+        >>> kt.simulate(robot, duration=0.01).model is robot
+        True
+        """
+        return None if self.kept is None else self.kept.model
 
     def __getitem__(self, index: Any) -> Trajectory:
         """One of a batch of motions, or a smaller batch.
@@ -250,7 +268,8 @@ class Trajectory(TrajectoryArrays):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.
 
-        A batch is written as one file, with its axes first.
+        A batch is written as one file, with its axes first. The robot is in the file, in its text form, with the paths
+        of its meshes on this disk: `model` of what is read from it makes it again.
 
         The file is written whole or not at all: whatever goes wrong, a file that was there before stays as it was.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kinetree.records import record
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.step_counts import StepCounts
 
@@ -49,6 +50,7 @@ class TrajectoryArrays:
     diverged: Mapping[tuple[int, ...], Divergence] = field(default_factory=dict)
     step_counts: StepCounts | None = None
     end: Snapshot | None = None
+    kept: KeptRobot | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
 from kinetree.sim.array_files import ArrayFileError, ArrayReader, Header, is_excessive, opened_archive
+from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.outcomes import outcomes_of, outcomes_text
 from kinetree.sim.snapshot import text_array, text_of
 from kinetree.sim.step_counts import StepCounts
@@ -39,6 +40,8 @@ _RECORDED = "recorded."
 """What the names of arrays begin with that were recorded."""
 _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
+_KEPT = "model"
+"""The robot, as text."""
 _STEP_COUNTS = {"accepted": "i", "rejected": "i", "smallest": "f"}
 """What steps there were, if their length followed from their error; and the kinds of these numbers."""
 
@@ -54,6 +57,8 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
     if motion.step_counts is not None:
         arrays |= {name: getattr(motion.step_counts, name) for name in _STEP_COUNTS}
     arrays[_OUTCOMES] = text_array(outcomes_text(motion.units, motion.events, motion.diverged))
+    if motion.kept is not None:
+        arrays[_KEPT] = text_array(motion.kept.text)
     np.savez_compressed(file, **arrays)
     # A robot at rest shrinks so much that its file would be refused as one that is made to fill the memory.
     if file.seekable() and is_excessive(sum(array.nbytes for array in arrays.values()), file.tell()):
@@ -66,7 +71,7 @@ def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
     names = _NAMES
     try:
-        with opened_archive(path, [*names, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
+        with opened_archive(path, [*names, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
             missing = [name for name in names if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
@@ -75,6 +80,7 @@ def read_fields(path: Path) -> dict[str, Any]:
             more = [name for name in archive.headers if name.startswith(_RECORDED)]
             values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
             values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
+            values["kept"] = _kept(archive)
             values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
@@ -90,7 +96,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     batch = headers["q"].shape[:-2]
     for name, header in headers.items():
         shape, kind = header.shape, header.dtype.kind
-        if name in (_ENDED, _OUTCOMES, *_STEP_COUNTS):
+        if name in (_KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS):
             continue
         if name.startswith(_RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
@@ -146,6 +152,16 @@ def _step_counts(archive: ArrayReader, shape: tuple[int, ...]) -> StepCounts | N
         if (header.dtype.kind, header.dtype.itemsize) != (kind, 8) or header.shape != shape:
             raise ArrayFileError(f"{name!r} has the shape {header.shape} of {header.dtype}, and {shape} is expected")
     return StepCounts(*(archive.read(name) for name in _STEP_COUNTS))
+
+
+def _kept(archive: ArrayReader) -> KeptRobot | None:
+    """The robot, if the file has it; nothing of it is read yet."""
+    if _KEPT not in archive.headers:
+        return None
+    try:
+        return KeptRobot(None, text_of(archive.read(_KEPT)))
+    except ValueError as error:
+        raise ArrayFileError(f"{_KEPT!r} is damaged: {reason(error)}") from None
 
 
 def _value(name: str, array: np.ndarray[Any, Any]) -> Any:

@@ -1,6 +1,7 @@
-"""Pages in a browser that show robots and motions."""
+"""Pages in a browser, and in files, that show robots and motions."""
 
+from kinetree.viewer.html import save_html
 from kinetree.viewer.view import view
 from kinetree.viewer.viewer import Viewer
 
-__all__ = ["Viewer", "view"]
+__all__ = ["Viewer", "save_html", "view"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from kinetree.viewer.stage import ARRANGEMENTS
-
 if TYPE_CHECKING:
     from viser import GuiApi, GuiEvent
 
-__all__ = ["Batch"]
+__all__ = ["ARRANGEMENTS", "Batch"]
 
+ARRANGEMENTS = ("one", "ghosts", "side by side")
 _FIRST_SEEN = 12
 """How many samples are seen at first."""
 _MOST_SEEN = 100
@@ -25,6 +24,13 @@ class Batch:
         self.chosen = 0
         self.seen = min(count, _FIRST_SEEN)
 
+    def resize(self, count: int) -> None:
+        """There are another number of samples now."""
+        self.count = self.seen = count
+        self.chosen = min(self.chosen, count - 1)
+        if count > 1 and self.how == "one":
+            self.how = "ghosts"
+
     @property
     def samples(self) -> list[int]:
         """The samples that are seen, the chosen one first; the others are spread over the batch."""
@@ -33,7 +39,7 @@ class Batch:
         others = [k * self.count // self.seen for k in range(self.seen)]
         return [self.chosen, *[k for k in others if k != self.chosen][: self.seen - 1]]
 
-    def add(self, gui: GuiApi, changed: Callable[[], None]) -> None:
+    def add_controls(self, gui: GuiApi, changed: Callable[[], None]) -> None:
         """Controls for it, which call `changed`."""
         if self.count < 2:
             return

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kinetree.appearance import Looks, Surface
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.glb import binary_gltf
+from kinetree.viewer.poses import PosedNodes
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -42,13 +43,10 @@ class Nodes:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, list[Any]] = {}
         self._top = scene.add_frame(root, show_axes=False)
-        self.nodes = [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names]
+        self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
     def pose(self, placements: Array) -> None:
-        positions, quaternions = positions_and_quaternions(placements[0])
-        for node, position, quaternion in zip(self.nodes, positions, quaternions, strict=True):
-            node.position = position
-            node.wxyz = quaternion
+        self._posed.pose(placements[0])
 
     def show(self, role: str, on: bool) -> None:
         if role not in self._made:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import OptionError, ShapeError
 from kinetree.model import Model
 
-__all__ = ["Frames", "RecordedMotion"]
+__all__ = ["Frames"]
 
 Array = NDArray[np.float64]
 
@@ -19,38 +18,13 @@ _SMOOTH = 1.0 / 30.0
 """Rows that are farther apart, s, have moments between them."""
 
 
-class RecordedMotion(Protocol):
-    """What is needed of a `kt.sim.Trajectory`, or of one that is read piece by piece."""
-
-    @property
-    def robot(self) -> str: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def time(self) -> Array: ...
-    def configurations(self, rows: Any = ..., samples: Any = ...) -> Array: ...
-
-
 class Frames:
     """Configurations of a motion at any time."""
 
-    def __init__(self, motion: Any, robot: Model | None = None) -> None:
-        """`robot`: the robot, if the motion does not know it."""
-        self.motion = motion
-        known = robot if robot is not None else getattr(motion, "model", None)
-        if not isinstance(known, Model):
-            raise OptionError(
-                f"the motion says that its robot is called {motion.robot!r}, and no more; give it as robot=kt.load(…)"
-            )
-        self.robot: Model = known
+    def __init__(self, motion: Any, robot: Model) -> None:
+        self.motion, self.robot = motion, robot
         self.time: Array = np.asarray(motion.time)
         self.shape: tuple[int, ...] = tuple(motion.shape)
-        names = tuple(motion.q_names)
-        if len(names) != self.robot.nq:
-            raise ShapeError(
-                f"the motion has {len(names)} coordinates, and {self.robot.name!r} has {self.robot.nq}; give the robot "
-                "that moved"
-            )
 
     @property
     def count(self) -> int:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from kinetree.appearance import Looks, Unseen, bounds_of, looks_of, placements_of
-from kinetree.errors import ShapeError
-from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
@@ -20,13 +18,10 @@ from kinetree.viewer.overlays import RATES, Overlay, overlay
 if TYPE_CHECKING:
     from viser import SceneApi
 
-__all__ = ["ARRANGEMENTS", "TINTS", "Stage", "configurations"]
+__all__ = ["Stage"]
 
 Array = NDArray[np.float64]
 
-ARRANGEMENTS = ("one", "ghosts", "side by side")
-TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
-"""Colours of motions that are compared with the first one, in turn."""
 _COMPARED = 0.6
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
@@ -43,11 +38,10 @@ class Stage:
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
-        self._roles: set[str] = {"visual"}
+        self._roles: set[str] = set()
         self._figures: list[tuple[Figure, slice]] = []
+        self._arranged: tuple[str, int] | None = None
         self._offsets = np.zeros((1, 3))
-        self.arrange("one", 1)
-        self.draw(q[:1])
 
     def looks(self, role: str) -> Looks:
         """Its shapes of a role."""
@@ -64,7 +58,13 @@ class Stage:
         return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
 
     def arrange(self, how: str, count: int) -> None:
-        """Show `count` samples as one of `ARRANGEMENTS` says; the first is the one that overlays belong to."""
+        """Make figures of `count` samples, which stand as "one", as "ghosts" or "side by side"; `draw` places them.
+
+        Overlays are those of the first.
+        """
+        if (how, count) == self._arranged:
+            return
+        self._arranged = how, count
         for figure, _ in self._figures:
             figure.remove()
         self._figures = list(self._made(how, count))
@@ -137,12 +137,3 @@ def _rows(count: int, low: Array, high: Array) -> Array:
     steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
     row, column = np.divmod(np.arange(count), columns)
     return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])
-
-
-def configurations(robot: Model, q: ArrayLike | None) -> Array:
-    """(samples, nq) of what was given: one configuration, several, or the neutral one."""
-    given = robot.neutral() if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
-    robot.check_configuration(given)
-    if given.ndim > 2 or (given.ndim == 2 and not len(given)):
-        raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")
-    return given.reshape(-1, robot.nq) if robot.nq else np.empty((1, 0))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kinetree.viewer.stage import Stage
 
 if TYPE_CHECKING:
     from viser import GridHandle, ViserServer
@@ -24,9 +27,11 @@ _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
 class Surroundings:
     """What is around the robots."""
 
-    def __init__(self, server: ViserServer, low: Array, high: Array) -> None:
-        """`low`, `high` (3,): corners of all that is to be in view."""
+    def __init__(self, server: ViserServer, stages: Sequence[Stage]) -> None:
+        """`stages`: what is to be in view."""
         self._server = server
+        low = np.min([stage.low for stage in stages], axis=0)
+        high = np.max([stage.high for stage in stages], axis=0)
         size = max(float(np.linalg.norm(high - low)), 1e-3)
         server.scene.configure_default_lights(enabled=True, cast_shadow=True)
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -16,13 +18,12 @@ from kinetree.appearance import Unseen
 from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.viewer.batch import Batch
-from kinetree.viewer.motions import Frames
+from kinetree.viewer.html import write_page
 from kinetree.viewer.player import Player
 from kinetree.viewer.server import address, stopped
 from kinetree.viewer.sliders import Sliders
-from kinetree.viewer.stage import Stage, configurations
 from kinetree.viewer.states import add_states
+from kinetree.viewer.subject import Subject, configurations
 from kinetree.viewer.surroundings import Surroundings
 from kinetree.viewer.switches import add_switches
 
@@ -50,29 +51,25 @@ class Viewer:
     True
     """
 
-    def __init__(
-        self, server: ViserServer, stages: Sequence[Stage], motions: Sequence[Frames], batch: Batch,
-        on: Mapping[str, bool], q: Array,
-    ) -> None:  # fmt: skip
-        """`on`: the switches; `q` (samples, nq): where a robot is for which there are no motions."""
+    def __init__(self, server: ViserServer, subject: Subject) -> None:
         self.server = server
         """The viser server behind it, for what else is to be on the page; see its documentation."""
-        self.stages = tuple(stages)
-        """The robots on the page, one for each motion."""
-        self.robot: Model = stages[0].robot
+        self.robot: Model = subject.robot
         """The robot, or that of the first motion."""
-        self._motions, self._batch, self._q = tuple(motions), batch, q
+        self._subject = subject
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._sliders: Sliders | None = None
         self._player: Player | None = None
         self._followed, self._is_late = 0.0, False
         with server.atomic():
-            low = np.min([stage.low for stage in stages], axis=0)
-            high = np.max([stage.high for stage in stages], axis=0)
-            self._surroundings = Surroundings(server, low, high)
-            self._add_controls(on)
+            self.stages = subject.stages(server.scene)
+            """The robots on the page, one for each motion."""
+            self._surroundings = Surroundings(server, self.stages)
             self._arrange()
+            for name, on in subject.on.items():
+                self._turn(name, on)
+            self._add_controls()
 
     @property
     def url(self) -> str:
@@ -100,14 +97,15 @@ class Viewer:
         if self._player is not None:
             raise OptionError("this page shows a motion, whose configurations are its own; viewer.set_time(t) moves it")
         given = configurations(self.robot, q)
+        subject = self._subject
         rates = [None if x is None else self._rates(name, x) for name, x in (("v", v), ("qdd", qdd))]
         with self._lock:
-            before, self._q = len(self._q), given
-            if len(self._q) != before:
-                self._batch.count = self._batch.seen = len(self._q)
-                self._batch.how = self._batch.how if len(self._q) == 1 or self._batch.how != "one" else "ghosts"
+            before, subject.q = len(subject.q), given
+            if len(given) != before:
+                subject.batch.resize(len(given))
                 self._arrange()
-            self._draw([self._q], [rates])
+            with self.server.atomic():
+                self.stages[0].draw(given[subject.batch.samples], *rates)
         self._follow()
 
     def _rates(self, name: str, given: ArrayLike) -> Array:
@@ -130,6 +128,22 @@ class Viewer:
         """Let the motions run."""
         if self._player is not None:
             self._player.play()
+
+    def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
+        """Write what the page shows as one file, which plays in any browser, without a server and without a network.
+
+        Args:
+            path: of the file; ".html" is appended if it is not there.
+            fps: moments per second of the motion, however many rows it has.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            SaveError: the file cannot be written.
+        """
+        with self._lock:
+            return write_page(path, self._subject, fps)
 
     def wait(self) -> None:
         """Return when the page is closed by another thread; Ctrl-C ends it, too."""
@@ -154,26 +168,26 @@ class Viewer:
         self.close()
 
     def __repr__(self) -> str:
-        what = f"{len(self._motions)} motion{'s' * (len(self._motions) > 1)} of " if self._motions else ""
+        what = (
+            f"{len(self._subject.motions)} motion{'s' * (len(self._subject.motions) > 1)} of "
+            if self._subject.motions
+            else ""
+        )
         return f"<Viewer of {what}{self.robot.name!r}: {'closed' if self._closed.is_set() else self.url}>"
 
     def _repr_html_(self) -> str:
         """The page, in a notebook on this machine."""
         return f'<iframe src="{escape(self.url)}" width="100%" height="480" style="border:0"></iframe>'
 
-    def _add_controls(self, on: Mapping[str, bool]) -> None:
-        gui = self.server.gui
-        if self._motions:
-            times = np.unique(np.concatenate([frames.time for frames in self._motions]))
-            self._player = Player(gui, times, lambda _: self._redraw())
-        self._batch.add(gui, self._arrange)
-        add_switches(gui, on, self._turn)
-        for name, is_on in on.items():
-            if is_on != (name in ("visual", "ground")):
-                self._turn(name, is_on)
-        if not self._motions and self.robot.nq:
-            add_states(gui, self.robot, self._q[0].copy(), self.set)
-            self._sliders = Sliders(gui, self.robot, self._q[0], self.stages[0].size, self._edit)
+    def _add_controls(self) -> None:
+        gui, subject = self.server.gui, self._subject
+        if subject.motions:
+            self._player = Player(gui, subject.times, lambda _: self._redraw())
+        subject.batch.add_controls(gui, self._arrange)
+        add_switches(gui, subject.on, self._turn)
+        if not subject.motions and self.robot.nq:
+            add_states(gui, self.robot, subject.q[0].copy(), self.set)
+            self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
@@ -181,6 +195,7 @@ class Viewer:
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""
         with self._lock, self.server.atomic():
+            self._subject.on[name] = on
             if name == "ground":
                 self._surroundings.show(on)
                 return
@@ -190,33 +205,19 @@ class Viewer:
     def _arrange(self) -> None:
         """Show as many samples as are to be seen."""
         with self._lock, self.server.atomic():
-            self.stages[0].arrange(self._batch.how, len(self._batch.samples))
+            self._subject.arrange(self.stages)
             self._redraw()
 
     def _redraw(self) -> None:
         """Draw the moment that is to be seen."""
-        with self._lock:
-            if self._player is None:
-                self._draw([self._q[self._batch.samples]], [(None, None)])
-                return
-            t, samples = self._player.now, self._batch.samples
-            chosen = [samples] + [[min(samples[0], frames.count - 1)] for frames in self._motions[1:]]
-            pairs = list(zip(self._motions, self.stages, chosen, strict=True))
-            self._draw(
-                [frames.q_at(t, which) for frames, _, which in pairs],
-                [frames.rates_at(t, which[0]) if stage.needs_rates else (None, None) for frames, stage, which in pairs],
-            )
-
-    def _draw(self, q: Sequence[Array], rates: Sequence[Sequence[Array | None]]) -> None:
-        with self.server.atomic():
-            for stage, samples, (v, qdd) in zip(self.stages, q, rates, strict=True):
-                stage.draw(samples, v, qdd)
+        with self._lock, self.server.atomic():
+            self._subject.draw(self.stages, 0.0 if self._player is None else self._player.now)
 
     def _edit(self, change: Callable[[Array], None]) -> None:
         """Let a slider change the configuration."""
         with self._lock:
-            self._q = self._q.copy()
-            change(self._q[0])
+            self._subject.q = self._subject.q.copy()
+            change(self._subject.q[0])
             self._redraw()
 
     def _follow(self) -> None:
@@ -235,4 +236,4 @@ class Viewer:
     def _follow_now(self) -> None:
         self._is_late, self._followed = False, time.monotonic()
         if self._sliders is not None and not self._closed.is_set():
-            self._sliders.follow(self._q[0])
+            self._sliders.follow(self._subject.q[0])

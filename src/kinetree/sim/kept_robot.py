@@ -1,0 +1,126 @@
+"""The robot of a motion: itself, or what a file says of it, from which it is made when somebody asks for it.
+
+A file of a motion has the robot's text form (docs/model_text.md), and the paths at which its meshes were found. Reading
+the file opens none of them, and runs nothing. Somebody else may have written the file, so a path without the suffix of
+a mesh is dropped, and whatever draws the robot opens regular files only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kinetree.errors import ModelError, TrajectoryFileError
+from kinetree.io.native.reading import read_text
+from kinetree.io.native.writing import write_text
+from kinetree.model import Geometry, Model
+from kinetree.model.by_identity import ByIdentity
+
+__all__ = ["KeptRobot"]
+
+_SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".png"))
+"""What meshes and height fields are read from."""
+_texts: ByIdentity[str] = ByIdentity()
+_made: weakref.WeakValueDictionary[str, Model] = weakref.WeakValueDictionary()
+"""Robots by what files say of them: all files of one robot give the same object, which is compiled once."""
+_lock = threading.Lock()
+
+
+class KeptRobot:
+    """The robot of a motion. It never changes; what a file says is read when `model` is asked for."""
+
+    __slots__ = ("_model", "_text")
+
+    def __init__(self, model: Model | None, text: str = "") -> None:
+        self._model = model
+        self._text = text
+
+    @property
+    def text(self) -> str:
+        """What a file says of it."""
+        if self._model is None:
+            return self._text
+        if self._model not in _texts:
+            _texts[self._model] = _text_of(self._model)
+        return _texts[self._model]
+
+    @property
+    def model(self) -> Model | None:
+        """The robot; None if the file does not have it.
+
+        Raises:
+            ModelError: the robot has no text form, or it is of a newer kinetree.
+            TrajectoryFileError: what the file says is damaged.
+        """
+        if self._model is None and self._text:
+            with _lock:
+                model = _made.get(self._text)
+                if model is None:
+                    _made[self._text] = model = _model_of(self._text)
+                self._model = model
+        return self._model
+
+    def __eq__(self, other: object) -> bool:
+        """Whether files say the same of the two."""
+        if not isinstance(other, KeptRobot):
+            return NotImplemented
+        return (self._model is not None and self._model is other._model) or self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeptRobot:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KeptRobot, (self._model, self._text)
+
+
+def _text_of(robot: Model) -> str:
+    try:
+        told: dict[str, Any] = {"text": write_text(robot), "meshes": [_address(shape) for shape in _meshes(robot)]}
+    except ModelError as error:
+        told = {"reason": str(error)}
+    return json.dumps(told)
+
+
+def _meshes(robot: Model) -> Iterator[Geometry]:
+    """The shapes with a mesh, in the order of the text form."""
+    return (shape for link in robot.parts.links for shape in link.geometry if shape.mesh)
+
+
+def _address(shape: Geometry) -> str | None:
+    path = shape.mesh_path
+    return os.path.abspath(path) if path is not None and _is_mesh(str(path)) else None
+
+
+def _is_mesh(path: str) -> bool:
+    return os.path.splitext(path)[1].lower() in _SUFFIXES
+
+
+def _model_of(text: str) -> Model:
+    try:
+        told = json.loads(text)
+        reason = told.get("reason")
+        form, places = told.get("text", ""), iter([_path(place) for place in told.get("meshes", ())])
+        if not isinstance(reason or form, str):
+            raise ValueError("it holds something else")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise TrajectoryFileError(f"what the file of this motion says of its robot is damaged: {error}") from None
+    if reason is not None:
+        raise ModelError(f"the file of this motion does not have its robot: {reason}")
+    try:
+        return read_text(form, find_mesh=lambda _: next(places, None))
+    except ModelError as error:
+        raise ModelError(f"the robot in the file of this motion cannot be made again: {error}") from None
+
+
+def _path(place: Any) -> Path | None:
+    if not isinstance(place, str | None):
+        raise ValueError("a path is not text")
+    return Path(place) if place and _is_mesh(place) else None

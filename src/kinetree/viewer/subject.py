@@ -1,0 +1,108 @@
+"""What a page shows: a robot at rest, a motion, or several; for pages in a browser and pages in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import OptionError, ShapeError, listed
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.pictures.drawn_robot import robot_of
+from kinetree.viewer.batch import ARRANGEMENTS, Batch
+from kinetree.viewer.motions import Frames
+from kinetree.viewer.stage import Stage
+from kinetree.viewer.switches import SWITCHES
+
+if TYPE_CHECKING:
+    from viser import SceneApi
+
+__all__ = ["Subject", "configurations", "subject_of"]
+
+Array = NDArray[np.float64]
+
+_SHAPES = {"visual": ("visual",), "collision": ("collision",), "both": ("visual", "collision")}
+_TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
+"""Colours of motions that are compared with the first one, in turn."""
+
+
+class Subject:
+    """A robot at rest, or motions that run together, and which samples of them are seen."""
+
+    def __init__(self, robot: Model, q: Array, motions: Sequence[Frames], batch: Batch, on: Mapping[str, bool]) -> None:
+        self.robot = robot
+        """The robot, or that of the first motion."""
+        self.q = q
+        """(samples, nq), where a robot at rest is."""
+        self.motions = tuple(motions)
+        self.batch = batch
+        self.on = dict(on)
+        """The switches."""
+
+    @property
+    def times(self) -> Array:
+        """The times of all rows of all motions, s."""
+        return np.unique(np.concatenate([frames.time for frames in self.motions]))
+
+    def stages(self, scene: SceneApi) -> tuple[Stage, ...]:
+        """The robots on a page, one for each motion; they are empty until they are arranged."""
+        if not self.motions:
+            return (Stage(scene, "", self.robot, self.q),)
+        tints = [None, *(_TINTS[k % len(_TINTS)] for k in range(len(self.motions) - 1))]
+        return tuple(
+            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint)
+            for k, (frames, tint) in enumerate(zip(self.motions, tints, strict=True))
+        )
+
+    def arrange(self, stages: Sequence[Stage]) -> None:
+        """Let the stages have as many samples as are to be seen."""
+        stages[0].arrange(self.batch.how, len(self.batch.samples))
+        for stage in stages[1:]:
+            stage.arrange("one", 1)
+
+    def draw(self, stages: Sequence[Stage], t: float = 0.0) -> None:
+        """Draw the configuration at rest, or those at a time of the motions, s."""
+        samples = self.batch.samples
+        if not self.motions:
+            stages[0].draw(self.q[samples])
+            return
+        for k, (frames, stage) in enumerate(zip(self.motions, stages, strict=True)):
+            seen = [min(samples[0], frames.count - 1)] if k else samples
+            rates = frames.rates_at(t, seen[0]) if stage.needs_rates else (None, None)
+            stage.draw(frames.q_at(t, seen), *rates)
+
+
+def subject_of(
+    function: str, shown: Any, *, q: ArrayLike | None = None, robot: Model | None = None, shapes: str = "visual",
+    samples: str = "ghosts", show: Iterable[str] = (),
+) -> Subject:  # fmt: skip
+    """What a user wants to see; the arguments are those of `kt.view`, whose errors are raised."""
+    for name, value, known in (("shapes", shapes, _SHAPES), ("samples", samples, ARRANGEMENTS)):
+        if not isinstance(value, str) or value not in known:
+            raise OptionError(f"{function}: {name} is {listed(map(repr, known))}, not {value!r:.60}")
+    wanted = [show] if isinstance(show, str) else list(show)
+    if unknown := [name for name in wanted if name not in SWITCHES]:
+        raise OptionError(f"{function}: show takes {listed(map(repr, SWITCHES), 20)}, not {unknown[0]!r:.60}")
+    on = {name: name in (*_SHAPES[shapes], "ground", *wanted) for name in SWITCHES}
+    if isinstance(shown, Model):
+        place = configurations(shown, q)
+        return Subject(shown, place, (), Batch(len(place), samples), on)
+    given = list(shown) if isinstance(shown, list | tuple) else [shown]
+    if not given or not all(hasattr(one, "q_names") and hasattr(one, "time") for one in given):
+        raise OptionError(f"{function} takes a robot, a motion, or a list of at least one motion, not {shown!r:.60}")
+    if q is not None:
+        raise OptionError(f"{function}: q is where a robot at rest is; a motion has its own configurations")
+    motions = [Frames(one, robot_of(function, one, robot)) for one in given]
+    return Subject(motions[0].robot, np.empty((0, 0)), motions, Batch(motions[0].count, samples), on)
+
+
+def configurations(robot: Model, q: ArrayLike | None) -> Array:
+    """(samples, nq) of what was given: one configuration, several, or the neutral one."""
+    given = robot.neutral() if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
+    robot.check_configuration(given)
+    if given.ndim > 2 or (given.ndim == 2 and not len(given)):
+        raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")
+    return given.reshape(-1, robot.nq) if robot.nq else np.empty((1, 0))
