@@ -108,6 +108,13 @@ class Tab:
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
 
+    def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
+        """Wait for something that is looked for in the page."""
+        until = time.monotonic() + within
+        while not is_so():
+            assert time.monotonic() < until, f"not so within {within} s"
+            self.page.wait_for_timeout(20)
+
     def control(self, label: str) -> Locator:
         """The control beside a label, as viser makes them; there must be one with this label, from its start to end."""
         labels = self.page.locator("label", has_text=re.compile(f"^{re.escape(label)}$"))

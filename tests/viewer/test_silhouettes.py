@@ -14,7 +14,7 @@ from tests.robots import load_robot, robot_path
 from tests.viewer.browser import Opener, Tab
 from tests.viewer.cameras import Eye
 from tests.viewer.meshes_apart import MeshesApart
-from tests.viewer.silhouettes import apart, mask, outside, silhouette
+from tests.viewer.silhouettes import apart, mask, outside, shown
 
 SIZE = (600, 400)
 EYE = Eye((1.9, -1.7, 1.1), (0.0, 0.0, 0.4))
@@ -64,11 +64,7 @@ def test_the_page_draws_the_meshes_where_they_are(
 ) -> None:
     expected = mask(corners[k], SIZE)
     viewer.set(CONFIGURATIONS[k])
-    picture = tab.picture_when(lambda picture: apart(_shown(picture), expected), at_most=PIXELS)
-    assert outside(corners[k].reshape(-1, 2), _shown(picture)) <= PIXELS
-    others = [apart(_shown(picture), mask(other, SIZE)) for j, other in enumerate(corners) if j != k]
+    picture = tab.picture_when(lambda picture: apart(shown(picture), expected), at_most=PIXELS)
+    assert outside(corners[k].reshape(-1, 2), shown(picture)) <= PIXELS
+    others = [apart(shown(picture), mask(other, SIZE)) for j, other in enumerate(corners) if j != k]
     assert min(others) > 10 * PIXELS
-
-
-def _shown(picture: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    return silhouette(picture, picture[0, 0])
