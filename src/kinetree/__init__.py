@@ -173,12 +173,14 @@ from kinetree.sim import (
     SimulationInterrupted,
     Snapshot,
     Trajectory,
+    TrajectoryFile,
     TrajectoryFolder,
     load_trajectory,
     simulate,
 )
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
+from kinetree.viewer import view
 
 __version__ = "0.1.0"
 
@@ -265,6 +267,7 @@ __all__ = [
     "StepComparison",
     "StiffFrictionError",
     "Trajectory",
+    "TrajectoryFile",
     "TrajectoryFileError",
     "TrajectoryFolder",
     "Transform",
@@ -398,6 +401,7 @@ __all__ = [
     "solids",
     "tendon_forces",
     "to_text",
+    "view",
     "vjp",
     "with_fitted_shapes",
     "with_inertial_parameters",

@@ -25,6 +25,7 @@ from kinetree.cli.interruption import Interruption
 from kinetree.cli.optional_value import with_optional_values
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
 from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
+from kinetree.cli.view import view
 from kinetree.cli.zoo import zoo
 from kinetree.errors import KinetreeError
 from kinetree.files import reason
@@ -36,8 +37,8 @@ _UNREAD = 141
 
 app = typer.Typer(
     name="kinetree",
-    help="A compiler for articulated-body dynamics: simulate a robot, look into its file (URDF, MJCF, SDF), check, "
-    "convert and compare it, measure this machine.",
+    help="A compiler for articulated-body dynamics: simulate and show a robot, look into its file (URDF, MJCF, SDF), "
+    "check, convert and compare it, measure this machine.",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
@@ -50,6 +51,7 @@ app.command()(check)
 app.command()(convert)
 app.command()(bench)
 app.command()(compare)
+app.command()(view)
 app.command()(zoo)
 app.add_typer(cache, name="cache")
 

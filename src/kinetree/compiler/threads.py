@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kinetree.errors import OptionError
 
-__all__ = ["call_in_pieces", "most_on_one_thread", "thread_count", "worth_splitting"]
+__all__ = ["call_in_pieces", "most_on_one_thread", "on_threads", "thread_count", "worth_splitting"]
 
 Array = NDArray[Any]
 _VARIABLE = "KINETREE_NUM_THREADS"
@@ -154,6 +154,11 @@ def call_in_pieces(
     if seen:
         _tell(seen, modes, getattr(function, "__name__", "function"))
     return result
+
+
+def on_threads(compute: Callable[[slice], None], pieces: list[slice], threads: int | None = None) -> None:
+    """Compute all pieces of something, in any order, on at most as many threads as `thread_count` says."""
+    _helpers.run(compute, pieces, thread_count(threads))
 
 
 # -- number of threads

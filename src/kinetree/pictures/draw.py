@@ -1,28 +1,65 @@
-"""Pictures of surfaces."""
+"""Pictures of surfaces.
+
+Everything opaque is drawn first, then each layer of what can be seen through, from the farthest to the nearest: of a
+layer only the nearest surface is seen at each sample, and it covers what is behind it by its opacity. Light is added
+and averaged in linear numbers, and becomes sRGB at the end.
+
+The picture is drawn in bands of rows, on several threads. No sample depends on another band, so the result is the same
+to the last bit for any number of threads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
-from kinetree.errors import ShapeError
+from kinetree.compiler.threads import on_threads
+from kinetree.errors import OptionError, ShapeError
+from kinetree.pictures.assembled import Assembled, assemble, linear_of
 from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.kernels.backdrop import paint_backdrop
+from kinetree.pictures.kernels.corners import place_vertices
+from kinetree.pictures.kernels.develop import develop
+from kinetree.pictures.kernels.shading import shade, show_backdrop
+from kinetree.pictures.kernels.triangles import find_nearest, set_up
+from kinetree.pictures.lamp import floor_shadow, lamp_matrix, light_picture, unit
+from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
 
-__all__ = ["Drawing", "draw"]
+__all__ = ["Drawing", "Picture", "draw"]
 
 Picture = NDArray[np.uint8]
+"""(height, width, 3)."""
+Array = NDArray[np.float64]
+_BAND = 16
+"""Rows of pixels in a band: its buffers fit in a near cache."""
+_PIECE = 8192
+"""Vertices or triangles that a thread takes at once."""
+_MOST_SAMPLES = 8
+_LINEAR = linear_of(np.arange(256) / 255.0)
+_ENCODED = np.searchsorted(linear_of((np.arange(255) + 0.5) / 255.0), np.linspace(0.0, 1.0, 8192)).astype(np.uint8)
+"""The sRGB byte of each amount of light."""
 
 
 class Drawing:
-    """Surfaces, made ready to be drawn at many placements."""
+    """Surfaces made ready to be drawn at many placements, as for a film; `draw` has the arguments.
+
+    >>> import numpy as np
+    >>> from kinetree.appearance import Surface
+    >>> from kinetree.pictures import Camera, Drawing
+    >>> color = np.tile(np.array([200, 30, 30, 255], np.uint8), (3, 1))
+    >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], np.float32)
+    >>> triangle = Surface(corners, np.array([[0, 1, 2]], np.int32), np.tile(np.float32([0, -1, 0]), (3, 1)), color)
+    >>> drawing = Drawing([triangle])
+    >>> drawing(np.eye(4)[None], Camera((0.3, -3.0, 0.3), (0.3, 0.0, 0.3)), size=(64, 48)).shape
+    (48, 64, 3)
+    """
 
     def __init__(self, surfaces: Sequence[Surface], opacity: ArrayLike = 1.0, layers: ArrayLike | None = None) -> None:
-        self._surfaces = list(surfaces)
+        self._all = assemble(surfaces, opacity, layers)
 
     def __call__(
         self,
@@ -37,52 +74,88 @@ class Drawing:
         threads: int | None = None,
     ) -> Picture:
         width, height = checked_size(size)
+        n = _checked_samples(supersampling)
         light, background = light or Light(), background or Background()
-        M = np.asarray(placements, dtype=np.float64)
-        if M.shape != (len(self._surfaces), 4, 4):
-            raise ShapeError(f"placements must have shape ({len(self._surfaces)}, 4, 4), not {M.shape}")
-        shade = np.linspace(0, 1, height)[:, None, None]
-        picture = np.broadcast_to(
-            np.array(background.top) * (1 - shade) + np.array(background.bottom) * shade, (height, width, 3)
-        ).copy()
-        nearness = np.zeros((height, width))
-        matrix = camera.matrix(size)
-        to_light = np.array(light.direction) / np.linalg.norm(light.direction)
-        for surface, m in zip(self._surfaces, M, strict=True):
-            if not np.isfinite(m).all():
-                continue
-            world = surface.vertices @ m[:3, :3].T + m[:3, 3]
-            seen = world @ matrix[:, :3].T + matrix[:, 3]
-            lit = 0.45 + 0.55 * np.maximum(surface.normals @ m[:3, :3].T @ to_light, 0.0)
-            colors = surface.colors[:, :3] / 255 * lit[:, None]
-            for face in surface.faces:
-                _fill(picture, nearness, seen[face], colors[face], camera.near)
-        return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
+        scene, M = self._all, self._placements(placements)
+        corners = (
+            scene.boxes[scene.parts[0]] @ M[scene.parts[0], :3, :3].transpose(0, 2, 1) + M[scene.parts[0], None, :3, 3]
+        )
+        corners = corners.reshape(-1, 3)
+        lamp = lamp_matrix(light, corners[np.isfinite(corners).all(axis=1)])
+        matrix = camera.matrix((width, height)) * np.array([[n], [n], [1.0]])
+        world, turned, seen, lit = _placed(scene, M, matrix, lamp, threads)
+        depths = light_picture(scene.faces, scene.layers[0][1], lit, threads)
+        boxes, edges = np.empty((len(scene.faces), 4), np.int32), np.empty((len(scene.faces), 4, 3))
 
+        def ready(part: slice) -> None:
+            set_up(scene.faces, seen, part.start, part.stop, n * width, n * height, camera.near, boxes, edges)
 
-def _fill(picture: Any, nearness: Any, corners: Any, colors: Any, near: float) -> None:
-    if not (corners[:, 2] > near).all():
-        return
-    xy = corners[:, :2] / corners[:, 2:]
-    height, width = nearness.shape
-    (x0, y0), (x1, y1) = np.floor(xy.min(0)), np.ceil(xy.max(0))
-    x0, x1, y0, y1 = (int(np.clip(v, 0, n)) for v, n in ((x0, width), (x1, width), (y0, height), (y1, height)))
-    if x0 >= x1 or y0 >= y1:
-        return
-    x, y = np.arange(x0, x1) + 0.5, np.arange(y0, y1)[:, None] + 0.5
-    e = [
-        (xy[k, 0] - xy[j, 0]) * (y - xy[j, 1]) - (xy[k, 1] - xy[j, 1]) * (x - xy[j, 0])
-        for j, k in ((1, 2), (2, 0), (0, 1))
-    ]
-    area = e[0] + e[1] + e[2]
-    inside = ((e[0] >= 0) & (e[1] >= 0) & (e[2] >= 0)) | ((e[0] <= 0) & (e[1] <= 0) & (e[2] <= 0))
-    with np.errstate(all="ignore"):
-        inverse = sum(e[k] / area / corners[k, 2] for k in range(3))
-        box = np.s_[y0:y1, x0:x1]
-        seen = inside & (area != 0) & (inverse > nearness[box])
-        color = sum((e[k] / area)[..., None] * colors[k] for k in range(3))
-    nearness[box][seen] = inverse[seen]
-    picture[box][seen] = color[seen]
+        on_threads(ready, _pieces(len(scene.faces), _PIECE), threads)
+        plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
+        shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, depths)
+        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*unit(floor.normal), floor.height - 1e-4])
+        down = ((np.arange(height) + 0.5) / height)[:, None]
+        sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
+        lights = np.array([unit(light.direction), light.key, light.sky, light.ground, camera.position])
+        ahead = self._farthest_first(M, camera)
+        picture = np.empty((height, width, 3), np.uint8)
+
+        def band(rows: slice) -> None:
+            top, count = n * rows.start, n * (rows.stop - rows.start)
+            backdrop = np.empty((rows.stop - rows.start, width, 4))
+            paint_backdrop(rows.start, rows.stop, width, sky, plane, disc, colors, to_shadow, shadow, backdrop)
+            samples = np.empty((count, n * width, 3), np.float32)
+            show_backdrop(backdrop, n, count, n * width, samples)
+            nearness = np.zeros((count, n * width), np.float32)
+            for k, (first, last) in enumerate(ahead):
+                found = np.full((count, n * width), -1, np.int32)
+                its_nearness = nearness.copy() if k else nearness
+                find_nearest(boxes, edges, first, last, top, top + count, 1.0 / camera.near, its_nearness, found)
+                shade(
+                    found,
+                    top,
+                    n * width,
+                    n,
+                    edges,
+                    scene.faces,
+                    world,
+                    turned,
+                    scene.colors,
+                    scene.part_of,
+                    scene.uv,
+                    scene.textures,
+                    scene.texels,
+                    _LINEAR,
+                    lights,
+                    lamp,
+                    depths,
+                    ground,
+                    backdrop,
+                    samples,
+                )
+            develop(samples, n, rows.start, rows.stop, width, _ENCODED, picture)
+
+        on_threads(band, _pieces(height, _BAND), threads)
+        return picture
+
+    def _placements(self, given: ArrayLike) -> Array:
+        M = np.ascontiguousarray(given, dtype=np.float64)
+        k = len(self._all.boxes)
+        if M.shape != (k, 4, 4):
+            raise ShapeError(f"placements must be one matrix per surface, of shape ({k}, 4, 4), not {M.shape}")
+        return M
+
+    def _farthest_first(self, M: Array, camera: Camera) -> list[tuple[int, int]]:
+        """What is opaque, then the layers by the depth of the middle of their parts."""
+        scene = self._all
+        depths = []
+        for parts in scene.parts[1:]:
+            middles = scene.boxes[parts].mean(axis=1)
+            placed = (M[parts, :3, :3] @ middles[:, :, None])[..., 0] + M[parts, :3, 3]
+            placed = placed[np.isfinite(placed).all(axis=1)]
+            depths.append(float((placed.mean(axis=0) - camera.position) @ camera.axes()[2]) if len(placed) else 0.0)
+        order = np.argsort([-depth for depth in depths], kind="stable")
+        return [scene.layers[0], *(scene.layers[1 + k] for k in order)]
 
 
 def draw(
@@ -107,15 +180,20 @@ def draw(
         camera: where the picture is taken from; see `framing`.
         size: width and height, pixels.
         opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors.
-        layers: (k,) whole numbers, which surfaces that can be seen through are one body: of these the nearest is seen.
+        layers: (k,) whole numbers: surfaces that can be seen through and have the same number are one body, of which
+            the nearest surface is seen. By default each is a layer of its own.
         floor: the plane below, or None.
         light: the lights.
         background: what is behind.
-        supersampling: number of samples per pixel in each direction.
+        supersampling: number of samples per pixel in each direction, from 1 to 8.
         threads: number of threads; None as for functions of batches.
 
     Returns:
         (height, width, 3), red, green and blue (sRGB).
+
+    Raises:
+        OptionError: an option is out of range.
+        ShapeError: an array has another shape than it needs.
     """
     drawing = Drawing(surfaces, opacity, layers)
     return drawing(
@@ -128,3 +206,42 @@ def draw(
         supersampling=supersampling,
         threads=threads,
     )
+
+
+def _placed(
+    scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None
+) -> tuple[Array, Array, Array, Array]:
+    count = len(scene.vertices)
+    world, turned, seen, lit = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 4))
+
+    def place(part: slice) -> None:
+        place_vertices(
+            scene.vertices,
+            scene.normals,
+            scene.part_of,
+            M,
+            matrix,
+            lamp,
+            part.start,
+            part.stop,
+            world,
+            turned,
+            seen,
+            lit,
+        )
+
+    on_threads(place, _pieces(count, _PIECE), threads)
+    return world, turned, seen, lit
+
+
+def _pieces(count: int, size: int) -> list[slice]:
+    return [slice(k, min(k + size, count)) for k in range(0, count, size)]
+
+
+def _checked_samples(given: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 1 <= given <= _MOST_SAMPLES:
+        raise OptionError(
+            f"supersampling must be the number of samples per pixel in each direction, from 1 to {_MOST_SAMPLES}, not "
+            f"{given!r:.40}"
+        )
+    return int(given)

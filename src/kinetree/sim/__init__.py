@@ -2,6 +2,7 @@
 
 from kinetree.sim.events import Event
 from kinetree.sim.folder import TrajectoryFolder, load_trajectory
+from kinetree.sim.opened_file import TrajectoryFile
 from kinetree.sim.plot import plot
 from kinetree.sim.simulate import simulate
 from kinetree.sim.snapshot import Snapshot
@@ -14,6 +15,7 @@ __all__ = [
     "Snapshot",
     "StepCounts",
     "Trajectory",
+    "TrajectoryFile",
     "TrajectoryFolder",
     "load_trajectory",
     "plot",

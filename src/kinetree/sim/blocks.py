@@ -12,6 +12,7 @@ from kinetree.errors import SimulationError
 from kinetree.model import Model
 from kinetree.sim.crossings import Watch
 from kinetree.sim.endings import Endings, first_not_finite
+from kinetree.sim.live import Live
 from kinetree.sim.motion import Motion
 from kinetree.sim.record import Record, Stall
 from kinetree.sim.setting import Setting
@@ -38,6 +39,7 @@ def take_steps(
     endings: Endings,
     watch: Watch,
     progress: Callable[[int], None],
+    live: Live | None = None,
 ) -> None:
     """Fill the record, in blocks of steps.
 
@@ -58,7 +60,7 @@ def take_steps(
         if not endings.going_on.all():
             record.given[..., k, :][~endings.going_on] = 0.0
         record.done = k + 1
-        if k == steps or endings.are_all:
+        if k == steps or endings.are_all or not (live is None or live.goes_on(k, rows[..., k, :])):
             motion.accept(record, k, k + 1)
             return
         since = (first + k) % look
@@ -69,6 +71,8 @@ def take_steps(
         record.substeps = max(record.substeps, most_parts(parts))
         ahead = 0 if watch else stiffness.ahead  # with events, all steps of a block are final
         count = min(block, look - since + look * ahead, steps - k, motion.most(k))
+        if live is not None:
+            count = min(count, live.most(k))
         begin = time.perf_counter()
         motion.advance(record, k, count, parts)
         seconds = time.perf_counter() - begin

@@ -40,10 +40,12 @@ class ProgramMotion:
         count: int,
         carried: Mapping[str, NDArray[Any]],
         tau: Array | None = None,
+        recorded: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         """`period`: how many steps from one run of the controller to the next, or None for each stage.
 
-        `tau`: joint forces (…, count, nv) besides the commands of a controller that gives these.
+        `tau`: joint forces (…, count, nv) besides the commands of a controller that gives these. `recorded`: where to
+        put what the controller returns, if that is part of something longer.
         """
         robot, shape = setting.robot, setting.shape
         self._setting, self._period, self._count, self._tau = setting, period, count, tau
@@ -78,7 +80,7 @@ class ProgramMotion:
         """What the controller carries, before each step."""
         for name, x in start.items():
             self._own[name][self._index(0)] = x
-        self.recorded = {
+        self.recorded = recorded or {
             name: np.empty((*shape, count + 1, *part.shape), part.dtype)
             for name, part in {**self._loop.state, **self._loop.recorded}.items()
             if name != self._output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +19,8 @@ from kinetree.model import Model
 from kinetree.sim.array_files import ArrayFileError, opened_archive
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.opened_file import TrajectoryFile, stamp_of
+from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
 
@@ -27,6 +30,10 @@ ABOUT, COMPLETE, ROBOT = "motion.json", "complete.json", "robot.json"
 FORMAT = 1
 _LONGEST_ROBOT = 2**26
 """Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
+
+
+_FILES = 4
+"""Pieces that are kept to read more of them."""
 
 
 def piece_name(number: int) -> str:
@@ -64,6 +71,9 @@ class TrajectoryFolder:
             )
 
         self._kept = _kept_robot(path / ROBOT) if kept is None else kept
+        self._head: TrajectoryFile | None = None
+        self._files: dict[int, TrajectoryFile] = {}
+        self._known_times: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
 
     @property
     def robot(self) -> str:
@@ -94,6 +104,16 @@ class TrajectoryFolder:
     def steps(self) -> int:
         """How many steps the whole motion is to have."""
         return int(self.settings["steps"])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The axes of a batch; () for one motion."""
+        return self._first().shape
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """One name per coordinate."""
+        return self._first().q_names
 
     @property
     def is_complete(self) -> bool:
@@ -159,6 +179,34 @@ class TrajectoryFolder:
             raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
         return replace(joined(found), events=tuple(events))
 
+    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> NDArray[np.float64]:
+        """Configurations at some moments, as `Trajectory.configurations` gives them, read piece by piece.
+
+        Args:
+            rows: K rows, as a slice or as numbers; by default all that there are now.
+            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
+                default all.
+
+        Returns:
+            q (m, K, nq), or (*shape, K, nq) if no samples are named.
+
+        Raises:
+            OptionError: there are no such rows or samples.
+            TrajectoryFileError: a piece cannot be read.
+        """
+        begins = np.cumsum([0, *(len(self._times(k)) for k in range(self.pieces))])
+        numbers = row_numbers("configurations", rows, int(begins[-1]))
+        shape, width = self.shape, len(self.q_names)
+        some = None if samples is None else sample_numbers("configurations", samples, shape)
+        count = math.prod(shape) if some is None else len(some)
+        found = np.empty((count, len(numbers), width))
+        piece_of = np.searchsorted(begins, numbers, side="right") - 1
+        for k in np.unique(piece_of):
+            there = piece_of == k
+            own = self._opened(int(k)).configurations(numbers[there] - begins[k], some)
+            found[:, there] = own.reshape(count, int(there.sum()), width)
+        return found.reshape(*shape, *found.shape[1:]) if some is None else found
+
     def snapshot(self) -> Snapshot:
         """The moment from which the motion goes on; after an interruption that of the last whole piece's end.
 
@@ -179,7 +227,32 @@ class TrajectoryFolder:
         numbers = [int(name[9:-4]) for name in names if name[9:-4].isdecimal()]
         return max(numbers, default=None)
 
+    def _first(self) -> TrajectoryFile:
+        """The first piece; shape and names are those of all."""
+        if self._head is None:
+            if not self.pieces:
+                raise TrajectoryFileError(f"{self.path} has no piece of the motion yet")
+            self._head = TrajectoryFile(self.path / piece_name(0))
+        return self._head
+
+    def _opened(self, number: int) -> TrajectoryFile:
+        """A piece, of which parts are read. The last few are kept; one that was written again is opened again."""
+        kept = self._files.pop(number, None)
+        if kept is None or not kept.is_current:
+            kept = TrajectoryFile(self.path / piece_name(number))
+        self._files[number] = kept
+        if len(self._files) > _FILES:
+            del self._files[next(iter(self._files))]
+        return kept
+
     def _times(self, number: int) -> NDArray[np.float64]:
+        """The times of a piece, which are kept as long as its file is the same."""
+        stamp = stamp_of(self.path / piece_name(number))
+        if self._known_times.get(number, ((), None))[0] != stamp:
+            self._known_times[number] = stamp, self._read_times(number)
+        return self._known_times[number][1]
+
+    def _read_times(self, number: int) -> NDArray[np.float64]:
         path = self.path / piece_name(number)
         try:
             with opened_archive(path, ["time"]) as archive:
@@ -193,17 +266,20 @@ class TrajectoryFolder:
             raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
 
 
-def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder:
-    """Open the folder of a motion that `kt.simulate(…, stream=folder)` keeps on disk.
+def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | TrajectoryFile:
+    """Open a motion on disk: the folder that `kt.simulate(…, stream=folder)` writes, or a file of `Trajectory.save`.
+
+    Both have `time`, `shape` and `configurations`, which reads the moments and motions that are asked for and nothing
+    else. `kt.Trajectory.load` reads a whole file at once.
 
     Args:
-        path: the folder. The file of one trajectory is read by `kt.Trajectory.load`.
+        path: the folder or the file.
 
     Returns:
-        The motion, of which nothing is read yet.
+        The motion, of whose states nothing is read yet.
 
     Raises:
-        TrajectoryFileError: there is no such folder, or it holds no motion.
+        TrajectoryFileError: there is no such folder or file, or it holds no motion.
         DTypeError: `path` is no path.
 
     >>> import kinetree as kt, tempfile, pathlib
@@ -211,13 +287,11 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder:
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, stream=pathlib.Path(place) / "run")
     ...     motion = kt.load_trajectory(pathlib.Path(place) / "run")
-    ...     motion.is_complete, motion.time.shape
-    (True, (101,))
+    ...     motion.is_complete, motion.time.shape, motion.configurations(rows=[0, 50]).shape
+    (True, (101,), (2, 2))
     """
-    folder = file_path("load_trajectory", path, what="folder")
-    if folder.is_file():
-        raise TrajectoryFileError(f"{folder} is a file; kt.Trajectory.load reads the file of one trajectory")
-    return TrajectoryFolder(folder)
+    place = file_path("load_trajectory", path, what="folder or file")
+    return TrajectoryFile(place) if place.is_file() else TrajectoryFolder(place)
 
 
 def _kept_robot(path: Path) -> KeptRobot | None:

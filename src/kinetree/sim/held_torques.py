@@ -140,12 +140,13 @@ class ProgramTorques:
         period: int,
         count: int,
         carried: Mapping[str, NDArray[Any]],
+        recorded: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
         alone = replace(
             setting, integrator="semi_implicit_euler", passive=(), limits=False, forces={}, held=(), contact=None
         )
         own = {name: x for name, x in carried.items() if not name.startswith(OF_STEPS)}
-        self._loop = ProgramMotion(alone, controller, inputs, period, count, own)
+        self._loop = ProgramMotion(alone, controller, inputs, period, count, own, None, recorded)
         self.period: int | None = period
         self.recorded: Mapping[str, NDArray[Any]] = self._loop.recorded
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,16 @@ class Record:
         self.end_time: float | None = None
         """The time of the last row, if an event put it between the ends of steps."""
         self._first, self._dt, self._axes = setting.first, setting.dt, len(shape)
+
+    def beyond(self, row: int) -> Record:
+        """The rows from one on, as a record of their own, of the same arrays."""
+        if not row:
+            return self
+        those = copy(self)
+        those.rows, those.given = self.axis(self.rows, slice(row, None)), self.axis(self.given, slice(row, None))
+        those.told = None if self.told is None else self.axis(self.told, slice(row, None))
+        those._first += row
+        return those
 
     def times(self, begin: int, end: int) -> Array:
         """The times of some rows, s."""

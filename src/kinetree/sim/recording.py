@@ -18,6 +18,7 @@ from kinetree.sim.endings import Endings
 from kinetree.sim.events import Occurrence
 from kinetree.sim.fastest import spring_stiffness
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.pushed import UNITS as PUSH_UNITS
 from kinetree.sim.record import Record
 from kinetree.sim.setting import Setting
 from kinetree.sim.snapshot import Snapshot
@@ -49,7 +50,7 @@ def trajectory_of(
         name: _zero_after(record.axis(x, rows), endings, rows, len(setting.shape))
         for name, x in record.recorded.items()
     }
-    units: dict[str, str] = {}
+    units: dict[str, str] = {name: unit for name, unit in PUSH_UNITS.items() if name in recorded}
     nothing = np.full(q.shape[:-1], np.nan)
     qdd = np.full_like(v, np.nan)
     is_told = record.told is not None and record.told.shape[-1] > 1

@@ -257,10 +257,10 @@ def simulate(
 
     motion: Trajectory | TrajectoryFolder
     if stream is None:
-        tell(motion := at_once(task, progress))
+        tell(motion := at_once(task, progress, None))
     else:
         given = {"tau": tau, "ctrl": ctrl, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
-        motion = streamed(task, stream, inputs_of(task, given), progress, tell)
+        motion = streamed(task, stream, inputs_of(task, given), progress, tell, None)
     if task.is_python:
         _say_if_slow(time.perf_counter() - began, "tau" if ctrl is None or callable(tau) else "ctrl")
     for remark in said:

@@ -23,6 +23,7 @@ from kinetree.files import create_locked, file_path, reason, remove_abandoned, w
 from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder, piece_name, snapshot_name
 from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.live import Live
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory
@@ -42,8 +43,12 @@ def streamed(
     given: Mapping[str, str],
     progress: Callable[[int, int], None] | None,
     told: Callable[[Trajectory], None],
+    live: Live | None = None,
 ) -> TrajectoryFolder:
-    """Compute a motion into a folder, from where it stopped before. `told` gets each piece."""
+    """Compute a motion into a folder, from where it stopped before. `told` gets each piece.
+
+    Somebody may follow it and end it early; nobody can push it, since what goes on later must be the same motion.
+    """
     folder = file_path("simulate: stream", path, what="folder")
     settings = {**task.identity, **given}
     _make(folder)
@@ -54,7 +59,7 @@ def streamed(
             write_file(folder / ROBOT, lambda file: file.write(robot.text.encode()))
         motion = TrajectoryFolder(folder, robot)
         try:
-            _compute(task, motion, progress, told)
+            _compute(task, motion, progress, told, live)
         except SaveError as error:
             raise _what_is_kept(error, motion) from error
         except KeyboardInterrupt as stop:
@@ -69,6 +74,7 @@ def _compute(
     motion: TrajectoryFolder,
     progress: Callable[[int, int], None] | None,
     told: Callable[[Trajectory], None],
+    live: Live | None,
 ) -> None:
     if motion.is_complete:
         return
@@ -83,7 +89,7 @@ def _compute(
     while start.step < last:
         piece = task.piece(start, min(length, last - start.step))
         try:
-            piece.run(progress)
+            piece.run(progress, live)
         except KeyboardInterrupt as stop:
             number = _keep(motion.path, number, piece, is_last=False)
             if not number:
@@ -94,6 +100,9 @@ def _compute(
                 error.trajectory = motion
             raise
         is_last = piece.has_ended or piece.end().step == last
+        if not is_last and live is not None and live.has_stopped:
+            _keep(motion.path, number, piece, is_last=False, told=told)
+            return
         number = _keep(motion.path, number, piece, is_last=is_last, told=told)
         start = piece.end()
         if is_last:

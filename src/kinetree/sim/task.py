@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from kinetree.sim.endings import Endings
 from kinetree.sim.events import EventNumber
 from kinetree.sim.held_torques import HeldTorques, KnownTorques, ProgramTorques, SampledTorques, StageTorques
 from kinetree.sim.inputs import Inputs
+from kinetree.sim.live import Live
 from kinetree.sim.motion import Held, Motion, Sampled, side_by_side
+from kinetree.sim.pushed import Pushed, Pushes
 from kinetree.sim.record import Record
 from kinetree.sim.recording import trajectory_of
 from kinetree.sim.setting import Setting
@@ -33,6 +36,7 @@ from kinetree.sim.wanted import Wanted
 __all__ = ["Piece", "Task"]
 
 Array = NDArray[np.float64]
+Carried = Mapping[str, NDArray[Any]]
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -56,9 +60,9 @@ class Task:
     identity: Mapping[str, str]
     """What a continuation must have in common with it, by name."""
 
-    def piece(self, start: Start, count: int) -> Piece:
-        """`count` of its steps, from a start on."""
-        return Piece(self, start, count)
+    def piece(self, start: Start, count: int, pushes: Pushes | None = None) -> Piece:
+        """`count` of its steps, from a start on; somebody may push a single motion."""
+        return Piece(self, start, count, pushes)
 
     @property
     def is_python(self) -> bool:
@@ -69,31 +73,41 @@ class Task:
 class Piece:
     """Some steps of a motion."""
 
-    def __init__(self, task: Task, start: Start, count: int) -> None:
+    def __init__(self, task: Task, start: Start, count: int, pushes: Pushes | None) -> None:
         begin = start.step - task.start.step
         self.setting = setting = task.setting.piece(begin, count)
         robot = setting.robot
         self._task, self._start, self._begin, self._count = task, start, begin, count
         self.endings = Endings(robot, setting.shape, start.ended)
-        self._motion = _motion(task, setting, start, begin, count, self.endings)
+
+        def make(part: Setting, first: int, steps: int, carried: Carried, recorded: Carried) -> Motion:
+            return _motion(task, part, start.row, begin + first, steps, carried, self.endings, recorded)
+
+        self._motion: Motion
+        if pushes is None:
+            self._motion = make(setting, 0, count, start.carried, {})
+        else:
+            self._motion = Pushed(make, setting, count, start.carried, pushes)
         self.record = Record(setting, count)
         self.record.rows[..., 0, :] = start.row
-        if isinstance(self._motion, ProgramMotion | Adaptive):
+        if isinstance(self._motion, ProgramMotion | Adaptive | Pushed):
             self.record.recorded = self._motion.recorded
         passive = setting.passive if setting.tolerances is None else ()  # error control sees what is stiff
         self._stiffness = Stiffness(robot, passive, setting.integrator, setting.dt, setting.parameters)
         self._stiffness.go_on(start.stiffness)
         self._watch = Watch(task.events, (robot.nq, robot.nv), setting.dt)
 
-    def run(self, progress: Callable[[int, int], None] | None) -> None:
-        """Take the steps."""
+    def run(self, progress: Callable[[int, int], None] | None, live: Live | None = None) -> None:
+        """Take the steps, or those until somebody who follows them ends the motion."""
+        if live is not None:
+            live.begin(self.setting.dt, self.setting.first, self.setting.robot.nq)
 
         def told(done: int) -> None:
             if progress is not None:
                 progress(self._begin + done, self._task.steps)
 
         with np.errstate(all="ignore"):  # as a compiled function does; a controller has its own
-            take_steps(self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch, told)
+            take_steps(self.setting, self._motion, self._stiffness, self.record, self.endings, self._watch, told, live)
 
     @property
     def has_ended(self) -> bool:
@@ -119,9 +133,13 @@ class Piece:
         if record.told is not None:
             self._finish(record.told, count - 1 if is_last else None)
         end = None if record.end_time is not None else Snapshot.of(self._task.identity, self.setting, self.end())
+        setting = self.setting
+        if isinstance(self._motion, Pushed):
+            record.recorded = {**record.recorded, **self._motion.told(record.done)}
+            setting = replace(setting, forces=self._motion.forces())
         with np.errstate(all="ignore"):
             return trajectory_of(
-                self.setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows,
+                setting, record, self.endings, self._watch.occurrences, self._task.wanted, rows,
                 float(record.times(last, last + 1)[0]), end,
             )  # fmt: skip
 
@@ -135,39 +153,50 @@ class Piece:
             told[np.arange(told.shape[-2]) >= self.endings.row[..., None]] = 0.0
 
 
-def _motion(task: Task, setting: Setting, start: Start, begin: int, count: int, endings: Endings) -> Motion:
+def _motion(
+    task: Task,
+    setting: Setting,
+    row: Array,
+    begin: int,
+    count: int,
+    carried: Carried,
+    endings: Endings,
+    recorded: Carried,
+) -> Motion:
     def piece(known: Any) -> Any:
         return known[..., begin : begin + count, :] if isinstance(known, np.ndarray) else known
 
     if setting.tolerances is not None:
-        held = _held_torques(task, setting, start, begin, count)
-        return Adaptive(setting, held, count, start.row, start.carried, endings.going_on, keeps_steps=bool(task.events))
+        held = _held_torques(task, setting, begin, count, carried, recorded)
+        return Adaptive(setting, held, count, row, carried, endings.going_on, keeps_steps=bool(task.events))
     tau, ctrl = piece(task.torques), piece(task.commands)
     for controller in (tau, ctrl):
         if isinstance(controller, Program):
             assert task.inputs is not None
             inputs = task.inputs.piece(begin, count, controller)
             besides = None if controller is tau else tau
-            return ProgramMotion(setting, controller, inputs, task.period, count, start.carried, besides)
+            return ProgramMotion(setting, controller, inputs, task.period, count, carried, besides, recorded)
     sources = {"tau": tau} if ctrl is None else {"tau": tau, "ctrl": ctrl}
     if not task.is_python:
         return Held(setting, side_by_side([*sources.values()]))
     if task.period is None:
         return Staged(setting, tau, count)
-    return Sampled(setting, sources, task.period, count, start.carried)
+    return Sampled(setting, sources, task.period, count, carried)
 
 
-def _held_torques(task: Task, setting: Setting, start: Start, begin: int, count: int) -> HeldTorques:
+def _held_torques(
+    task: Task, setting: Setting, begin: int, count: int, carried: Carried, recorded: Carried
+) -> HeldTorques:
     """The torques of a motion with steps of its own length."""
     torques = task.torques
     if isinstance(torques, Program):
         assert task.inputs is not None
         assert task.period is not None
         inputs = task.inputs.piece(begin, count, torques)
-        return ProgramTorques(setting, torques, inputs, task.period, count, start.carried)
+        return ProgramTorques(setting, torques, inputs, task.period, count, carried, recorded)
     if isinstance(torques, np.ndarray):
         return KnownTorques(torques[..., begin : begin + count, :])
     function: Any = torques
     if task.period is None:
         return StageTorques(setting, function)
-    return SampledTorques(setting, function, task.period, count, start.carried)
+    return SampledTorques(setting, function, task.period, count, carried)

@@ -17,6 +17,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Joint, Model
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
+from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.plot import figure, plot
 from kinetree.sim.resampling import Moments
 from kinetree.sim.snapshot import Snapshot
@@ -67,7 +68,9 @@ class Trajectory(TrajectoryArrays):
             (…, T, nu) and "act" (…, T, na), their activations; with contacts "contact.error" (…, T), how exactly the
             steps from each row until the next were solved. And what was asked for by `record=`:
             "frame.NAME" (…, T, 4, 4), "sensor.NAME" (…, T, n), "contact.force" (…, T, k, 3) and others of k points,
-            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`.
+            "constraint_forces" (…, T, nv), or (…, T, m) for the m rows of `constraints=`. Of a motion whose bodies were
+            pushed while it was watched, "push.body" (T,): which of `robot.bodies`, -1 for none, "push.force" (T, 3) and
+            "push.point" (T, 3), where it acts, in the world, NaN where there is none.
         units: those of arrays in `recorded`, as far as they have one.
         ended: when each motion of a batch ended (…,), s: at the last moment, at an event, or when it diverged. Later
             rows repeat its last state, with torques of zero.
@@ -131,6 +134,32 @@ class Trajectory(TrajectoryArrays):
             step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
+
+    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
+        """Configurations at some moments; motions on disk have the same method, which reads no more than that.
+
+        Args:
+            rows: K rows, as a slice or as numbers; by default all.
+            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
+                default all.
+
+        Returns:
+            q (m, K, nq), or (*shape, K, nq) if no samples are named.
+
+        Raises:
+            OptionError: there are no such rows or samples.
+
+        >>> import kinetree as kt
+        >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
+        >>> motions.configurations(rows=[0, -1], samples=[1]).shape
+        (1, 2, 2)
+        """
+        numbers = row_numbers("configurations", rows, len(self.time))
+        if samples is None:
+            return self.q[..., numbers, :]
+        some = sample_numbers("configurations", samples, self.shape)
+        flat = self.q.reshape(math.prod(self.shape), *self.q.shape[-2:])
+        return flat[np.ix_(some, numbers)]
 
     def snapshot(self) -> Snapshot:
         """The end of the motion, from which `kt.simulate(robot, resume=…)` goes on to the same bits as without a pause.
@@ -264,6 +293,34 @@ class Trajectory(TrajectoryArrays):
         ['joint angle, rad', 'energy, J', 'balance\\nerror, J']
         """
         return figure(self) if path is None else plot(self, path)
+
+    def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0, robot: Model | None = None) -> Path:
+        """Write a page that shows the motion in any browser, in one file: it needs no server and no network.
+
+        `kt.view` shows the same page with its controls; its `save_html` writes what is switched on there.
+
+        Args:
+            path: of the file; ".html" is appended if it is not there.
+            fps: moments per second of the motion, however many rows it has.
+            robot: the robot, if the motion does not have it because its file is of an old version.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            MissingPackageError: viser is not installed.
+            SaveError: the file cannot be written.
+            OptionError: the motion does not have its robot, or fps is not a number of moments.
+
+        >>> import kinetree as kt, tempfile, pathlib
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     motion.save_html(pathlib.Path(folder) / "swing").name
+        'swing.html'
+        """
+        from kinetree.viewer import save_html
+
+        return save_html(path, self, fps=fps, robot=robot)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.

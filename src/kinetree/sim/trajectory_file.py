@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -19,7 +20,7 @@ from kinetree.sim.snapshot import text_array, text_of
 from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["PER_MOTION", "read_fields", "write_trajectory"]
+__all__ = ["PER_MOTION", "opened_trajectory", "read_fields", "small_fields", "write_trajectory"]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -69,25 +70,44 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
 
 def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
-    names = _NAMES
+    with opened_trajectory(path) as archive:
+        values = {name: _value(name, archive.read(name)) for name in _NAMES}
+        more = [name for name in archive.headers if name.startswith(_RECORDED)]
+        values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
+        values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
+        values["kept"] = _kept(archive)
+        values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
+    _check_values(path, values)
+    return values
+
+
+def small_fields(path: Path, archive: ArrayReader) -> dict[str, Any]:
+    """The fields that are as long for a thousand motions as for one, checked. Raises `TrajectoryFileError`."""
+    values = {name: _value(name, archive.read(name)) for name in _NAMES if name not in PER_MOTION}
+    values["kept"] = _kept(archive)
+    _check_values(path, values)
+    return values
+
+
+@contextmanager
+def opened_trajectory(path: Path) -> Iterator[ArrayReader]:
+    """Look into a file whose arrays have the types and shapes of a trajectory's; they can be read in the block.
+
+    Raises `TrajectoryFileError`, also for what goes wrong in the block.
+    """
     try:
-        with opened_archive(path, [*names, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
-            missing = [name for name in names if name not in archive.headers]
+        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
+            missing = [name for name in _NAMES if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
             _check_headers(archive.headers)
-            values = {name: _value(name, archive.read(name)) for name in names}
-            more = [name for name in archive.headers if name.startswith(_RECORDED)]
-            values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
-            values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
-            values["kept"] = _kept(archive)
-            values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
+            yield archive
     except ArrayFileError as error:
         raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
+    except TrajectoryFileError:
+        raise
     except (OSError, ValueError) as error:
         raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
-    _check_values(path, values)
-    return values
 
 
 def _check_headers(headers: Mapping[str, Header]) -> None:
@@ -182,7 +202,7 @@ def _check_values(path: Path, values: Mapping[str, Any]) -> None:
         raise TrajectoryFileError(f"{path} is no trajectory: {what}")
 
     for name in _FINITE:
-        bad = np.argwhere(~np.isfinite(np.atleast_1d(values[name])))
+        bad = np.argwhere(~np.isfinite(np.atleast_1d(values.get(name, 0.0))))
         if len(bad):
             row = int(bad[0][-len(_SHAPES[name]) or 0])
             refuse(f"{name!r} holds a number that is not finite (row {row})")

@@ -25,13 +25,18 @@ class Arrows:
             name, np.zeros((1, 2, 3)), color, shaft_radius=0.004 * size, head_radius=0.01 * size,
             head_length=0.025 * size, visible=False,
         )  # fmt: skip
-        self._shortest = 1e-3 * size
+        self._shortest, self._on, self._any = 1e-3 * size, False, False
 
     def put(self, starts: Array, vectors: Array) -> None:
         """Arrows from `starts` (k, 3) along `vectors` (k, 3), m; very short ones are left out."""
         seen = np.linalg.norm(vectors, axis=-1) > self._shortest
         points = np.stack([starts[seen], starts[seen] + vectors[seen]], axis=1)
-        self._node.points = points.astype(np.float32) if seen.any() else np.zeros((1, 2, 3), dtype=np.float32)
+        self._any = bool(seen.any())
+        if self._any:
+            self._node.points = points.astype(np.float32)
+        self._node.visible = self._on and self._any
 
     def show(self, on: bool) -> None:
-        self._node.visible = on
+        """Let them be seen or not."""
+        self._on = on
+        self._node.visible = on and self._any

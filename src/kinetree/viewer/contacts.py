@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Contacts"]
 
 _POINT, _FORCE = (200, 40, 60), (200, 40, 60)
-_NOWHERE = np.array([[0.0, 0.0, -1e6]], dtype=np.float32)
-"""Points that are not there are far below; a cloud has at least one."""
 
 
 class Contacts:
@@ -46,20 +44,26 @@ class Contacts:
         self._robot, self._signs = robot, np.concatenate(signs)
         weight = robot.mass * float(np.linalg.norm(robot.gravity)) or 1.0
         self._length = 0.25 * size / weight
+        self._on, self._any = False, False
         self._points = scene.add_point_cloud(
-            f"{root}/contacts/points", _NOWHERE, _POINT, point_size=0.012 * size, point_shape="circle", visible=False
-        )
+            f"{root}/contacts/points", np.zeros((1, 3), dtype=np.float32), _POINT, point_size=0.012 * size,
+            point_shape="circle", precision="float32", visible=False,
+        )  # fmt: skip
         self._arrows = Arrows(scene, f"{root}/contacts/forces", _FORCE, size)
 
     def draw(self, moment: Moment) -> None:
         found = contact_forces(self._robot, moment.q, moment.v, moment.qdd)
         acts = (found.distances <= 0.0) | (found.forces != 0.0).any(axis=-1)
         points = found.points[acts] + moment.offset
-        self._points.points = points.astype(np.float32) if acts.any() else _NOWHERE
+        self._any = bool(acts.any())
+        if self._any:
+            self._points.points = points.astype(np.float32)
+        self._points.visible = self._on and self._any
         self._arrows.put(points, found.forces[acts] * self._signs[acts, None] * self._length)
 
     def show(self, on: bool) -> None:
-        self._points.visible = on
+        self._on = on
+        self._points.visible = on and self._any
         self._arrows.show(on)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Looks, Surface
+from kinetree.appearance import Looks, Role, Surface
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.glb import binary_gltf
 from kinetree.viewer.poses import PosedNodes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Crowd", "Figure", "Ghosts", "Shapes", "surfaces_by_body"]
 
 Array = NDArray[np.float64]
-Shapes = Callable[[str], Looks]
+Shapes = Callable[[Role], Looks]
 """What a robot looks like in a role: "visual" or "collision"."""
 
 
@@ -29,7 +29,7 @@ class Figure(Protocol):
     def pose(self, placements: Array) -> None:
         """Move it: placements (samples, pieces, 4, 4) of the moving bodies."""
 
-    def show(self, role: str, on: bool) -> None:
+    def show(self, role: Role, on: bool) -> None:
         """Let shapes of a role be seen or not; they are made when they are first seen."""
 
     def remove(self) -> None:
@@ -48,7 +48,7 @@ class Nodes:
     def pose(self, placements: Array) -> None:
         self._posed.pose(placements[0])
 
-    def show(self, role: str, on: bool) -> None:
+    def show(self, role: Role, on: bool) -> None:
         if role not in self._made:
             if not on:
                 return
@@ -85,7 +85,7 @@ class Crowd:
                     handle.batched_positions = positions[:, pieces].reshape(-1, 3).astype(np.float32)
                     handle.batched_wxyzs = quaternions[:, pieces].reshape(-1, 4).astype(np.float32)
 
-    def show(self, role: str, on: bool) -> None:
+    def show(self, role: Role, on: bool) -> None:
         if role not in self._made:
             if not on:
                 return
@@ -97,7 +97,7 @@ class Crowd:
             handle.visible = on
         self.pose(self._placements)
 
-    def _alike(self, role: str) -> Iterable[tuple[list[Surface], list[int]]]:
+    def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""
         found: dict[bytes, tuple[list[Surface], list[int]]] = {}
         for piece, surfaces in surfaces_by_body(self._bodies, self._shapes(role)).items():

@@ -36,7 +36,7 @@ class Dial:
     low: float
     high: float
     place: slice
-    """Of its coordinates in q: one, or the four of a quaternion."""
+    """Where its coordinates are in q: one, or the four of a quaternion."""
 
     def read(self, q: Array) -> tuple[float, ...]:
         """What its sliders show: a coordinate, or angles about x, y and z of the fixed axes, in this order."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Looks, Unseen, bounds_of, looks_of, placements_of
+from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, ground_of, looks_of, placements_of
 from kinetree.model import Model
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
@@ -22,7 +23,10 @@ __all__ = ["Stage"]
 
 Array = NDArray[np.float64]
 
+_ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
+"""The switches that show shapes."""
 _COMPARED = 0.6
+"""How little a motion is seen through that is compared with the first one."""
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
 
@@ -34,18 +38,23 @@ class Stage:
         """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
         self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
         self.bodies = MovingBodies(robot)
+        self.ground: Ground | None = ground_of(robot)
+        """The plane of its world, if it has one."""
         self.low, self.high = self._bounds(q)
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
-        self._roles: set[str] = set()
+        self._roles: set[Role] = set()
         self._figures: list[tuple[Figure, slice]] = []
         self._arranged: tuple[str, int] | None = None
         self._offsets = np.zeros((1, 3))
 
-    def looks(self, role: str) -> Looks:
-        """Its shapes of a role."""
-        return looks_of(self.robot, (role,))
+    def looks(self, role: Role) -> Looks:
+        """Its shapes of a role, without the plane that the page draws as its ground."""
+        found = looks_of(self.robot, (role,))
+        if self.ground is None:
+            return found
+        return replace(found, parts=tuple(part for part in found.parts if part.name != self.ground.part))
 
     @property
     def unseen(self) -> Sequence[Unseen]:
@@ -54,11 +63,10 @@ class Stage:
 
     def _bounds(self, q: Array) -> tuple[Array, Array]:
         looks = self.looks("visual")
-        corners = [bounds_of(looks, placements_of(self.robot, looks, one)) for one in q]
-        return np.min([low for low, _ in corners], axis=0), np.max([high for _, high in corners], axis=0)
+        return bounds_of(looks, placements_of(self.robot, looks, q))
 
     def arrange(self, how: str, count: int) -> None:
-        """Make figures of `count` samples, which stand as "one", as "ghosts" or "side by side"; `draw` places them.
+        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
 
         Overlays are those of the first.
         """
@@ -113,9 +121,9 @@ class Stage:
 
     def switch(self, name: str, on: bool) -> None:
         """Show or hide shapes of a role, or an overlay."""
-        if name in ("visual", "collision"):
-            self._roles = self._roles | {name} if on else self._roles - {name}
-            self._show(name, on)
+        if (role := _ROLES.get(name)) is not None:
+            self._roles = self._roles | {role} if on else self._roles - {role}
+            self._show(role, on)
             return
         if name not in self._overlays:
             if not on:
@@ -126,7 +134,7 @@ class Stage:
         self._on = self._on | {name} if on else self._on - {name}
         self._overlays[name].show(on)
 
-    def _show(self, role: str, on: bool) -> None:
+    def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:
             figure.show(role, on)
 

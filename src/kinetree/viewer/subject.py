@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError, ShapeError, listed
 from kinetree.inputs import real_array
 from kinetree.model import Model
+from kinetree.model.reference import reference_configuration
 from kinetree.pictures.drawn_robot import robot_of
 from kinetree.viewer.batch import ARRANGEMENTS, Batch
 from kinetree.viewer.motions import Frames
@@ -100,8 +101,8 @@ def subject_of(
 
 
 def configurations(robot: Model, q: ArrayLike | None) -> Array:
-    """(samples, nq) of what was given: one configuration, several, or the neutral one."""
-    given = robot.neutral() if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
+    """(samples, nq) of what was given: one configuration, several, or that of the robot's file."""
+    given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})").astype(np.float64)
     robot.check_configuration(given)
     if given.ndim > 2 or (given.ndim == 2 and not len(given)):
         raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")

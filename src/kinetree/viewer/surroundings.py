@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.viewer.bodies import positions_and_quaternions
 from kinetree.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
 """From the middle of what is seen to the camera."""
+_ASIDE = 0.06
+"""How far to the right of the middle the camera looks, in parts of its distance: the controls cover the right side."""
 _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
 
 
@@ -35,20 +38,24 @@ class Surroundings:
         size = max(float(np.linalg.norm(high - low)), 1e-3)
         server.scene.configure_default_lights(enabled=True, cast_shadow=True)
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-        self._ground = self._add_ground(float(low[2]), size)
+        known = next((stage.ground for stage in stages if stage.ground is not None), None)
+        level = np.eye(4)
+        level[2, 3] = low[2]
+        self._ground = self._add_ground(level if known is None else known.placement, size)
         self.aim(low, high)
 
     def show(self, on: bool) -> None:
         """Let the ground be seen or not."""
         self._ground.visible = on
 
-    def _add_ground(self, height: float, size: float) -> GridHandle:
-        """A level plane with a grid whose cells suit something of `size` m."""
+    def _add_ground(self, placement: Array, size: float) -> GridHandle:
+        """A plane with a grid whose cells suit something of `size` m."""
         cell = 10.0 ** math.floor(math.log10(size * 0.5))
+        position, quaternion = positions_and_quaternions(placement)
         return self._server.scene.add_grid(
             "/ground", infinite_grid=True, cell_size=cell, section_size=10.0 * cell, cell_color=_CELL,
             section_color=_SECTION, fade_distance=12.0 * size, fade_strength=1.5, shadow_opacity=0.25,
-            plane_color=_PAPER, plane_opacity=1.0, position=(0.0, 0.0, height),
+            plane_color=_PAPER, plane_opacity=1.0, position=position, wxyz=quaternion,
         )  # fmt: skip
 
     def aim(self, low: Array, high: Array) -> None:
@@ -59,5 +66,7 @@ class Surroundings:
         camera = self._server.initial_camera
         camera.fov = FIELD_OF_VIEW
         camera.near, camera.far = 0.01 * distance, 100.0 * distance
-        camera.look_at = middle
-        camera.position = middle + distance * away
+        right = np.cross((0.0, 0.0, 1.0), away)
+        target = middle + _ASIDE * distance * right / np.linalg.norm(right)
+        camera.look_at = target
+        camera.position = target + distance * away

@@ -37,7 +37,8 @@ def view(
     Args:
         shown: a robot; or a motion, such as `kt.simulate` returns or `kt.load_trajectory` opens; or a list of motions,
             which run together: the first as it looks, the others in one colour and seen through.
-        q: where a robot at rest is first, (nq,), or (samples, nq) for several samples; neutral if None.
+        q: where a robot at rest is first, (nq,), or (samples, nq) for several samples. By default where its file
+            places it, or `robot.neutral()`.
         robot: the robot of motions that do not have theirs, because they were read from files of an old version.
         shapes: "visual", "collision" or "both".
         samples: how several samples of a batch are seen: "one" of them, the others as "ghosts", or "side by side".

@@ -271,9 +271,6 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path: Path) -> None:
 def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(kt.TrajectoryFileError, match=r"none holds no motion: there is no motion\.json in it"):
         kt.load_trajectory(tmp_path / "none")
-    motion = kt.simulate(ROBOT, **START)
-    with pytest.raises(kt.TrajectoryFileError, match=r"is a file; kt\.Trajectory\.load reads the file of one"):
-        kt.load_trajectory(motion.save(tmp_path / "one"))
     for content, text in (
         ("[]", "holds something else"),
         ("{", "cannot be read"),

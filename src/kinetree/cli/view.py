@@ -1,0 +1,232 @@
+"""`kinetree view`: robots and motions in the browser, as a picture, or as a page in a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinetree.cli.interruption import Interruption
+from kinetree.cli.output import error_console, output_console, warnings_as_lines
+from kinetree.cli.robots import Loading, load_robot, takes_loading_options
+from kinetree.cli.values import parse_values
+from kinetree.files import check_target
+
+if TYPE_CHECKING:
+    from kinetree.viewer import Viewer
+
+__all__ = ["view"]
+
+
+_SMALL = 64 * 2**20
+"""Bytes of a file that is read at once."""
+_MOMENTS = 5
+"""How many moments of a motion are in a picture."""
+
+
+class Shapes(StrEnum):
+    """Values of `--shapes`."""
+
+    visual = "visual"
+    collision = "collision"
+    both = "both"
+
+
+class Samples(StrEnum):
+    """Values of `--samples`."""
+
+    one = "one"
+    ghosts = "ghosts"
+    side_by_side = "side by side"
+
+
+@takes_loading_options()
+def view(
+    context: typer.Context,
+    shown: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL|TRAJECTORY",
+            help="A robot file or a robot of the zoo; or the file or folder of a motion, such as kinetree simulate "
+            "writes.",
+        ),
+    ],
+    beside: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRAJECTORY]", help="A second motion to compare the first with.", show_default=False),
+    ] = None,
+    q: Annotated[
+        str | None,
+        typer.Option(
+            "--q",
+            metavar="VALUES",
+            help="Where a robot at rest is first (rad, m): 0.1,-0.2,… for every coordinate, or joint=value,… for some.",
+            show_default=False,
+        ),
+    ] = None,
+    robot: Annotated[
+        str | None,
+        typer.Option(
+            "--robot",
+            metavar="MODEL",
+            help="The robot of a motion whose file does not have it, as files of old versions do not.",
+            show_default=False,
+        ),
+    ] = None,
+    shapes: Annotated[Shapes, typer.Option("--shapes", help="Which shapes are drawn.")] = Shapes.visual,
+    samples: Annotated[
+        Samples, typer.Option("--samples", help="How several motions of a batch are seen.")
+    ] = Samples.ghosts,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--show",
+            metavar="WHAT",
+            help="What is on at first, besides shapes: frames, axes, 'center of mass', contacts, velocities, names; "
+            "may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE.png",
+            help="Write a picture instead, which needs no browser and no screen.",
+            show_default=False,
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE.html",
+            help="Write the page to a file instead, which plays in any browser, offline.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", help="The address to listen on; the page is for this machine only unless it is another."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", help="The port to listen on; by default the first free one from 8080 on.", show_default=False
+        ),
+    ] = None,
+    browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--browser/--no-browser",
+            help="Open the page in a browser, or not; by default if there is a screen.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    loading: Loading,
+) -> None:
+    """Show a robot or a motion in the browser, until Ctrl-C.
+
+    A robot at rest has sliders for its joints, a motion a slider for the time; switches show collision shapes, frames,
+    joint axes, contacts, velocities and names.
+    """
+    for target in (picture, html):
+        if target is not None:
+            check_target(target)
+    chosen: dict[str, Any] = {"shapes": shapes.value, "samples": samples.value, "show": show or ()}
+    seen = _seen(shown, beside, q, robot, loading, chosen)
+    if picture is not None or html is not None:
+        _write(seen, chosen, picture, html)
+        return
+    from kinetree.viewer import view as page
+
+    with warnings_as_lines():
+        viewer = page(seen, host=host, port=port, **chosen)
+    with viewer:
+        _serve(viewer, browser, context.obj if isinstance(context.obj, Interruption) else Interruption())
+
+
+def _seen(
+    shown: str, beside: str | None, q: str | None, robot: str | None, loading: Loading, chosen: dict[str, Any]
+) -> Any:
+    """The robot, the motion or the motions that the arguments name; `chosen` gets the options that belong to them."""
+    if not _is_motion(shown):
+        if beside is not None:
+            raise typer.BadParameter(
+                f"{shown} is a robot, which is shown alone; kinetree compare compares two robots",
+                param_hint="TRAJECTORY",
+            )
+        found = load_robot(shown, loading)
+        chosen["q"] = None if q is None else parse_values("--q", q, found.q_names, found.neutral(), found.name)
+        return found
+    if q is not None:
+        raise typer.BadParameter("a motion has its own configurations; --q is for robots at rest", param_hint="--q")
+    chosen["robot"] = None if robot is None else load_robot(robot, loading)
+    motions = [_motion(name) for name in (shown, beside) if name is not None]
+    return motions if beside is not None else motions[0]
+
+
+def _is_motion(name: str) -> bool:
+    return name.endswith(".npz") or os.path.exists(os.path.join(name, "motion.json"))
+
+
+def _motion(name: str) -> Any:
+    """A motion, read at once if it is small; accelerations, and so contact forces, are exact then."""
+    from kinetree.sim import Trajectory, load_trajectory
+
+    if os.path.isfile(name) and os.path.getsize(name) <= _SMALL:
+        return Trajectory.load(name)
+    return load_trajectory(name)
+
+
+def _picture(seen: Any, chosen: dict[str, Any], path: Path) -> Path:
+    """A picture of the robot, or of a few moments of the first motion."""
+    from kinetree.pictures.render import render
+    from kinetree.viewer.subject import subject_of
+
+    subject = subject_of("view", seen, **chosen)
+    q = subject.motions[0].some(_MOMENTS) if subject.motions else subject.q
+    return render(subject.robot, q, shapes=chosen["shapes"], samples="ghosts", path=path)
+
+
+def _write(seen: Any, chosen: dict[str, Any], picture: Path | None, html: Path | None) -> None:
+    from kinetree.viewer import save_html
+
+    console = output_console()
+    with warnings_as_lines():
+        if html is not None:
+            console.print(f"wrote {save_html(html, seen, **chosen)}", markup=False, soft_wrap=True)
+        if picture is not None:
+            console.print(f"wrote {_picture(seen, chosen, picture)}", markup=False, soft_wrap=True)
+
+
+def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> None:
+    console = output_console()
+    console.print(f"showing {viewer.robot.name!r} at {viewer.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+    interruption.outcome = "; the page is closed"
+    if (browser is None and _has_screen()) or browser:
+        try:
+            opened = webbrowser.open(viewer.url)
+        except webbrowser.Error:
+            opened = False
+        if not opened:
+            error_console().print(
+                f"note: no browser could be opened; open {viewer.url} in one, or write a file with --html or --picture",
+                markup=False, soft_wrap=True,
+            )  # fmt: skip
+    sys.stdout.flush()
+    viewer.wait()
+
+
+def _has_screen() -> bool:
+    if sys.platform in ("win32", "darwin"):
+        return sys.stdout.isatty()
+    return sys.stdout.isatty() and bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,1 @@
+"""Plain Python functions of numbers and arrays, made into machine code as they are written."""

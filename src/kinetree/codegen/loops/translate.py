@@ -1,0 +1,214 @@
+"""From the text of a Python function to LLVM IR.
+
+What is understood: numbers (`float`, `int`, `bool`), arrays of up to three axes and tuples of numbers as results;
+assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithmetic, comparisons, `and`, `or`, `not`, choices
+by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the module, and
+calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused operations, no
+regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not checked. A variable
+has one type; `expressions.py` has the rules for values.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kinetree.codegen.loops.expressions import Expressions, Unknown, Value
+from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
+
+__all__ = ["Parameter", "module_text", "parameters"]
+
+Function = Callable[..., Any]
+Parameter = tuple[str, "str | ArrayKind"]
+
+
+def module_text(functions: Iterable[Function], triple: str) -> str:
+    """A module with these functions, which can be called from outside, and those that they call."""
+    exported = list(functions)
+    waiting, texts = list(exported), {}
+    while waiting:
+        function = waiting.pop()
+        if function not in texts:
+            writer = _Writer(function, exported=function in exported)
+            texts[function] = writer.text()
+            waiting += writer.called
+    head = [
+        f'target triple = "{triple}"',
+        "declare double @llvm.sqrt.f64(double)",
+        "declare double @llvm.floor.f64(double)",
+    ]
+    return "\n".join([*head, "declare double @llvm.fabs.f64(double)", *texts.values()])
+
+
+def parameters(function: Function) -> list[Parameter]:
+    """The name and the kind of each parameter."""
+    return [
+        (name, ARRAYS[kind] if kind in ARRAYS else SCALARS[kind])
+        for name, kind in ((p.name, str(p.annotation)) for p in inspect.signature(function).parameters.values())
+    ]
+
+
+class _Writer(Expressions):
+    """Writes one function; every variable is in memory, and LLVM puts them into registers."""
+
+    def __init__(self, function: Function, *, exported: bool) -> None:
+        source = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        assert isinstance(source, ast.FunctionDef)
+        super().__init__(function)
+        self._source = source
+        self._linkage = "" if exported else "internal "
+        self._ends: list[tuple[str, str]] = []
+        """Of each loop around: where `continue` and `break` go."""
+
+    def text(self) -> str:
+        arguments = []
+        for name, kind in parameters(self.function):
+            if isinstance(kind, ArrayKind):
+                arguments += [f"ptr noalias %{name}", *(f"i64 %{name}.{k}" for k in range(3))]
+                self.arrays[name] = kind
+            else:
+                arguments.append(f"{kind} %{name}.in")
+                self._store(name, Value(kind, f"%{name}.in"))
+        self._block(self._source.body)
+        self.line("ret void" if self.result == "void" else "unreachable")
+        return "\n".join(
+            (
+                f"define {self._linkage}{self.result} @{self.function.__name__}({', '.join(arguments)}) nounwind {{",
+                "start:",
+                *self.allocated,
+                "  br label %body",
+                "body:",
+                *self.lines,
+                "}",
+            )
+        )
+
+    def _block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            rule = getattr(self, f"_{type(statement).__name__}", None)
+            if rule is None:
+                raise Unknown(self.function, statement)
+            rule(statement)
+
+    def _Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):  # a docstring
+            self.values(node.value)
+
+    def _Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _Assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        if isinstance(target, ast.Tuple):
+            for one, value in zip(target.elts, self.values(node.value), strict=True):
+                self._put(one, value)
+        else:
+            self._put(target, self.value(node.value))
+
+    def _AugAssign(self, node: ast.AugAssign) -> None:
+        self._put(node.target, self.arithmetic(node.op, self.value(node.target), self.value(node.value), node))
+
+    def _put(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self._store(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            kind, place = self.element(target)
+            value = self.converted(value, kind.value, target)
+            if kind.store:
+                value = self.emit(kind.element, f"{kind.store} {value.type} {value.name} to {kind.element}")
+            self.line(f"store {kind.element} {value.name}, ptr {place}")
+        else:
+            raise Unknown(self.function, target)
+
+    def _store(self, name: str, value: Value) -> None:
+        if name not in self.variables:
+            self.variables[name] = value.type
+            self.allocated.append(f"  %{name}.v = alloca {value.type}")
+        value = self.converted(value, self.variables[name], self._source)
+        self.line(f"store {value.type} {value.name}, ptr %{name}.v")
+
+    def _Return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self._leave("ret void")
+            return
+        types, made = self.results, "poison"
+        values = [self.converted(v, t, node) for v, t in zip(self.values(node.value), types, strict=True)]
+        if len(values) == 1:
+            self._leave(f"ret {types[0]} {values[0].name}")
+            return
+        for k, value in enumerate(values):
+            made = self.emit(self.result, f"insertvalue {self.result} {made}, {value.type} {value.name}, {k}").name
+        self._leave(f"ret {self.result} {made}")
+
+    def _If(self, node: ast.If) -> None:
+        yes, no, end = self.label(), self.label(), self.label()
+        self.condition(node.test, yes, no)
+        self.begin(yes)
+        self._block(node.body)
+        self._go(end)
+        self.begin(no)
+        self._block(node.orelse)
+        self._go(end)
+        self.begin(end)
+
+    def _While(self, node: ast.While) -> None:
+        test, body, end = self.label(), self.label(), self.label()
+        self._go(test)
+        self.begin(test)
+        self.condition(node.test, body, end)
+        self.begin(body)
+        self._loop_body(node.body, test, end)
+
+    def _For(self, node: ast.For) -> None:
+        call = node.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+            raise Unknown(self.function, node)
+        given = [self.converted(self.value(x), "i64", x) for x in call.args]
+        start, stop = given[:2] if len(given) > 1 else (Value("i64", "0"), given[0])
+        step = given[2] if len(given) > 2 else Value("i64", "1")
+        assert isinstance(node.target, ast.Name)
+        counter = f"%count{len(self.allocated)}"
+        self.allocated.append(f"  {counter} = alloca i64")
+        test, body, more, end = (self.label() for _ in range(4))
+        self.line(f"store i64 {start.name}, ptr {counter}")
+        self._go(test)
+        self.begin(test)
+        now = self.emit("i64", f"load i64, ptr {counter}")
+        goes_on = self.emit("i1", f"icmp slt i64 {now.name}, {stop.name}")
+        self.line(f"br i1 {goes_on.name}, label %{body}, label %{end}")
+        self.begin(body)
+        self._store(node.target.id, now)
+        self._ends.append((more, end))
+        self._block(node.body)
+        self._ends.pop()
+        self._go(more)
+        self.begin(more)
+        following = self.emit("i64", f"add nsw i64 {now.name}, {step.name}")
+        self.line(f"store i64 {following.name}, ptr {counter}")
+        self._go(test)
+        self.begin(end)
+
+    def _loop_body(self, body: list[ast.stmt], again: str, end: str) -> None:
+        self._ends.append((again, end))
+        self._block(body)
+        self._ends.pop()
+        self._go(again)
+        self.begin(end)
+
+    def _Continue(self, node: ast.Continue) -> None:
+        self._go(self._ends[-1][0])
+        self.begin(self.label())
+
+    def _Break(self, node: ast.Break) -> None:
+        self._go(self._ends[-1][1])
+        self.begin(self.label())
+
+    def _go(self, label: str) -> None:
+        self.line(f"br label %{label}")
+
+    def _leave(self, instruction: str) -> None:
+        self.line(instruction)
+        self.begin(self.label())  # whatever follows is never reached

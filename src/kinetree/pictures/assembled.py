@@ -1,0 +1,145 @@
+"""Surfaces put together as the arrays that the kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.appearance import Surface
+from kinetree.errors import OptionError, ShapeError
+from kinetree.records import record
+
+__all__ = ["Assembled", "assemble", "linear_of"]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Assembled:
+    """All surfaces; n vertices, m triangles, k parts."""
+
+    vertices: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    colors: NDArray[np.float64]
+    """(n, 4), light and opacity."""
+    uv: NDArray[np.float64]
+    part_of: NDArray[np.int32]
+    faces: NDArray[np.int32]
+    """(m, 3), the opaque ones first, then those of each layer."""
+    layers: tuple[tuple[int, int], ...]
+    """First and last triangle of what is opaque, and of each layer."""
+    parts: tuple[NDArray[np.int64], ...]
+    """The parts of each of these."""
+    boxes: NDArray[np.float64]
+    """(k, 8, 3), the corners of a box around each part."""
+    textures: NDArray[np.int32]
+    texels: NDArray[np.uint8]
+
+
+def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike | None) -> Assembled:
+    """Check what was given, and put it together."""
+    k = len(surfaces)
+    opacities = _opacities(opacity, k)
+    layer = _layers(layers, k)
+    for i, surface in enumerate(surfaces):
+        _check(surface, i)
+    counts = [len(s.vertices) for s in surfaces]
+    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    clear = np.array(
+        [
+            o < 1.0 or bool(len(s.colors) and s.colors[:, 3].min() < 255)
+            for s, o in zip(surfaces, opacities, strict=True)
+        ],
+        dtype=bool,
+    )
+    groups = [np.flatnonzero(~clear)] + [np.flatnonzero(clear & (layer == n)) for n in np.unique(layer[clear])]
+    faces, ranges, begin = [], [], 0
+    for group in groups:
+        taken = [surfaces[i].faces + starts[i] for i in group]
+        faces += taken
+        ranges.append((begin, begin := begin + sum(map(len, taken))))
+    colors = _stacked([s.colors for s in surfaces], 4, np.float64) / 255.0
+    colors[:, :3] = linear_of(colors[:, :3])
+    colors[:, 3] *= np.repeat(opacities, counts)
+    textures, texels = _textures(surfaces)
+    return Assembled(
+        vertices=_stacked([s.vertices for s in surfaces], 3, np.float64),
+        normals=_stacked([s.normals for s in surfaces], 3, np.float64),
+        colors=colors,
+        uv=_stacked(
+            [np.zeros((n, 2)) if s.uv is None else s.uv for s, n in zip(surfaces, counts, strict=True)], 2, np.float64
+        ),
+        part_of=np.repeat(np.arange(k, dtype=np.int32), counts),
+        faces=_stacked(faces, 3, np.int32),
+        layers=tuple(ranges),
+        parts=tuple(groups),
+        boxes=np.array([_box(s.vertices) for s in surfaces]).reshape(k, 8, 3),
+        textures=textures,
+        texels=texels,
+    )
+
+
+def linear_of(srgb: ArrayLike) -> NDArray[np.float64]:
+    """The amounts of light that sRGB numbers from 0 to 1 mean (IEC 61966-2-1)."""
+    x = np.asarray(srgb, dtype=np.float64)
+    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
+
+
+def _stacked(arrays: list[Any], columns: int, dtype: type) -> NDArray[Any]:
+    if not arrays:
+        return np.zeros((0, columns), dtype)
+    return np.ascontiguousarray(np.concatenate(arrays), dtype=dtype).reshape(-1, columns)
+
+
+def _box(vertices: NDArray[np.float32]) -> NDArray[np.float64]:
+    if len(vertices) == 0:
+        return np.full((8, 3), np.nan)
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    return np.stack(np.meshgrid(*np.column_stack((low, high)).astype(np.float64), indexing="ij"), axis=-1).reshape(8, 3)
+
+
+def _textures(surfaces: Sequence[Surface]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    rows, texels, start = np.zeros((len(surfaces), 3), np.int32), [np.zeros((1, 3), np.uint8)], 1
+    placed: dict[int, tuple[int, int, int]] = {}  # several surfaces may share one
+    for i, surface in enumerate(surfaces):
+        if surface.texture is None or surface.uv is None or surface.texture.size == 0:
+            continue
+        texture = surface.texture
+        if id(texture) not in placed:
+            height, width = texture.shape[:2]
+            placed[id(texture)] = (start, width, height)
+            texels.append(texture[..., :3].reshape(-1, 3))
+            start += width * height
+        rows[i] = placed[id(texture)]
+    return rows, np.ascontiguousarray(np.concatenate(texels))
+
+
+def _check(surface: Surface, i: int) -> None:
+    n = len(surface.vertices)
+    for name, array, shape in (
+        ("vertices", surface.vertices, (n, 3)),
+        ("normals", surface.normals, (n, 3)),
+        ("colors", surface.colors, (n, 4)),
+        ("faces", surface.faces, (len(surface.faces), 3)),
+    ):
+        if array.shape != shape:
+            raise ShapeError(f"surface {i}: {name} must have shape {shape}, not {array.shape}")
+    if len(surface.faces) and not (0 <= surface.faces.min() and surface.faces.max() < n):
+        raise ShapeError(f"surface {i}: its faces must name vertices from 0 to {n - 1}")
+
+
+def _opacities(given: ArrayLike, k: int) -> NDArray[np.float64]:
+    x = np.asarray(given, dtype=np.float64)
+    if x.shape not in ((), (k,)):
+        raise ShapeError(f"opacity must be a number, or one per surface: ({k},), not {x.shape}")
+    if not ((x >= 0.0) & (x <= 1.0)).all():
+        raise OptionError("opacity must be from 0 (not seen) to 1 (nothing is seen through it)")
+    return np.broadcast_to(x, (k,))
+
+
+def _layers(given: ArrayLike | None, k: int) -> NDArray[np.int64]:
+    x = np.arange(k) if given is None else np.asarray(given)
+    if x.shape != (k,) or (k and x.dtype.kind not in "iu"):
+        raise ShapeError(f"layers must be one whole number per surface: ({k},), not {x.dtype} of shape {x.shape}")
+    return x.astype(np.int64)

@@ -1,0 +1,179 @@
+"""Films of robots: frames are drawn on threads and go to the file one by one, in their order."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import OptionError, SaveError
+from kinetree.files import check_target, file_path, reason, write_file
+from kinetree.model import Model
+from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
+from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
+from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.shots import checked_camera, outline, shots
+
+__all__ = ["film_of", "film_path", "frame_times"]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+_MOST_FPS = 1000
+_AT_ONCE = 2**22
+"""Numbers in the corners of all parts in the frames that are looked at together."""
+_SMALL = 4
+"""How many times smaller than a frame those are that colours are chosen from."""
+
+
+def film_path(function: str, path: str | os.PathLike[str]) -> Path:
+    """The path of a film that can be written as far as that is known before. Raises for one that cannot."""
+    target = file_path(function, path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise OptionError(
+            f"{function}: the name of a film must end with {', '.join(SUFFIXES)}, and {target.name!r:.60} does not"
+        )
+    check_target(target)
+    return target
+
+
+def frame_times(begin: float, end: float, fps: float, speed: float) -> Floats:
+    """The moments (F,) of a motion from `begin` to `end` (s) that frames show: `speed` / `fps` apart.
+
+    Raises:
+        OptionError: fps is not from above 0 to 1000, or speed not above 0.
+
+    >>> frame_times(0.0, 1.0, 2, 1.0).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    for name, x, most in (("fps", fps, _MOST_FPS), ("speed", speed, 1e9)):
+        if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0.0 < x <= most:
+            raise OptionError(f"{name} must be a number above 0, at most {most:g}, not {x!r:.60}")
+    step = float(speed) / float(fps)
+    return begin + step * np.arange(1 + int((end - begin) / step * (1.0 + 1e-12) + 1e-9))
+
+
+def film_of(
+    robot: Model,
+    q: Floats,
+    path: str | os.PathLike[str],
+    *,
+    fps: float = 30.0,
+    size: Size = (1280, 720),
+    camera: Camera | str | None = None,
+    shapes: Shapes = "visual",
+    samples: Samples = "side by side",
+    progress: Progress | None = None,
+) -> Path:
+    """Write the film of configurations, one frame each.
+
+    Args:
+        robot: the robot.
+        q: (F, nq), or those of several samples (F, n, nq); a sample whose numbers are not finite is not seen there.
+        path: of the file, whose suffix is .mp4, .gif or .webp.
+        fps: frames per second.
+        size: width and height, pixels; even for .mp4.
+        camera: `kt.Camera`, "whole", "follow", or None: see `Trajectory.film`.
+        shapes: as for `kt.render`.
+        samples: "side by side" or "ghosts", as for `kt.render`.
+        progress: a function of (frames that are done, all frames), which is called now and then.
+
+    Returns:
+        The path. The file is written whole or not at all.
+    """
+    target, size = film_path("film", path), checked_size(size)
+    frame_times(0.0, 0.0, fps, 1.0)
+    if progress is not None and not callable(progress):
+        raise OptionError(f"progress must be a function of (done, frames), not {progress!r:.60}")
+    take = _Take(robot, q.reshape(len(q), -1, robot.nq), size, checked_camera(camera), shapes, samples, float(fps))
+    encoder = encoder_for(target.suffix.lower(), size, Fraction(fps).limit_denominator(1001), take.example)
+
+    def write(file: BinaryIO) -> None:
+        film = encoder(file)
+        try:
+            _fill(film, take, progress)
+            film.close()
+        except (OSError, ValueError) as error:
+            if isinstance(error, SaveError) or not type(error).__module__.startswith("av"):
+                raise
+            raise OSError(error.errno if isinstance(error, OSError) else None, reason(error)) from error
+
+    write_file(target, write)
+    return target
+
+
+class _Take:
+    """All that is on the frames of a film."""
+
+    def __init__(
+        self,
+        robot: Model,
+        q: Floats,
+        size: Size,
+        camera: Camera | str | None,
+        shapes: Shapes,
+        samples: Any,
+        fps: float,
+    ) -> None:
+        self.frames, count, _ = q.shape
+        if not self.frames:
+            raise OptionError("film: the motion has no rows, so there are no frames")
+        ghosts = checked_samples(samples, count)
+        self._q, self._size = q, size
+        self._scene = Scene(robot, shapes, opacities(count, ghosts=ghosts))
+        outlines = self._outlines()
+        self._aside = np.zeros((count, 3))
+        if not ghosts and count > 1 and not self._scene.has_terrain:
+            points = np.swapaxes(outlines, 0, 1).reshape(count, -1, 3)
+            self._aside = aside(points, self._scene.normal)
+        together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
+        self._floor = floor_of(self._scene, together, None)
+        self._camera = shots(together, size, camera, fps)
+
+    def picture(self, frame: int, *, smaller: int = 1) -> NDArray[np.uint8]:
+        placements = self._scene.placements(self._q[frame])
+        placements[..., :3, 3] += self._aside[:, None]
+        size = max(self._size[0] // smaller, 1), max(self._size[1] // smaller, 1)
+        every = placements.reshape(-1, 4, 4)
+        return self._scene.drawing(every, self._camera(frame), size, floor=self._floor, threads=1)
+
+    def example(self) -> NDArray[np.uint8]:
+        """Three moments, small, one above the other."""
+        rows = (0, self.frames // 2, self.frames - 1)
+        return np.concatenate([self.picture(row, smaller=_SMALL) for row in rows])
+
+    def _outlines(self) -> Floats:
+        """(F, n, 26, 3), some frames at a time."""
+        frames, count, _ = self._q.shape
+        step = max(1, _AT_ONCE // (24 * count * max(1, len(self._scene.looks.parts))))
+        found = []
+        for begin in range(0, frames, step):
+            corners = self._scene.corners(self._scene.placements(self._q[begin : begin + step]))
+            found.append(outline(corners.reshape(-1, *corners.shape[-2:])).reshape(-1, count, 26, 3))
+        return np.concatenate(found)
+
+
+def _fill(film: Encoder, take: _Take, progress: Progress | None) -> None:
+    """Draw frames ahead on as many threads as there are processors, and give them to the film in their order."""
+    workers = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    with ThreadPoolExecutor(workers, "kinetree-film") as pool:
+        waiting: deque[Future[NDArray[np.uint8]]] = deque()
+        frames: Iterator[int] = iter(range(take.frames))
+        try:
+            for done in range(take.frames):
+                while len(waiting) < 2 * workers and (frame := next(frames, None)) is not None:
+                    waiting.append(pool.submit(take.picture, frame))
+                film.add(waiting.popleft().result())
+                if progress is not None:
+                    progress(done + 1, take.frames)
+        finally:
+            for one in waiting:
+                one.cancel()

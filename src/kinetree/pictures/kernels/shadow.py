@@ -1,0 +1,49 @@
+"""The shadow on the floor: which part of the light is kept from each place, blurred."""
+
+from __future__ import annotations
+
+from kinetree.codegen.loops.compiled import compiled
+from kinetree.codegen.loops.kinds import Floats, Singles
+
+__all__ = ["blur_rows", "shadow_of"]
+
+
+@compiled
+def shadow_of(nearness: Singles, floor: Floats, shadow: Floats) -> None:
+    """The part of 2 × 2 samples of light that something above the floor takes away.
+
+    Args:
+        nearness: (2 n, 2 n), how near what the light sees is to it, very negative where it sees nothing.
+        floor: (3,), coefficients of column, row and 1 in the floor's nearness.
+        shadow: (n, n), result, from 0 to 1.
+    """
+    n = len(shadow)
+    for i in range(n):
+        for j in range(n):
+            taken = 0.0
+            for k in range(4):
+                row, column = 2 * i + k // 2, 2 * j + k % 2
+                level = floor[0] * (column + 0.5) + floor[1] * (row + 0.5) + floor[2]
+                if float(nearness[row, column]) > level:
+                    taken += 0.25
+            shadow[i, j] = taken
+
+
+@compiled
+def blur_rows(given: Floats, radius: int, blurred: Floats) -> None:
+    """The mean over 2 `radius` + 1 neighbours in a row, 0 outside; the result is transposed.
+
+    Called twice it blurs in both directions. Three such blurs are a good approximation of a Gaussian one.
+    """
+    n = len(given)
+    share = 1.0 / (2 * radius + 1)
+    for i in range(n):
+        total = 0.0
+        for j in range(min(radius, n)):
+            total += given[i, j]
+        for j in range(n):
+            if j + radius < n:
+                total += given[i, j + radius]
+            if j - radius - 1 >= 0:
+                total -= given[i, j - radius - 1]
+            blurred[j, i] = total * share

@@ -1,0 +1,128 @@
+"""`kt.render`: a picture of a robot."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.errors import OptionError
+from kinetree.files import check_target, file_path
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.model.model import check_robot
+from kinetree.model.reference import reference_configuration
+from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
+from kinetree.pictures.camera import Camera, Size, checked_size
+from kinetree.pictures.framing import framing
+from kinetree.pictures.png import write_png
+from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.shots import outline
+
+__all__ = ["render"]
+
+Picture = NDArray[np.uint8]
+
+
+@overload
+def render(
+    robot: Model,
+    q: ArrayLike | None = None,
+    *,
+    size: Size = (1280, 720),
+    camera: Camera | None = None,
+    shapes: Shapes = "visual",
+    samples: Samples = "side by side",
+    ground: bool | None = None,
+    path: None = None,
+) -> Picture: ...
+@overload
+def render(
+    robot: Model,
+    q: ArrayLike | None = None,
+    *,
+    size: Size = (1280, 720),
+    camera: Camera | None = None,
+    shapes: Shapes = "visual",
+    samples: Samples = "side by side",
+    ground: bool | None = None,
+    path: str | os.PathLike[str],
+) -> Path: ...
+def render(
+    robot: Model,
+    q: ArrayLike | None = None,
+    *,
+    size: Size = (1280, 720),
+    camera: Camera | None = None,
+    shapes: Shapes = "visual",
+    samples: Samples = "side by side",
+    ground: bool | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Picture | Path:
+    """A picture of a robot, drawn without a screen or a graphics processor.
+
+    Args:
+        robot: the robot. One whose file has no shapes is drawn from the inertia of its bodies.
+        q: configuration (nq,), or up to 64 of them (…, nq). By default where its file places it, or `robot.neutral()`.
+        size: width and height, pixels.
+        camera: where the picture is taken from (`kt.Camera`). By default everything is in the picture.
+        shapes: "visual", "collision", or "both": collision shapes over the visual ones, which are seen through them.
+        samples: how several configurations are drawn: "side by side", or as "ghosts", all at their own place, of which
+            the first is solid. On uneven terrain they are always at their own place.
+        ground: False for a picture without a floor. By default it is the robot's own ground, or a level one below.
+        path: of the PNG file to write; ".png" is appended if it is not there.
+
+    Returns:
+        The picture (height, width, 3), red, green and blue from 0 to 255; or the path of the file.
+
+    Raises:
+        ShapeError, DTypeError, ConfigurationError: q is not a configuration, or several.
+        OptionError: for any other argument.
+        SaveError: the file cannot be written.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("arm6")
+    >>> kt.render(robot, size=(64, 36)).shape
+    (36, 64, 3)
+    """
+    check_robot(robot)
+    size = checked_size(size)
+    if camera is not None and not isinstance(camera, Camera):
+        raise OptionError(f"camera must be a kt.Camera or None, not {camera!r:.60}")
+    if ground is not None and not isinstance(ground, bool | np.bool_):
+        raise OptionError(f"ground must be True, False or None, not {ground!r:.60}")
+    target = None if path is None else file_path("render", path, ".png")
+    if target is not None:
+        check_target(target)
+    given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})")
+    robot.check_configuration(given)
+    picture = picture_of(robot, np.asarray(given, np.float64).reshape(-1, robot.nq), size, camera, shapes, samples, ground)
+    if target is None:
+        return picture
+    write_png(target, picture)
+    return target
+
+
+def picture_of(
+    robot: Model,
+    q: NDArray[np.float64],
+    size: Size,
+    camera: Camera | None = None,
+    shapes: Shapes = "visual",
+    samples: Any = "side by side",
+    ground: bool | None = None,
+) -> Picture:
+    """The picture of configurations (n, nq), which are checked already."""
+    ghosts = checked_samples(samples, len(q))
+    scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts and len(q) > 1))
+    placements = scene.placements(q)
+    if not ghosts and len(q) > 1 and not scene.has_terrain:
+        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal)[:, None]
+    corners = scene.corners(placements).reshape(-1, 3)
+    floor = floor_of(scene, corners, ground)
+    if camera is None:
+        camera = framing(corners, size)
+    return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)

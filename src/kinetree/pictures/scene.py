@@ -1,0 +1,97 @@
+"""A robot, or several copies of it, ready to be drawn at configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.appearance import Looks, Role, ground_of, looks_of, placements_of
+from kinetree.errors import OptionError
+from kinetree.model import Model
+from kinetree.pictures.draw import Drawing
+from kinetree.pictures.setting import Floor, floor_below
+
+__all__ = ["Scene", "Shapes", "floor_of"]
+
+Floats = NDArray[np.float64]
+Shapes = Literal["visual", "collision", "both"]
+
+_ROLES: dict[str, tuple[Role, ...]] = {
+    "visual": ("visual",),
+    "collision": ("collision",),
+    "both": ("visual", "collision"),
+}
+_SEEN_THROUGH = 0.4
+"""The opacity of collision shapes that are drawn over visual ones."""
+
+
+class Scene:
+    """Copies of a robot: their surfaces, and where these are at configurations."""
+
+    def __init__(self, robot: Model, shapes: Shapes = "visual", opacity: Sequence[float] = (1.0,)) -> None:
+        """`opacity` is that of each copy, from 0 to 1."""
+        if shapes not in get_args(Shapes):
+            raise OptionError(f"shapes must be 'visual', 'collision' or 'both', not {shapes!r:.60}")
+        self.robot = robot
+        self.copies = len(opacity)
+        looks = looks_of(robot, _ROLES[shapes])
+        self.unseen = looks.unseen
+        """What is not drawn as the robot's file says, with reasons."""
+        self.ground = ground_of(robot, looks)
+        under = None if self.ground is None else self.ground.part
+        self.looks = Looks(tuple(part for part in looks.parts if part.name != under), looks.unseen)
+        self._corners = np.array([_box(part.surface.vertices) for part in self.looks.parts]).reshape(-1, 8, 3)
+        moving = [not part.is_ground for part in self.looks.parts]
+        self._bounded = moving if any(moving) else [True] * len(moving)
+        own = [_SEEN_THROUGH if shapes == "both" and part.role == "collision" else 1.0 for part in self.looks.parts]
+        surfaces = [part.surface for part in self.looks.parts] * self.copies
+        layers = np.repeat(np.arange(self.copies), len(own))
+        self.drawing = Drawing(surfaces, np.outer(opacity, own).ravel(), layers)
+
+    @property
+    def has_terrain(self) -> bool:
+        """Whether part of the world is uneven, so that copies cannot be moved aside."""
+        return any(part.is_ground for part in self.looks.parts)
+
+    @property
+    def normal(self) -> Floats:
+        """(3,), of the ground."""
+        return np.array([0.0, 0.0, 1.0]) if self.ground is None else self.ground.normal
+
+    def placements(self, q: Floats) -> Floats:
+        """Where the parts are at q (…, nq): (…, k, 4, 4)."""
+        with np.errstate(all="ignore"):  # a motion that diverged has numbers of any size
+            return placements_of(self.robot, self.looks, q)
+
+    def corners(self, placements: Floats) -> Floats:
+        """The corners of boxes around the parts at such placements: (…, 8 k', 3), m; without those of the ground."""
+        chosen = np.flatnonzero(self._bounded)
+        with np.errstate(all="ignore"):
+            M = placements[..., chosen, :, :]
+            found: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._corners[chosen])
+            found += M[..., None, :3, 3]
+        return found.reshape(*found.shape[:-3], -1, 3)
+
+
+def floor_of(scene: Scene, corners: Floats, wanted: bool | None) -> Floor | None:
+    """The floor of a picture: the robot's ground, or else a level one below the corners (…, 3) of all there is.
+
+    `wanted` is False for no floor. True and None: as said.
+    """
+    if wanted is False:
+        return None
+    if scene.ground is not None:
+        x, y, z = (float(n) for n in scene.ground.normal)
+        return Floor(float(scene.ground.normal @ scene.ground.placement[:3, 3]), (x, y, z))
+    return None if scene.has_terrain else floor_below(corners)
+
+
+def _box(vertices: NDArray[np.float32]) -> Floats:
+    """(8, 3): the corners of the box around vertices, in their axes."""
+    if not len(vertices):
+        return np.zeros((8, 3))
+    low, high = vertices.min(axis=0).astype(np.float64), vertices.max(axis=0).astype(np.float64)
+    return np.stack(np.meshgrid(*np.column_stack((low, high)), indexing="ij"), axis=-1).reshape(8, 3)
