@@ -31,7 +31,7 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
         roles: one or several of
             "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; what stands
             for a body of which no shape can be read, and for all bodies of a robot without shapes;
-            "collision": the shapes that touch;
+            "collision": the shapes that touch, as collisions see them: hulls of meshes;
             "stand_in": what stands for each body, drawn from its inertia.
 
     Returns:
@@ -99,7 +99,7 @@ def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Bo
         is_ground = not one.body.slot and one.shape.shape in ("plane", "heightfield")
         color = GROUND if is_ground and one.shape.color is None else usual(one.body)
         try:
-            found = shapes.drawn(one, color, is_plain=role == "collision")
+            found = (shapes.touching if role == "collision" else shapes.drawn)(one, color)
         except KinetreeError as error:
             unseen.append(Unseen(one.name, str(error)))
             continue
