@@ -92,7 +92,7 @@ def _looks(robot: Model, role: Role) -> Looks:
 
 
 def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Body], Color]) -> Looks:
-    shapes = Shapes(robot)
+    shapes = Shapes(robot, wanted)
     parts: list[Part] = []
     unseen: list[Unseen] = []
     for one in wanted:

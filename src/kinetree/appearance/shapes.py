@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +31,8 @@ _TOGETHER = 200_000
 _LEVELS = (20_000, 10_000, 6_000, 4_000, 2_500)
 """How many a mesh may have; few choices, so that meshes kept on disk serve several robots."""
 
+_LARGE = 300_000
+"""Bytes of a file that may well have more triangles than the lowest of these."""
 _WHITE = (255, 255, 255, 255)
 
 
@@ -44,10 +50,11 @@ class Drawn:
 class Shapes:
     """The shapes of a robot, with what its file says of meshes and height fields."""
 
-    def __init__(self, robot: Model) -> None:
+    def __init__(self, robot: Model, wanted: Sequence[Seen]) -> None:
+        """`wanted`: all that will be asked for."""
         self._assets = Assets(robot)
         self._materials = Materials(robot)
-        self._most = _most(robot)
+        self._most = _most(wanted)
         self._hulls = contact.Shapes(robot)
         self._known: dict[tuple[object, ...], tuple[Surface, tuple[str, ...]]] = {}
 
@@ -95,7 +102,14 @@ class Shapes:
         return primitive(shape.shape, shape.size, color), ()
 
 
-def _most(robot: Model) -> int:
-    """How many triangles a mesh of this robot may have."""
-    meshes = sum(shape.shape == "mesh" for body in robot.bodies.values() for shape in body.geometry)
-    return next((most for most in _LEVELS if most * meshes <= _TOGETHER), _LEVELS[-1])
+def _most(wanted: Sequence[Seen]) -> int:
+    """How many triangles each mesh may have; small files have few and do not count."""
+    large = sum(one.shape.shape == "mesh" and _bytes(one.shape.mesh_path) > _LARGE for one in wanted)
+    return next((most for most in _LEVELS if most * large <= _TOGETHER), _LEVELS[-1])
+
+
+def _bytes(path: Path | None) -> int:
+    try:
+        return 0 if path is None else os.stat(path).st_size
+    except OSError:
+        return 0
