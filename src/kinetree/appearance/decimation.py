@@ -1,6 +1,6 @@
 """Meshes with fewer triangles.
 
-Millions of triangles are first brought down by joining the vertices in each cell of a grid; then edges are collapsed
+Many triangles are first brought down by joining the vertices in each cell of a grid; then edges are collapsed
 by the quadric error (Garland and Heckbert, 1997) by the package fast_simplification. Without it, the grid does all.
 """
 
@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.appearance.normals import face_normals
+
 __all__ = ["decimated", "on_grid"]
 
-_MANY = 400_000
-"""Triangles that edges are collapsed in without a grid before."""
+_FEWER = 6
+"""By how much edges are collapsed at most: with more to do, the package spoils what is smooth for what is small."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -26,7 +28,7 @@ def decimated(vertices: Floats, faces: Indices, most: int) -> tuple[Floats, Indi
     if len(faces) <= most:
         return vertices, faces
     collapse = _collapse()
-    target = most if collapse is None else _MANY
+    target = most if collapse is None else _FEWER * most
     if len(faces) > target:
         vertices, faces = on_grid(vertices, faces, target)
     if collapse is None or len(faces) <= most:
@@ -36,14 +38,18 @@ def decimated(vertices: Floats, faces: Indices, most: int) -> tuple[Floats, Indi
 
 
 def on_grid(vertices: Floats, faces: Indices, most: int) -> tuple[Floats, Indices]:
-    """The mesh whose vertices in each cell of a grid are one, at their mean; cells grow until there are few enough."""
+    """The mesh whose vertices in each cell of a grid, on the same side of a wall, are one, at their mean.
+
+    Cells grow until there are few enough triangles. Sides are those of the axis that a vertex's normal is nearest to.
+    """
+    side = _sides(vertices, faces)
     low = vertices.min(axis=0)
     size = float((vertices.max(axis=0) - low).max()) or 1.0
     cells = max(8.0, np.sqrt(0.35 * most))
     for _ in range(40):
         cell = np.floor((vertices - low) * (cells / size)).astype(np.int64)
         width = int(cells) + 2
-        key, place = np.unique((cell[:, 0] * width + cell[:, 1]) * width + cell[:, 2], return_inverse=True)
+        key, place = np.unique(((cell[:, 0] * width + cell[:, 1]) * width + cell[:, 2]) * 6 + side, return_inverse=True)
         place = place.reshape(-1)
         found = place[faces]
         is_whole = (found[:, 0] != found[:, 1]) & (found[:, 1] != found[:, 2]) & (found[:, 2] != found[:, 0])
@@ -54,6 +60,15 @@ def on_grid(vertices: Floats, faces: Indices, most: int) -> tuple[Floats, Indice
     counts = np.bincount(place, minlength=len(key))
     points = np.stack([np.bincount(place, vertices[:, k], len(key)) / counts for k in range(3)], axis=1)
     return points, found
+
+
+def _sides(vertices: Floats, faces: Indices) -> Indices:
+    """Which of the six directions of the axes the normal of each vertex is nearest to."""
+    weighted, corners = np.repeat(face_normals(vertices, faces), 3, axis=0), faces.reshape(-1)
+    normals = np.stack([np.bincount(corners, weighted[:, k], len(vertices)) for k in range(3)], axis=1)
+    axis = np.abs(normals).argmax(axis=1)
+    found: Indices = 2 * axis + (np.take_along_axis(normals, axis[:, None], axis=1)[:, 0] < 0.0)
+    return found
 
 
 def _without_doubles(faces: Indices, count: int) -> Indices:
