@@ -88,13 +88,11 @@ def _timed(name: str, work: Callable[[], object], frames: int) -> float:
 def _watched() -> dict[str, float]:
     """The time of each kernel from now on, by its name."""
     seconds: dict[str, float] = {}
-    for module in (importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp")):
+    for module in (importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp", "placed")):
         for name, kernel in list(vars(module).items()):
             if not getattr(kernel, "__module__", "").startswith("kinetree.pictures.kernels"):
                 continue
-            label = name + (
-                " (light)" if module.__name__.endswith("lamp") and name in ("find_nearest", "set_up") else ""
-            )
+            label = name + (" (light)" if module.__name__.endswith("lamp") and name == "find_nearest" else "")
 
             def timed(*given: Any, kernel: Callable[..., Any] = kernel, label: str = label) -> None:
                 start = time.thread_time()

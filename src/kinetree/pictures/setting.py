@@ -30,6 +30,8 @@ class Floor:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", _unit("Floor: normal", self.normal))
+        _check_color("Floor: color", self.color)
+        _check_color("Floor: lines", self.lines)
         if not math.isfinite(self.height):
             raise OptionError(f"Floor: height must be a finite number of m, not {self.height!r:.40}")
 
@@ -65,6 +67,10 @@ class Background:
     top: Triple = (0.80, 0.85, 0.90)
     bottom: Triple = (0.96, 0.97, 0.98)
 
+    def __post_init__(self) -> None:
+        _check_color("Background: top", self.top)
+        _check_color("Background: bottom", self.bottom)
+
 
 def floor_below(points: ArrayLike) -> Floor:
     """A level floor under the lowest of some points (…, 3), m; those that are not finite are left out.
@@ -84,3 +90,8 @@ def _unit(name: str, x: Triple) -> Triple:
     if len(x) != 3 or not 0.0 < length < math.inf:
         raise OptionError(f"{name} must be three numbers, not all of them 0, not {x!r:.60}")
     return float(x[0] / length), float(x[1] / length), float(x[2] / length)
+
+
+def _check_color(name: str, x: Triple) -> None:
+    if len(x) != 3 or not all(0.0 <= c <= 1.0 for c in x):
+        raise OptionError(f"{name} must be red, green and blue from 0 to 1, not {x!r:.60}")

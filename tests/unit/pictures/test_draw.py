@@ -36,7 +36,7 @@ def scene() -> tuple[list[Surface], NDArray[np.float64], dict[str, Any]]:
 
 
 def test_machine_code_draws_what_python_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = [importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp")]
+    modules = [importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp", "placed")]
     monkeypatch.setattr(modules[1], "SIDE", 48)
     surfaces, placements, options = scene()
     made = draw(surfaces, placements, size=(40, 30), **options)
@@ -241,6 +241,13 @@ def test_directions_without_length_are_refused() -> None:
         Floor(normal=(0, 0, 0))
     with pytest.raises(OptionError, match="Light: direction must be three numbers"):
         Light(direction=(0, 0, math.nan))
+
+
+def test_colors_out_of_range_are_refused() -> None:
+    with pytest.raises(OptionError, match="Background: top must be red, green and blue from 0 to 1"):
+        Background(top=(255, 0, 0))
+    with pytest.raises(OptionError, match="Floor: lines must be"):
+        Floor(lines=(0.5, 0.5, math.nan))
 
 
 def test_faces_without_their_vertices_are_refused() -> None:
