@@ -15,7 +15,7 @@ __all__ = ["shade"]
 
 GLOSS = 0.10
 """How bright a highlight is beside its light."""
-BRIGHT = 0.75
+BRIGHT = 0.65
 """Brighter colors approach white slowly, so that highlights on white surfaces are seen."""
 
 
@@ -100,7 +100,7 @@ def shade(
                 highlight = GLOSS * reached * h * h
             up = 0.5 + 0.5 * n_z
             rim = 1.0 - max(n_x * v_x + n_y * v_y + n_z * v_z, 0.0)
-            rim = 0.05 * rim * rim * rim * rim
+            rim = 0.10 * rim * rim * rim * rim
             fill = 0.5 + 0.5 * (n_x * lights[5, 0] + n_y * lights[5, 1] + n_z * lights[5, 2])
             fill = fill * fill
             r = given_back(r, reached, highlight + rim, lights[1, 0], soft_light(lights, 0, up, fill))
