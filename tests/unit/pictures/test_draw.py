@@ -75,10 +75,10 @@ def test_silhouettes_are_those_of_the_camera() -> None:
 
 
 def test_colors_are_srgb() -> None:
-    """Light 0.7 on white, and nothing else: its sRGB byte is 218."""
-    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
+    """Light 0.5 on white, and nothing else: its sRGB byte is 188."""
+    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.5, 0.5, 0.5), ground=(0.5, 0.5, 0.5))
     picture = draw([square(color=(255, 255, 255, 255))], at((0, 0, 0)), FRONT, SIZE, light=light)
-    assert (picture[24, 32] == round(255 * (1.055 * 0.7 ** (1 / 2.4) - 0.055))).all()
+    assert (picture[24, 32] == round(255 * (1.055 * 0.5 ** (1 / 2.4) - 0.055))).all()
 
 
 def test_edges_are_averaged_in_linear_light() -> None:
