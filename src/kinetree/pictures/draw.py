@@ -35,7 +35,7 @@ __all__ = ["Drawing", "Picture", "draw"]
 Picture = NDArray[np.uint8]
 """(height, width, 3)."""
 Array = NDArray[np.float64]
-_BAND = 16
+_BAND = 24
 """Rows of pixels in a band: its buffers fit in a near cache."""
 _MOST_SAMPLES = 8
 _MOST_KEPT = 1 << 22
