@@ -107,7 +107,6 @@ class Tab:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
-
     def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
         """Wait for something that is looked for in the page."""
         until = time.monotonic() + within
