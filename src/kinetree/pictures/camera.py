@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError, ShapeError
 from kinetree.records import record
 
-__all__ = ["Camera", "Size", "checked_size"]
+__all__ = ["Camera", "Size", "checked_size", "half_height"]
 
 Size = tuple[int, int]
 """Width and height of a picture in pixels."""
@@ -85,6 +85,11 @@ class Camera:
         depth = seen[..., 2:]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(depth >= self.near, seen[..., :2] / depth, np.nan)
+
+
+def half_height(camera: Camera) -> float:
+    """Half the height of what a camera sees at the distance of its target, m."""
+    return math.tan(0.5 * camera.field_of_view) * math.dist(camera.position, camera.target)
 
 
 def checked_size(size: Size) -> Size:

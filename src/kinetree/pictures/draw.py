@@ -79,7 +79,7 @@ class Drawing:
         n = _checked_samples(supersampling)
         light, background = light or Light(), background or Background()
         scene, M = self._all, self._placements(placements)
-        lamp = lamp_matrix(light, opaque_corners(scene, M))
+        lamp = lamp_matrix(light, opaque_corners(scene, M), camera, (width, height))
         matrix = camera.matrix((width, height)) * np.array([[n], [n], [1.0]])
         world, turned, seen, lit = placed(scene, M, matrix, lamp, threads)
         depths = light_picture(scene.faces, scene.layers[0][1], lit, threads)
@@ -188,7 +188,8 @@ def draw(
         placements: (k, 4, 4), in the world's axes; a surface whose placement is not finite is left out.
         camera: where the picture is taken from; see `framing`.
         size: width and height, pixels.
-        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors.
+        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors. What can be seen through has no
+            shadow.
         layers: (k,) whole numbers: surfaces that can be seen through and have the same number are one body, of which
             the nearest surface is seen. By default each is a layer of its own.
         floor: the plane below, or None.

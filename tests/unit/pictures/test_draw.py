@@ -170,6 +170,21 @@ def test_one_surface_is_in_the_shadow_of_another() -> None:
     assert lit[0] > unlit[0] + 50
 
 
+def test_shadows_on_a_terrain_are_as_sharp_as_on_the_floor() -> None:
+    terrain = square(0.0, 500.0, (200, 200, 200, 255))
+    level = at((0, 0, 0))
+    level[0, :3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]  # its front is above
+    small = ball(0.05)
+    camera, light, size = Camera((0.0, -2.0, 2.0), (0.0, 0.0, 0.0)), Light(direction=(-1.0, 0.0, 1.0)), (200, 150)
+    places = np.concatenate((level, at((0, 0, 0.3))))
+    with_ball = draw([terrain, small], places, camera, size, light=light)
+    without = draw([terrain], level, camera, size, light=light)
+    column, row = camera.project([0.3, 0.0, 0.0], size).astype(int)
+    assert with_ball[row, column].max() < without[row, column].min() - 30
+    column, row = camera.project([0.4, 0.0, 0.0], size).astype(int)
+    assert (with_ball[row, column] == without[row, column]).all()
+
+
 def test_what_is_below_the_floor_is_hidden() -> None:
     camera = Camera((0.0, -5.0, 2.0), (0.0, 0.0, -1.0))
     options: dict[str, Any] = {"floor": Floor(0.0)}
