@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError, ShapeError
 from kinetree.records import record
 
-__all__ = ["Camera", "Size", "checked_size"]
+__all__ = ["Camera", "Size", "checked_size", "half_height"]
 
 Size = tuple[int, int]
 """Width and height of a picture in pixels."""
@@ -74,7 +74,8 @@ class Camera:
         focal = 0.5 * height / math.tan(0.5 * self.field_of_view)
         inside = np.array([[focal, 0.0, 0.5 * width], [0.0, focal, 0.5 * height], [0.0, 0.0, 1.0]])
         axes = self.axes()
-        return inside @ np.column_stack((axes, -axes @ np.array(self.position)))
+        matrix: NDArray[np.float64] = inside @ np.column_stack((axes, -axes @ np.array(self.position)))
+        return matrix
 
     def project(self, points: ArrayLike, size: Size) -> NDArray[np.float64]:
         """(…, 2): the columns and rows of points (…, 3) in a picture of this size, NaN for those not in front."""
@@ -84,6 +85,11 @@ class Camera:
         depth = seen[..., 2:]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(depth >= self.near, seen[..., :2] / depth, np.nan)
+
+
+def half_height(camera: Camera) -> float:
+    """Half the height of what a camera sees at the distance of its target, m."""
+    return math.tan(0.5 * camera.field_of_view) * math.dist(camera.position, camera.target)
 
 
 def checked_size(size: Size) -> Size:

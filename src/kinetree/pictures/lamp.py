@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.threads import on_threads
+from kinetree.pictures.camera import Camera, Size, half_height
 from kinetree.pictures.kernels.shadow import blur, shadow_of
-from kinetree.pictures.kernels.triangles import find_nearest, set_up
+from kinetree.pictures.kernels.triangles import find_nearest
+from kinetree.pictures.placed import pieces, triangles
 from kinetree.pictures.setting import Floor, Light
 
 __all__ = ["SIDE", "floor_shadow", "lamp_matrix", "light_picture"]
@@ -19,14 +21,18 @@ SIDE = 1024
 """Samples of the light's picture in each direction."""
 _USED = 0.86
 """The part of its picture that the robot takes; the rest is for the blurred edge of the shadow."""
+_REACH = 2.5
+"""Half the width of its picture, at most, in halves of the longer side of what the camera sees."""
 _BLUR = 3
 """Radius of each of three blurs, in entries of the shadow's map."""
 _NOTHING = -1e30
 _BAND = 128
 
 
-def lamp_matrix(light: Light, points: Array) -> Array:
-    """(3, 4): from the world to column, row and nearness in the light's picture, which has all these points in it.
+def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Array:
+    """(3, 4): from the world to column, row and nearness in the light's picture.
+
+    It has all these points (n, 3) in it, as far as they are near what the camera looks at: a terrain is larger.
 
     Sizes are rounded up to a few, and places to whole samples, so that the shadow's edge is at rest in a film.
     """
@@ -38,6 +44,10 @@ def lamp_matrix(light: Light, points: Array) -> Array:
         points = np.zeros((1, 3))
     seen = points @ axes[:2].T
     low, high = seen.min(axis=0), seen.max(axis=0)
+    target = axes[:2] @ camera.target
+    reach = _REACH * half_height(camera) * max(1.0, size[0] / size[1])
+    if (low < target + reach).all() and (high > target - reach).all():
+        low, high = np.maximum(low, target - reach), np.minimum(high, target + reach)
     extent = max(float((high - low).max()), 1e-6)
     scale = SIDE * _USED / 2.0 ** (math.ceil(4.0 * math.log2(extent)) / 4.0)
     start = 0.5 * SIDE - np.round(0.5 * scale * (low + high))
@@ -46,16 +56,14 @@ def lamp_matrix(light: Light, points: Array) -> Array:
 
 def light_picture(faces: NDArray[np.int32], last: int, lit: Array, threads: int | None) -> NDArray[np.float32]:
     """(SIDE, SIDE): the nearness of what the light sees of the first triangles."""
-    boxes, edges = np.empty((last, 4), np.int32), np.empty((last, 4, 3))
+    boxes, edges = triangles(faces[:last], lit, (SIDE, SIDE), 0.5, threads)
     nearness = np.full((SIDE, SIDE), _NOTHING, np.float32)
     found = np.empty((SIDE, SIDE), np.int32)
-    pieces = [slice(k, min(k + 8192, last)) for k in range(0, last, 8192)]
-    on_threads(lambda p: set_up(faces, lit, p.start, p.stop, SIDE, SIDE, 0.5, boxes, edges), pieces, threads)
 
     def draw(rows: slice) -> None:
         find_nearest(boxes, edges, 0, last, rows.start, rows.stop, math.inf, nearness[rows], found[rows])
 
-    on_threads(draw, [slice(k, k + _BAND) for k in range(0, SIDE, _BAND)], threads)
+    on_threads(draw, pieces(SIDE, _BAND), threads)
     return nearness
 
 

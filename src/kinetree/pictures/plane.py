@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.pictures.assembled import linear_of
-from kinetree.pictures.camera import Camera, Size
+from kinetree.pictures.camera import Camera, Size, half_height
 from kinetree.pictures.setting import Floor
 
 __all__ = ["FloorView", "floor_view"]
@@ -44,7 +44,7 @@ def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> 
     plane = np.array(
         [nearness, first @ rays + float(first @ eye) * nearness, second @ rays + float(second @ eye) * nearness]
     )
-    half = math.tan(0.5 * camera.field_of_view) * float(np.linalg.norm(target - eye))
+    half = half_height(camera)
     disc = np.array([first @ target, second @ target, _FADES * half, _GONE * half, _round(half / _LINES)])
     to_world = np.array([first, second, floor.height * normal]).T
     to_shadow = 0.5 * (lamp[:2, :3] @ to_world + np.column_stack((np.zeros((2, 2)), lamp[:2, 3])))

@@ -1,15 +1,14 @@
-"""Machine code of such functions: made when they are first called, and kept on disk."""
+"""Machine code of such functions: made when they are first called, and those of kinetree kept on disk."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import hashlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.processor import processor
@@ -21,6 +20,7 @@ from kinetree.codegen.loops.translate import module_text, parameters
 __all__ = ["compiled"]
 
 _IMPORTED = time.time()
+_compiling = threading.RLock()
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,44 +28,50 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Its arguments are as annotated, arrays in C order that do not overlap. While it runs, other threads do too.
     """
-
-    @functools.cache
-    def machine_code() -> Callable[..., Any]:
-        return _callable(function)
+    made: list[_Compiled] = []
 
     @functools.wraps(function)
     def call(*given: Any) -> Any:
-        return machine_code()(*given)
+        if not made:
+            with _compiling:  # threads that draw together need it at the same moment
+                if not made:
+                    made.append(_Compiled(function))
+        return made[0](*given)
 
     return call
 
 
-def _callable(function: Callable[..., Any]) -> Callable[..., Any]:
-    tools, name = toolchain(processor(), _IMPORTED), f"{function.__module__}.{function.__qualname__}"
-    key = None if tools is None else hashlib.sha256(b"loops" + tools + name.encode()).digest()
-    code = MachineCode(kept(key, lambda: _object_code(function)))
-    types: list[Any] = []
-    kinds = [kind for _, kind in parameters(function)]
-    for kind in kinds:
-        if isinstance(kind, ArrayKind):
-            types += [ctypes.c_void_p, *[ctypes.c_int64] * 3]
-        else:
-            types.append(ctypes.c_double if kind == "double" else ctypes.c_int64)
-    bare = ctypes.CFUNCTYPE(None, *types)(code.address(function.__name__))
+class _Compiled:
+    """Machine code that takes arrays and numbers."""
 
-    def call(*given: Any) -> None:
-        flat: list[Any] = []
-        for x, kind in zip(given, kinds, strict=True):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}"
+        self._kinds = [kind for _, kind in parameters(function)]
+        is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
+        tools = toolchain(processor(), _IMPORTED) if is_ours else None  # it knows the text of our functions only
+        key = None if tools is None else hashlib.sha256(b"loops" + tools + self._name.encode()).digest()
+        self._code = MachineCode(kept(key, lambda: _object_code(function)))
+        types: list[Any] = []
+        for kind in self._kinds:
             if isinstance(kind, ArrayKind):
-                if x.dtype != kind.dtype or not x.flags.carray or x.ndim > 3:
-                    raise TypeError(f"{name}: an array of {kind.dtype} in C order is needed, not one of {x.dtype}")
-                flat += [x.ctypes.data, *(np.ones(3, int) if x.ndim == 0 else (*x.shape, 1, 1)[:3])]
+                types += [ctypes.c_void_p, *[ctypes.c_int64] * 3]
             else:
-                flat.append(x)
-        bare(*flat)
+                types.append(ctypes.c_double if kind == "double" else ctypes.c_int64)
+        self._call = ctypes.CFUNCTYPE(None, *types)(self._code.address(function.__name__))
 
-    call.__dict__["code"] = code
-    return call
+    def __call__(self, *given: Any) -> None:
+        flat: list[Any] = []
+        for x, kind in zip(given, self._kinds, strict=True):
+            if not isinstance(kind, ArrayKind):
+                flat.append(x)
+                continue
+            if x.dtype != kind.dtype or not x.flags.carray or not 1 <= x.ndim <= 3:
+                raise TypeError(
+                    f"{self._name}: an array of {kind.dtype} in C order, of 1 to 3 axes, is needed, not one of "
+                    f"{x.dtype} and shape {x.shape}"
+                )
+            flat += [x.ctypes.data, *(*x.shape, 1, 1)[:3]]
+        self._call(*flat)
 
 
 def _object_code(function: Callable[..., Any]) -> bytes:

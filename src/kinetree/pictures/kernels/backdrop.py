@@ -11,8 +11,8 @@ __all__ = ["cast_shadow", "paint_backdrop"]
 
 FINE, COARSE = 0.022, 0.012
 """Widths of the lines of the grid, as parts of the distance between two of them."""
-EVERY, RARER = 5.0, 0.2
-"""How many fine lines there are from a coarse one to the next, and its inverse."""
+RARER = 0.2
+"""How many coarse lines there are per fine one."""
 FAINT = 0.45
 """How much of a fine line is seen, beside a coarse one."""
 DARKEST = 0.55
@@ -54,9 +54,11 @@ def paint_backdrop(
                 depth = 1.0 / nearness
                 u = (plane[1, 0] * x + plane[1, 1] * y + plane[1, 2]) * depth
                 v = (plane[2, 0] * x + plane[2, 1] * y + plane[2, 2]) * depth
-                away = sqrt((u - disc[0]) * (u - disc[0]) + (v - disc[1]) * (v - disc[1]))
-                if away < disc[3]:
-                    share = 1.0 - smooth((away - disc[2]) * fading)
+                away = (u - disc[0]) * (u - disc[0]) + (v - disc[1]) * (v - disc[1])
+                if away < disc[3] * disc[3]:
+                    share = 1.0
+                    if away > disc[2] * disc[2]:
+                        share = 1.0 - smooth((sqrt(away) - disc[2]) * fading)
                     # What one pixel sees of the floor, from the derivatives of u and v by column and row.
                     du = max(abs(plane[1, 0] - u * plane[0, 0]), abs(plane[1, 1] - u * plane[0, 1])) * depth
                     dv = max(abs(plane[2, 0] - v * plane[0, 0]), abs(plane[2, 1] - v * plane[0, 1])) * depth
@@ -111,17 +113,18 @@ def cast_shadow(
 
 def grid_lines(u: float, du: float, v: float, dv: float) -> float:
     """How much of a place on the floor is lines, in a rectangle (du, dv) around it; fine lines are at whole numbers."""
-    per_u, per_v = 1.0 / du, 1.0 / dv
-    fine = max(on_lines(u, du, FINE) * per_u, on_lines(v, dv, FINE) * per_v)
-    u, du, v, dv = u * RARER, du * RARER, v * RARER, dv * RARER
-    coarse = max(on_lines(u, du, COARSE) * per_u, on_lines(v, dv, COARSE) * per_v) * EVERY
+    fine = max(on_lines(u, du, FINE), on_lines(v, dv, FINE))
+    coarse = max(on_lines(RARER * u, RARER * du, COARSE), on_lines(RARER * v, RARER * dv, COARSE))
     return max(FAINT * fine, coarse)
 
 
 def on_lines(u: float, length: float, width: float) -> float:
-    """The length within lines of this width around the whole numbers, of an interval around u."""
+    """The part of an interval around u that is within lines of this width around the whole numbers."""
     low = u - 0.5 * length + 0.5 * width
-    return lines_up_to(low + length, width) - lines_up_to(low, width)
+    after = low - float(floor(low))
+    if after >= width and after + length < 1.0:  # between two lines
+        return 0.0
+    return (lines_up_to(low + length, width) - lines_up_to(low, width)) / length
 
 
 def lines_up_to(u: float, width: float) -> float:
@@ -139,7 +142,7 @@ def shadow_at(shadow: Floats, x: float, y: float) -> float:
     a, b = x - 0.5 - j, y - 0.5 - i
     upper = shadow[i, j] + a * (shadow[i, j + 1] - shadow[i, j])
     lower = shadow[i + 1, j] + a * (shadow[i + 1, j + 1] - shadow[i + 1, j])
-    return upper + b * (lower - upper)
+    return float(upper + b * (lower - upper))
 
 
 def smooth(x: float) -> float:
