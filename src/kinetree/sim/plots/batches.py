@@ -59,7 +59,7 @@ def batch_figure(
 
 
 def _without_exchanges(panels: list[Panel]) -> list[Panel]:
-    """Of energies only the three that add up."""
+    """The panels, with only the three energies that add up."""
     return [
         Panel(p.label, [x for x in p.lines if x.look not in ("work", "dissipated")], p.floor, p.part) for p in panels
     ]
