@@ -73,6 +73,7 @@ class TrajectoryFolder:
         self._kept = _kept_robot(path / ROBOT) if kept is None else kept
         self._head: TrajectoryFile | None = None
         self._files: dict[int, TrajectoryFile] = {}
+        self._final_begins: NDArray[np.intp] | None = None
         self._known_times: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
 
     @property
@@ -194,7 +195,7 @@ class TrajectoryFolder:
             OptionError: there are no such rows or samples.
             TrajectoryFileError: a piece cannot be read.
         """
-        begins = np.cumsum([0, *(len(self._times(k)) for k in range(self.pieces))])
+        begins = self._begins()
         numbers = row_numbers("configurations", rows, int(begins[-1]))
         shape, width = self.shape, len(self.q_names)
         some = None if samples is None else sample_numbers("configurations", samples, shape)
@@ -244,6 +245,16 @@ class TrajectoryFolder:
         if len(self._files) > _FILES:
             del self._files[next(iter(self._files))]
         return kept
+
+    def _begins(self) -> NDArray[np.intp]:
+        """The first row of each piece, and the number of all rows; looked up once where nothing is added any more."""
+        if self._final_begins is not None:
+            return self._final_begins
+        is_complete = self.is_complete
+        begins = np.cumsum([0, *(len(self._times(k)) for k in range(self.pieces))])
+        if is_complete:
+            self._final_begins = begins
+        return begins
 
     def _times(self, number: int) -> NDArray[np.float64]:
         """The times of a piece, which are kept as long as its file is the same."""
