@@ -92,6 +92,8 @@ def _ended(motion: TrajectoryArrays) -> list[str]:
 def _titled(panel: Panel, line: Line) -> str:
     if panel.part == "balance":
         return "balance error: E − E₀ − work + dissipated"
+    if line.attitudes is not None:
+        return f"{line.name}, turned since the start"
     return f"{line.name} energy" if panel.part in ENERGIES else line.name
 
 
