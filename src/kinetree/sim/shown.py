@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class _Motion(RecordedMotion, Protocol):
 
     def gone(self, which: Which | None) -> NDArray[np.float64] | None: ...
 
-    def strip(self, *, size: Size) -> NDArray[np.uint8] | Path: ...
+    def strip(self, path: None = None, *, size: Size) -> NDArray[np.uint8]: ...
 
 
 class Shown:
@@ -97,6 +97,30 @@ class Shown:
             seen, q, path, fps=fps, size=size, camera=camera, shapes=shapes, samples=samples, progress=progress
         )
 
+    @overload
+    def strip(
+        self: _Motion,
+        path: None = None,
+        *,
+        moments: int = 6,
+        size: Size = (1600, 400),
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: int | tuple[int, ...] = 0,
+        robot: Model | None = None,
+    ) -> NDArray[np.uint8]: ...
+    @overload
+    def strip(
+        self: _Motion,
+        path: str | os.PathLike[str],
+        *,
+        moments: int = 6,
+        size: Size = (1600, 400),
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: int | tuple[int, ...] = 0,
+        robot: Model | None = None,
+    ) -> Path: ...
     def strip(
         self: _Motion,
         path: str | os.PathLike[str] | None = None,
@@ -155,7 +179,7 @@ class Shown:
         """What a notebook shows: moments of the motion and the text; None, so the text alone, if none can be drawn."""
         from kinetree.pictures.notebook import png_or_none
 
-        return html_of(repr(self), png_or_none(lambda: np.asarray(self.strip(size=_SIZE))))
+        return html_of(repr(self), png_or_none(lambda: self.strip(size=_SIZE)))
 
     def gone(self, which: Which | None) -> NDArray[np.float64] | None:  # noqa: ARG002 - for those that know
         """When each of some motions diverged (n,), s; infinite if it did not. None if that is not known."""
