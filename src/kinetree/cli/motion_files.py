@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from kinetree.cli.interruption import Interruption
     from kinetree.sim import Trajectory
 
-__all__ = ["check_writable", "files_of", "make_folder", "prefix_of", "write"]
+__all__ = ["STRIP_SIZE", "check_writable", "files_of", "make_folder", "prefix_of", "write"]
+
+STRIP_SIZE = (1600, 400)
+"""Of the picture of the robot at some moments, pixels."""
 
 
 def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
@@ -71,7 +74,7 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
             written.append(plot(shown, plots))
         except MissingPackageError as error:
             error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
-        written.append(shown.strip(moments))
+        written.append(shown.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
         interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"
     except SaveError as error:

@@ -144,13 +144,14 @@ class _Take:
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
         self._floor = floor_of(self._scene, together, None)
         self._camera = shots(together, size, camera, fps)
+        self._drawing = self._scene.drawing  # made once, before threads share it
 
     def picture(self, frame: int, *, smaller: int = 1) -> NDArray[np.uint8]:
         placements = self._scene.placements(self._q[frame])
         placements[..., :3, 3] += self._aside[:, None]
         size = max(self._size[0] // smaller, 1), max(self._size[1] // smaller, 1)
         every = placements.reshape(-1, 4, 4)
-        return self._scene.drawing(every, self._camera(frame), size, floor=self._floor, threads=1)
+        return self._drawing(every, self._camera(frame), size, floor=self._floor, threads=1)
 
     def example(self) -> NDArray[np.uint8]:
         """Three moments, small, one above the other."""

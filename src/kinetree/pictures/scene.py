@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -49,13 +50,17 @@ class Scene:
         moving = [not part.is_ground for part in self.looks.parts]
         self._bounded = moving if any(moving) else [True] * len(moving)
         own = [_SEEN_THROUGH if shapes == "both" and part.role == "collision" else 1.0 for part in self.looks.parts]
-        surfaces = [part.surface for part in self.looks.parts] * self.copies
         seen = np.outer(opacity, own)
         if together or self.has_terrain:  # what does not move is there once, with the copy that is solid
             still = [self._is_still(part.body) for part in self.looks.parts]
             seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
-        layers = np.repeat(np.arange(self.copies), len(own))
-        self.drawing = Drawing(surfaces, seen.ravel(), layers)
+        self._opacity = seen
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The surfaces of all copies, one copy after the other."""
+        surfaces = [part.surface for part in self.looks.parts] * self.copies
+        return Drawing(surfaces, self._opacity.ravel(), np.repeat(np.arange(self.copies), self._opacity.shape[1]))
 
     @property
     def has_terrain(self) -> bool:
