@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.appearance import Surface
 from kinetree.compiler.threads import on_threads
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures.assembled import Assembled, assemble, linear_of
+from kinetree.pictures.assembled import assemble, linear_of
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
-from kinetree.pictures.kernels.corners import place_vertices
 from kinetree.pictures.kernels.develop import develop
 from kinetree.pictures.kernels.shading import shade
-from kinetree.pictures.kernels.triangles import find_nearest, set_up
+from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.lamp import floor_shadow, lamp_matrix, light_picture
+from kinetree.pictures.placed import farthest_first, opaque_corners, pieces, placed, triangles
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
 
@@ -37,11 +37,7 @@ Picture = NDArray[np.uint8]
 Array = NDArray[np.float64]
 _BAND = 16
 """Rows of pixels in a band: its buffers fit in a near cache."""
-_PIECE = 8192
-"""Vertices or triangles that a thread takes at once."""
 _MOST_SAMPLES = 8
-_FARTHEST = 1e9
-"""Parts farther from the world's origin, in m, have diverged: they have no shadow."""
 _MOST_KEPT = 1 << 22
 """Pixels."""
 _LINEAR = linear_of(np.arange(256) / 255.0)
@@ -83,16 +79,11 @@ class Drawing:
         n = _checked_samples(supersampling)
         light, background = light or Light(), background or Background()
         scene, M = self._all, self._placements(placements)
-        lamp = lamp_matrix(light, self._opaque_corners(M))
+        lamp = lamp_matrix(light, opaque_corners(scene, M))
         matrix = camera.matrix((width, height)) * np.array([[n], [n], [1.0]])
-        world, turned, seen, lit = _placed(scene, M, matrix, lamp, threads)
+        world, turned, seen, lit = placed(scene, M, matrix, lamp, threads)
         depths = light_picture(scene.faces, scene.layers[0][1], lit, threads)
-        boxes, edges = np.empty((len(scene.faces), 4), np.int32), np.empty((len(scene.faces), 4, 3))
-
-        def ready(part: slice) -> None:
-            set_up(scene.faces, seen, part.start, part.stop, n * width, n * height, camera.near, boxes, edges)
-
-        on_threads(ready, _pieces(len(scene.faces), _PIECE), threads)
+        boxes, edges = triangles(scene.faces, seen, (n * width, n * height), camera.near, threads)
         plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
         shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, depths)
         ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
@@ -101,7 +92,7 @@ class Drawing:
         lights = np.array(
             [light.direction, light.key, light.sky, light.ground, camera.position, light.fill_direction(), light.fill]
         )
-        ahead = self._farthest_first(M, camera)
+        ahead = farthest_first(scene, M, camera)
         picture = np.empty((height, width, 3), np.uint8)
 
         def painted(rows: slice) -> NDArray[np.float32]:
@@ -147,7 +138,7 @@ class Drawing:
                 )
             develop(backdrop, covered, samples, n, rows.start, rows.stop, width, _ENCODED, picture)
 
-        on_threads(band, _pieces(height, _BAND), threads)
+        on_threads(band, pieces(height, _BAND), threads)
         return picture
 
     def _backdrop(
@@ -164,7 +155,7 @@ class Drawing:
             def paint(rows: slice) -> None:
                 made[rows] = painted(rows)
 
-            on_threads(paint, _pieces(height, _BAND), threads)
+            on_threads(paint, pieces(height, _BAND), threads)
             self._behind = kept = (key, made)
         return kept[1]
 
@@ -174,27 +165,6 @@ class Drawing:
         if M.shape != (k, 4, 4):
             raise ShapeError(f"placements must be one matrix per surface, of shape ({k}, 4, 4), not {M.shape}")
         return M
-
-    def _opaque_corners(self, M: Array) -> Array:
-        """(n, 3): the corners of boxes around what has a shadow, where they are."""
-        parts = self._all.parts[0]
-        with np.errstate(invalid="ignore", over="ignore"):
-            corners = self._all.boxes[parts] @ M[parts, :3, :3].transpose(0, 2, 1) + M[parts, None, :3, 3]
-        corners = corners.reshape(-1, 3)
-        return corners[(np.abs(corners) < _FARTHEST).all(axis=1)]
-
-    def _farthest_first(self, M: Array, camera: Camera) -> list[tuple[int, int]]:
-        """What is opaque, then the layers by the depth of the middle of their parts."""
-        scene = self._all
-        depths = []
-        for parts in scene.parts[1:]:
-            middles = scene.boxes[parts].mean(axis=1)
-            with np.errstate(invalid="ignore", over="ignore"):
-                placed = (M[parts, :3, :3] @ middles[:, :, None])[..., 0] + M[parts, :3, 3]
-            placed = placed[np.isfinite(placed).all(axis=1)]
-            depths.append(float((placed.mean(axis=0) - camera.position) @ camera.axes()[2]) if len(placed) else 0.0)
-        order = np.argsort([-depth for depth in depths], kind="stable")
-        return [scene.layers[0], *(scene.layers[1 + k] for k in order)]
 
 
 def draw(
@@ -245,36 +215,6 @@ def draw(
         supersampling=supersampling,
         threads=threads,
     )
-
-
-def _placed(
-    scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None
-) -> tuple[Array, Array, Array, Array]:
-    count = len(scene.vertices)
-    world, turned, seen, lit = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 4))
-
-    def place(part: slice) -> None:
-        place_vertices(
-            scene.vertices,
-            scene.normals,
-            scene.part_of,
-            M,
-            matrix,
-            lamp,
-            part.start,
-            part.stop,
-            world,
-            turned,
-            seen,
-            lit,
-        )
-
-    on_threads(place, _pieces(count, _PIECE), threads)
-    return world, turned, seen, lit
-
-
-def _pieces(count: int, size: int) -> list[slice]:
-    return [slice(k, min(k + size, count)) for k in range(0, count, size)]
 
 
 def _checked_samples(given: int) -> int:

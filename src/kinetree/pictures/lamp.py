@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from kinetree.compiler.threads import on_threads
 from kinetree.pictures.kernels.shadow import blur, shadow_of
-from kinetree.pictures.kernels.triangles import find_nearest, set_up
+from kinetree.pictures.kernels.triangles import find_nearest
+from kinetree.pictures.placed import pieces, triangles
 from kinetree.pictures.setting import Floor, Light
 
 __all__ = ["SIDE", "floor_shadow", "lamp_matrix", "light_picture"]
@@ -46,16 +47,14 @@ def lamp_matrix(light: Light, points: Array) -> Array:
 
 def light_picture(faces: NDArray[np.int32], last: int, lit: Array, threads: int | None) -> NDArray[np.float32]:
     """(SIDE, SIDE): the nearness of what the light sees of the first triangles."""
-    boxes, edges = np.empty((last, 4), np.int32), np.empty((last, 4, 3))
+    boxes, edges = triangles(faces[:last], lit, (SIDE, SIDE), 0.5, threads)
     nearness = np.full((SIDE, SIDE), _NOTHING, np.float32)
     found = np.empty((SIDE, SIDE), np.int32)
-    pieces = [slice(k, min(k + 8192, last)) for k in range(0, last, 8192)]
-    on_threads(lambda p: set_up(faces, lit, p.start, p.stop, SIDE, SIDE, 0.5, boxes, edges), pieces, threads)
 
     def draw(rows: slice) -> None:
         find_nearest(boxes, edges, 0, last, rows.start, rows.stop, math.inf, nearness[rows], found[rows])
 
-    on_threads(draw, [slice(k, k + _BAND) for k in range(0, SIDE, _BAND)], threads)
+    on_threads(draw, pieces(SIDE, _BAND), threads)
     return nearness
 
 

@@ -23,13 +23,15 @@ class Floor:
     """How far it is from the world's origin, along its normal, m."""
     normal: Triple = (0.0, 0.0, 1.0)
     """The side that is seen; it is divided by its length."""
-    color: Triple = (0.93, 0.94, 0.95)
+    color: Triple = (0.87, 0.885, 0.90)
     """Red, green, blue (sRGB), from 0 to 1."""
-    lines: Triple = (0.78, 0.80, 0.83)
+    lines: Triple = (0.72, 0.745, 0.775)
     """The color of the grid."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "normal", _unit("Floor: normal", self.normal))
+        _check_color("Floor: color", self.color)
+        _check_color("Floor: lines", self.lines)
         if not math.isfinite(self.height):
             raise OptionError(f"Floor: height must be a finite number of m, not {self.height!r:.40}")
 
@@ -40,9 +42,9 @@ class Light:
 
     direction: Triple = (0.28, -0.95, 1.30)
     """Where the key light comes from, in the world's axes."""
-    key: Triple = (1.02, 0.98, 0.92)
+    key: Triple = (1.06, 1.02, 0.96)
     """What a white surface that faces the key light gets of it: red, green and blue, linear."""
-    fill: Triple = (0.17, 0.18, 0.20)
+    fill: Triple = (0.18, 0.19, 0.21)
     """The same for the fill light, which has no shadow."""
     sky: Triple = (0.36, 0.39, 0.43)
     """What a surface that faces upward gets from the sky."""
@@ -62,8 +64,12 @@ class Light:
 class Background:
     """Two colors, from above to below: red, green, blue (sRGB), from 0 to 1."""
 
-    top: Triple = (0.80, 0.85, 0.90)
-    bottom: Triple = (0.96, 0.97, 0.98)
+    top: Triple = (0.74, 0.80, 0.86)
+    bottom: Triple = (0.90, 0.915, 0.93)
+
+    def __post_init__(self) -> None:
+        _check_color("Background: top", self.top)
+        _check_color("Background: bottom", self.bottom)
 
 
 def floor_below(points: ArrayLike) -> Floor:
@@ -84,3 +90,8 @@ def _unit(name: str, x: Triple) -> Triple:
     if len(x) != 3 or not 0.0 < length < math.inf:
         raise OptionError(f"{name} must be three numbers, not all of them 0, not {x!r:.60}")
     return float(x[0] / length), float(x[1] / length), float(x[2] / length)
+
+
+def _check_color(name: str, x: Triple) -> None:
+    if len(x) != 3 or not all(0.0 <= c <= 1.0 for c in x):
+        raise OptionError(f"{name} must be red, green and blue from 0 to 1, not {x!r:.60}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetree.codegen.loops.compiled import compiled
-from kinetree.codegen.loops.expressions import Unknown
+from kinetree.codegen.loops.instructions import Unknown
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
 from kinetree.codegen.loops.translate import module_text
 

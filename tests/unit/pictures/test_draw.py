@@ -36,7 +36,7 @@ def scene() -> tuple[list[Surface], NDArray[np.float64], dict[str, Any]]:
 
 
 def test_machine_code_draws_what_python_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = [importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp")]
+    modules = [importlib.import_module(f"kinetree.pictures.{name}") for name in ("draw", "lamp", "placed")]
     monkeypatch.setattr(modules[1], "SIDE", 48)
     surfaces, placements, options = scene()
     made = draw(surfaces, placements, size=(40, 30), **options)
@@ -75,10 +75,10 @@ def test_silhouettes_are_those_of_the_camera() -> None:
 
 
 def test_colors_are_srgb() -> None:
-    """Light 0.7 on white, and nothing else: its sRGB byte is 218."""
-    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.7, 0.7, 0.7), ground=(0.7, 0.7, 0.7))
+    """Light 0.5 on white, and nothing else: its sRGB byte is 188."""
+    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.5, 0.5, 0.5), ground=(0.5, 0.5, 0.5))
     picture = draw([square(color=(255, 255, 255, 255))], at((0, 0, 0)), FRONT, SIZE, light=light)
-    assert (picture[24, 32] == round(255 * (1.055 * 0.7 ** (1 / 2.4) - 0.055))).all()
+    assert (picture[24, 32] == round(255 * (1.055 * 0.5 ** (1 / 2.4) - 0.055))).all()
 
 
 def test_edges_are_averaged_in_linear_light() -> None:
@@ -86,7 +86,9 @@ def test_edges_are_averaged_in_linear_light() -> None:
     black = square(color=(0, 0, 0, 255))
     dark = Light(key=(0, 0, 0), fill=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
     half_width = 5.0 * math.tan(0.3) * 64 / 48
-    surface = Surface(black.vertices * [half_width / 32 * 10.5, 1, 1], black.faces, black.normals, black.colors)
+    surface = Surface(
+        black.vertices * np.array([half_width / 32 * 10.5, 1, 1], np.float32), black.faces, black.normals, black.colors
+    )
     row = draw([surface], at((0, 0, 0)), FRONT, SIZE, light=dark, background=WHITE)[24, :, 0]
     assert set(row[23:41].tolist()) == {row[32]}
     assert row[20] == 255
@@ -229,8 +231,9 @@ def test_the_floor_is_under_the_lowest_point() -> None:
 )
 def test_bad_arguments_are_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:
     surfaces, placements, options = scene()
+    given: dict[str, Any] = {"surfaces": surfaces, "placements": placements, "size": SIZE} | options | change
     with pytest.raises(error, match=message):
-        draw(**({"surfaces": surfaces, "placements": placements, "size": SIZE} | options | change))
+        draw(**given)
 
 
 def test_directions_without_length_are_refused() -> None:
@@ -238,6 +241,13 @@ def test_directions_without_length_are_refused() -> None:
         Floor(normal=(0, 0, 0))
     with pytest.raises(OptionError, match="Light: direction must be three numbers"):
         Light(direction=(0, 0, math.nan))
+
+
+def test_colors_out_of_range_are_refused() -> None:
+    with pytest.raises(OptionError, match="Background: top must be red, green and blue from 0 to 1"):
+        Background(top=(255, 0, 0))
+    with pytest.raises(OptionError, match="Floor: lines must be"):
+        Floor(lines=(0.5, 0.5, math.nan))
 
 
 def test_faces_without_their_vertices_are_refused() -> None:

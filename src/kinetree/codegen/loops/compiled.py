@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from kinetree.codegen.loops.translate import module_text, parameters
 __all__ = ["compiled"]
 
 _IMPORTED = time.time()
+_compiling = threading.RLock()
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,13 +31,15 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     Its arguments are as annotated, arrays in C order that do not overlap. While it runs, other threads do too.
     """
 
-    @functools.cache
-    def machine_code() -> Callable[..., Any]:
-        return _callable(function)
+    made: list[Callable[..., Any]] = []
 
     @functools.wraps(function)
     def call(*given: Any) -> Any:
-        return machine_code()(*given)
+        if not made:
+            with _compiling:  # threads that draw together need it at the same moment
+                if not made:
+                    made.append(_callable(function))
+        return made[0](*given)
 
     return call
 

@@ -5,7 +5,8 @@ assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithm
 choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the
 module, and calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused
 operations, no regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not
-checked. A variable has one type; `expressions.py` has the rules for values.
+checked. A variable has one type; `expressions.py` has the rules for
+values, `instructions.py` those of arithmetic.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kinetree.codegen.loops.expressions import Expressions, Unknown, Value
+from kinetree.codegen.loops.expressions import Expressions
+from kinetree.codegen.loops.instructions import Unknown, Value
 from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
 
 __all__ = ["Parameter", "module_text", "parameters"]
@@ -61,7 +63,7 @@ class _Writer(Expressions):
         self._source = source
         self._linkage = "" if exported else "internal "
         self._ends: list[tuple[str, str]] = []
-        """Of each loop around: where `continue` and `break` go."""
+        """Where `continue` and `break` go, of each loop around."""
 
     def text(self) -> str:
         arguments = []

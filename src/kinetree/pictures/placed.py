@@ -1,0 +1,86 @@
+"""Surfaces where they are: their vertices, their triangles in the picture, and in which order they are drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.compiler.threads import on_threads
+from kinetree.pictures.assembled import Assembled
+from kinetree.pictures.camera import Camera, Size
+from kinetree.pictures.kernels.corners import place_vertices
+from kinetree.pictures.kernels.triangles import set_up
+
+__all__ = ["farthest_first", "opaque_corners", "pieces", "placed", "triangles"]
+
+Array = NDArray[np.float64]
+PIECE = 8192
+"""Vertices or triangles that a thread takes at once."""
+_FARTHEST = 1e9
+"""Parts farther from the world's origin, in m, have diverged: they have no shadow."""
+
+
+def placed(
+    scene: Assembled, M: Array, matrix: Array, lamp: Array, threads: int | None
+) -> tuple[Array, Array, Array, Array]:
+    """The results of `place_vertices`, for all vertices; `matrix` is the camera's, for samples."""
+    count = len(scene.vertices)
+    world, turned, seen, lit = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 4))
+
+    def place(part: slice) -> None:
+        place_vertices(
+            scene.vertices,
+            scene.normals,
+            scene.part_of,
+            M,
+            matrix,
+            lamp,
+            part.start,
+            part.stop,
+            world,
+            turned,
+            seen,
+            lit,
+        )
+
+    on_threads(place, pieces(count, PIECE), threads)
+    return world, turned, seen, lit
+
+
+def triangles(
+    faces: NDArray[np.int32], seen: Array, samples: Size, near: float, threads: int | None
+) -> tuple[NDArray[np.int32], Array]:
+    """The boxes and edges of triangles in a picture of this many samples; see `set_up`."""
+    boxes, edges = np.empty((len(faces), 4), np.int32), np.empty((len(faces), 4, 3))
+
+    def ready(part: slice) -> None:
+        set_up(faces, seen, part.start, part.stop, *samples, near, boxes, edges)
+
+    on_threads(ready, pieces(len(faces), PIECE), threads)
+    return boxes, edges
+
+
+def opaque_corners(scene: Assembled, M: Array) -> Array:
+    """(n, 3): the corners of boxes around what has a shadow, where they are."""
+    parts = scene.parts[0]
+    with np.errstate(invalid="ignore", over="ignore"):
+        corners = scene.boxes[parts] @ M[parts, :3, :3].transpose(0, 2, 1) + M[parts, None, :3, 3]
+    corners = corners.reshape(-1, 3)
+    return corners[(np.abs(corners) < _FARTHEST).all(axis=1)]
+
+
+def farthest_first(scene: Assembled, M: Array, camera: Camera) -> list[tuple[int, int]]:
+    """What is opaque, then the layers by the depth of the middle of their parts."""
+    depths = []
+    for parts in scene.parts[1:]:
+        middles = scene.boxes[parts].mean(axis=1)
+        with np.errstate(invalid="ignore", over="ignore"):
+            placed = (M[parts, :3, :3] @ middles[:, :, None])[..., 0] + M[parts, :3, 3]
+        placed = placed[np.isfinite(placed).all(axis=1)]
+        depths.append(float((placed.mean(axis=0) - camera.position) @ camera.axes()[2]) if len(placed) else 0.0)
+    order = np.argsort([-depth for depth in depths], kind="stable")
+    return [scene.layers[0], *(scene.layers[1 + k] for k in order)]
+
+
+def pieces(count: int, size: int) -> list[slice]:
+    return [slice(k, min(k + size, count)) for k in range(0, count, size)]
