@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["STRIP_SIZE", "check_writable", "files_of", "make_folder", "prefix_of", "write"]
 
 STRIP_SIZE = (1600, 400)
-"""Of the picture of the robot at some moments, pixels."""
+"""Pixels of the picture of the robot at some moments."""
 
 
 def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.conftest import Command
 
 import kinetree as kt
+from tests.unit.cli.conftest import Command
 
 Image = pytest.importorskip("PIL.Image")
 
