@@ -85,6 +85,15 @@ def test_the_robot_is_where_the_motion_has_it(motion: kt.Trajectory, suffix: str
     assert [name.name for name in tmp_path.iterdir()] == [path.name]
 
 
+def test_an_mp4_film_has_the_colors_of_its_pictures(motion: kt.Trajectory, tmp_path: Path) -> None:
+    path = motion.film(tmp_path / "run.mp4", size=(192, 108), fps=1, camera=CAMERA)
+    with av.open(str(path)) as file:
+        frame = next(file.decode(video=0))
+    assert (int(frame.colorspace), int(frame.color_range)) == (1, 1), "BT.709, limited"
+    drawn = kt.render(ROBOT, motion.q[0], size=(192, 108), camera=CAMERA, ground=False).astype(int)
+    assert np.abs(frame.to_ndarray(format="rgb24")[:10].astype(int) - drawn[:10]).mean() < 2.0
+
+
 def test_slow_motion_and_frames_between_rows(tmp_path: Path) -> None:
     few = kt.simulate(ROBOT, q=[-0.5], v=[1.0], duration=1.0, dt=0.25, record=[])
     frames, _ = frames_of(few.film(tmp_path / "slow.gif", **SMALL, speed=0.5, camera=CAMERA))
