@@ -85,11 +85,11 @@ class Shown:
         """
         from kinetree.pictures.drawn_robot import robot_of
         from kinetree.pictures.film import film_of, film_path, frame_times
-        from kinetree.pictures.moments import configurations_at
+        from kinetree.pictures.moments import configurations_at, span_of
 
         film_path("film", path)
         seen = robot_of("film", self, robot)
-        times = frame_times(float(self.time[0]), float(self.time[-1]), fps, speed) if len(self.time) else self.time
+        times = frame_times(*span_of(self), fps, speed)
         q = configurations_at(self, seen, times, which)
         if (gone := self.gone(which)) is not None:
             q[times[:, None] >= gone] = np.nan
@@ -157,7 +157,7 @@ class Shown:
         """
         from kinetree.pictures.camera import checked_size
         from kinetree.pictures.drawn_robot import robot_of
-        from kinetree.pictures.moments import configurations_at
+        from kinetree.pictures.moments import configurations_at, span_of
         from kinetree.pictures.png import write_png
         from kinetree.pictures.strip import strip_of, strip_times
 
@@ -165,7 +165,7 @@ class Shown:
         if target is not None:
             check_target(target)
         seen, size = robot_of("strip", self, robot), checked_size(size)
-        gone, last = self.gone([which]), float(self.time[-1])
+        gone, (_, last) = self.gone([which]), span_of(self)
         end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
         times = strip_times(self, seen, moments, which, end)
         q = configurations_at(self, seen, times, [which])[:, 0]

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -184,13 +185,16 @@ def test_what_cannot_be_is_refused(
 def test_no_frames_and_too_many_samples_are_refused(motion: kt.Trajectory, tmp_path: Path) -> None:
     with pytest.raises(kt.OptionError, match="no rows, so there are no frames"):
         film_of(ROBOT, motion.q[:0], tmp_path / "run.mp4")
+    empty = replace(motion, time=motion.time[:0], q=motion.q[:0])
+    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+        empty.film(tmp_path / "run.mp4")
+    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+        empty.strip()
     with pytest.raises(kt.OptionError, match="1 to 64 samples, and these are 65"):
         kt.simulate(ROBOT, q=np.zeros((65, 1)), duration=0.002, record=[]).film(tmp_path / "run.mp4")
 
 
 def test_an_older_file_needs_the_robot(motion: kt.Trajectory, tmp_path: Path) -> None:
-    from dataclasses import replace
-
     old = replace(motion, kept=None)
     with pytest.raises(kt.OptionError, match=r"does not have the robot itself.*robot=kt\.load\(FILE\)"):
         old.film(tmp_path / "run.gif", **SMALL)

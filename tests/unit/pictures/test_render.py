@@ -7,6 +7,7 @@ import io
 import os
 import re
 from base64 import b64decode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,8 +202,6 @@ def test_notebooks_show_the_text_where_nothing_can_be_drawn(monkeypatch: pytest.
 
     monkeypatch.setattr("kinetree.pictures.render.picture_of", fails)
     assert PENDULUM._repr_html_() is None
-    from dataclasses import replace
-
     assert replace(kt.simulate(PENDULUM, duration=0.01), kept=None)._repr_html_() is None
     monkeypatch.setattr(display, "_drawing", [])
     assert PENDULUM._repr_html_() is None
