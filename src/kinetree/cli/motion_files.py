@@ -56,7 +56,7 @@ def check_writable(prefix: Path) -> None:
 
 
 def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
-    """Write the numbers and the pictures, of several motions those of the first one.
+    """Write the numbers and the pictures; the robot at some moments is that of the first of several motions.
 
     Returns the files written, and the error if there is no picture.
     """
@@ -71,7 +71,7 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
     try:
         interruption.release()  # a picture can be drawn again
         try:
-            written.append(plot(shown, plots))
+            written.append(plot(trajectory, plots))
         except MissingPackageError as error:
             error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
         written.append(shown.strip(moments, size=STRIP_SIZE))

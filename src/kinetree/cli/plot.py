@@ -33,8 +33,9 @@ def plot(
         typer.Option(
             "--what",
             metavar="WORDS",
-            help="Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names of what "
-            "was recorded, or patterns such as 'sensor.*', separated by commas; by default positions,energies,balance.",
+            help="Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names of "
+            "what was recorded, or patterns such as 'sensor.*', separated by commas; by default positions, energies "
+            "and balance.",
             show_default=False,
         ),
     ] = None,

@@ -1,7 +1,8 @@
 """Motion in time: torques, stiffness, and the trajectory that comes out."""
 
 from kinetree.sim.events import Event
-from kinetree.sim.folder import TrajectoryFolder, load_trajectory
+from kinetree.sim.folder import TrajectoryFolder
+from kinetree.sim.on_disk import load_trajectory
 from kinetree.sim.opened_file import TrajectoryFile
 from kinetree.sim.plots import plot
 from kinetree.sim.simulate import simulate

@@ -14,37 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
-from kinetree.files import file_path, open_regular, reason
+from kinetree.files import open_regular, reason
 from kinetree.model import Model
-from kinetree.sim.array_files import ArrayFileError, opened_archive
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
-from kinetree.sim.opened_file import TrajectoryFile, stamp_of
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
+from kinetree.sim.pieces import Pieces, snapshot_name
 from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
 
-__all__ = ["TrajectoryFolder", "load_trajectory", "piece_name", "snapshot_name"]
+__all__ = ["TrajectoryFolder"]
 
 ABOUT, COMPLETE, ROBOT = "motion.json", "complete.json", "robot.json"
 FORMAT = 1
 _LONGEST_ROBOT = 2**26
 """Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
-
-
-_FILES = 4
-"""Pieces that are kept to read more of them."""
-
-
-def piece_name(number: int) -> str:
-    """The file of a piece."""
-    return f"piece-{number:06d}.npz"
-
-
-def snapshot_name(number: int) -> str:
-    """The file of the moment at which a piece begins."""
-    return f"snapshot-{number:06d}.npz"
 
 
 class TrajectoryFolder(Shown):
@@ -72,9 +57,7 @@ class TrajectoryFolder(Shown):
             )
 
         self._kept = _kept_robot(path / ROBOT) if kept is None else kept
-        self._head: TrajectoryFile | None = None
-        self._files: dict[int, TrajectoryFile] = {}
-        self._known_times: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
+        self._pieces = Pieces(path, COMPLETE)
 
     @property
     def robot(self) -> str:
@@ -109,30 +92,27 @@ class TrajectoryFolder(Shown):
     @property
     def shape(self) -> tuple[int, ...]:
         """The axes of a batch; () for one motion."""
-        return self._first().shape
+        return self._pieces.first().shape
 
     @property
     def q_names(self) -> tuple[str, ...]:
         """One name per coordinate."""
-        return self._first().q_names
+        return self._pieces.first().q_names
 
     @property
     def is_complete(self) -> bool:
         """Whether the motion has reached its end."""
-        return (self.path / COMPLETE).exists()
+        return self._pieces.is_complete
 
     @property
     def pieces(self) -> int:
         """How many pieces there are."""
-        count = 0
-        while (self.path / piece_name(count)).exists():
-            count += 1
-        return count
+        return self._pieces.count
 
     @property
     def time(self) -> NDArray[np.float64]:
         """The times of all rows (T,), s."""
-        times = [self._times(k) for k in range(self.pieces)]
+        times = [self._pieces.times(k) for k in range(self.pieces)]
         return np.concatenate(times) if times else np.empty(0)
 
     def __repr__(self) -> str:
@@ -150,7 +130,7 @@ class TrajectoryFolder(Shown):
         Raises:
             TrajectoryFileError: there is no such piece, or it cannot be read.
         """
-        return replace(Trajectory.load(self.path / piece_name(number)), kept=self._kept)
+        return replace(Trajectory.load(self._pieces.path(number)), kept=self._kept)
 
     def read(self, begin: float = 0.0, end: float = np.inf, every: int = 1) -> Trajectory:
         """The rows with times from `begin` to `end` (s), or every so many of them, and the events of that time.
@@ -166,7 +146,7 @@ class TrajectoryFolder(Shown):
         slack = 1e-9 * self.dt
         low, high = begin - slack, end + slack
         found, events, before = [], [], 0
-        times = [self._times(k) for k in range(self.pieces)]
+        times = [self._pieces.times(k) for k in range(self.pieces)]
         for k, own in enumerate(times):
             until = times[k + 1][0] if k + 1 < len(times) else np.inf  # an event may be after a piece's last row
             rows = np.flatnonzero((own >= low) & (own <= high))
@@ -195,7 +175,7 @@ class TrajectoryFolder(Shown):
             OptionError: there are no such rows or samples.
             TrajectoryFileError: a piece cannot be read.
         """
-        begins = np.cumsum([0, *(len(self._times(k)) for k in range(self.pieces))])
+        begins = self._pieces.begins()
         numbers = row_numbers("configurations", rows, int(begins[-1]))
         shape, width = self.shape, len(self.q_names)
         some = None if samples is None else sample_numbers("configurations", samples, shape)
@@ -204,7 +184,7 @@ class TrajectoryFolder(Shown):
         piece_of = np.searchsorted(begins, numbers, side="right") - 1
         for k in np.unique(piece_of):
             there = piece_of == k
-            own = self._opened(int(k)).configurations(numbers[there] - begins[k], some)
+            own = self._pieces.opened(int(k)).configurations(numbers[there] - begins[k], some)
             found[:, there] = own.reshape(count, int(there.sum()), width)
         return found.reshape(*shape, *found.shape[1:]) if some is None else found
 
@@ -227,72 +207,6 @@ class TrajectoryFolder(Shown):
         names = [name for name in os.listdir(self.path) if name.startswith("snapshot-") and name.endswith(".npz")]
         numbers = [int(name[9:-4]) for name in names if name[9:-4].isdecimal()]
         return max(numbers, default=None)
-
-    def _first(self) -> TrajectoryFile:
-        """The first piece; shape and names are those of all."""
-        if self._head is None:
-            if not self.pieces:
-                raise TrajectoryFileError(f"{self.path} has no piece of the motion yet")
-            self._head = TrajectoryFile(self.path / piece_name(0))
-        return self._head
-
-    def _opened(self, number: int) -> TrajectoryFile:
-        """A piece, of which parts are read. The last few are kept; one that was written again is opened again."""
-        kept = self._files.pop(number, None)
-        if kept is None or not kept.is_current:
-            kept = TrajectoryFile(self.path / piece_name(number))
-        self._files[number] = kept
-        if len(self._files) > _FILES:
-            del self._files[next(iter(self._files))]
-        return kept
-
-    def _times(self, number: int) -> NDArray[np.float64]:
-        """The times of a piece, which are kept as long as its file is the same."""
-        stamp = stamp_of(self.path / piece_name(number))
-        if self._known_times.get(number, ((), None))[0] != stamp:
-            self._known_times[number] = stamp, self._read_times(number)
-        return self._known_times[number][1]
-
-    def _read_times(self, number: int) -> NDArray[np.float64]:
-        path = self.path / piece_name(number)
-        try:
-            with opened_archive(path, ["time"]) as archive:
-                if "time" not in archive.headers:
-                    raise ArrayFileError("it lacks time")
-                times: NDArray[np.float64] = archive.read("time")
-                return times
-        except ArrayFileError as error:
-            raise TrajectoryFileError(f"{path} is no trajectory: {error}") from None
-        except OSError as error:
-            raise TrajectoryFileError(f"{path} cannot be read: {reason(error)}") from None
-
-
-def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | TrajectoryFile:
-    """Open a motion on disk: the folder that `kt.simulate(…, stream=folder)` writes, or a file of `Trajectory.save`.
-
-    Both have `time`, `shape` and `configurations`, which reads the moments and motions that are asked for and nothing
-    else. `kt.Trajectory.load` reads a whole file at once.
-
-    Args:
-        path: the folder or the file.
-
-    Returns:
-        The motion, of whose states nothing is read yet.
-
-    Raises:
-        TrajectoryFileError: there is no such folder or file, or it holds no motion.
-        DTypeError: `path` is no path.
-
-    >>> import kinetree as kt, tempfile, pathlib
-    >>> robot = kt.zoo.load("double_pendulum")
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     _ = kt.simulate(robot, q=[1.0, 0.5], duration=0.1, stream=pathlib.Path(place) / "run")
-    ...     motion = kt.load_trajectory(pathlib.Path(place) / "run")
-    ...     motion.is_complete, motion.time.shape, motion.configurations(rows=[0, 50]).shape
-    (True, (101,), (2, 2))
-    """
-    place = file_path("load_trajectory", path, what="folder or file")
-    return TrajectoryFile(place) if place.is_file() else TrajectoryFolder(place)
 
 
 def _kept_robot(path: Path) -> KeptRobot | None:

@@ -63,7 +63,7 @@ class MemberParts:
         self._now = self._kept[0]
         self._checked, self._sum = 0, 0
         self._blocks: dict[int, NDArray[np.uint8]] = {}
-        """Those that were asked for last, the latest at the end."""
+        """The ones that were asked for last, the latest at the end."""
         self._lock = Lock()
 
     def read(self, file: BinaryIO, begin: int, end: int) -> NDArray[np.uint8]:

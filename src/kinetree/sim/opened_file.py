@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,21 +10,25 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.errors import TrajectoryFileError
+from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import open_regular, reason
 from kinetree.model import Model
-from kinetree.sim.array_files import ArrayFileError, Header, damage_reported
-from kinetree.sim.member_parts import MemberParts
+from kinetree.sim.array_files import ArrayFileError
+from kinetree.sim.array_parts import ArrayParts
+from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.shown import Shown
-from kinetree.sim.trajectory_file import opened_trajectory, small_fields
+from kinetree.sim.trajectory import Trajectory
+from kinetree.sim.trajectory_file import (
+    FINITE,
+    PER_MOTION,
+    RECORDED,
+    opened_trajectory,
+    outcome_fields,
+    small_fields,
+)
 
 __all__ = ["TrajectoryFile", "stamp_of"]
-
-_GAP = 2**16
-"""Bytes between two rows up to which they are read together."""
-_SPAN = 2**22
-"""Bytes that are read together at most, unless one row has more."""
 
 
 class TrajectoryFile(Shown):
@@ -59,8 +64,8 @@ class TrajectoryFile(Shown):
         self.path = path
         with opened_trajectory(path) as archive:
             fields = small_fields(path, archive)
-            self._header: Header = archive.headers["q"]
-            info = archive.members["q"]
+            self._shape = archive.headers["q"].shape[:-2]
+            self._headers, self._members = archive.headers, archive.members
         self.robot: str = fields["robot"]
         self.integrator: str = fields["integrator"]
         self.dt: float = fields["dt"]
@@ -70,9 +75,8 @@ class TrajectoryFile(Shown):
         self.q_units: tuple[str, ...] = fields["q_units"]
         self.v_names: tuple[str, ...] = fields["v_names"]
         self._kept = fields["kept"]
-        with self._opened() as file, damage_reported("'q'"):
-            self._parts = MemberParts(file, info)
-            self._stamp = _stamp(os.fstat(file.fileno()))
+        self._arrays: dict[str, ArrayParts] = {}
+        self._stamp = stamp_of(path)
 
     @property
     def model(self) -> Model | None:
@@ -86,7 +90,7 @@ class TrajectoryFile(Shown):
     @property
     def shape(self) -> tuple[int, ...]:
         """The axes of a batch; () for one motion."""
-        return self._header.shape[:-2]
+        return self._shape
 
     @property
     def is_current(self) -> bool:
@@ -114,44 +118,55 @@ class TrajectoryFile(Shown):
         """
         numbers = row_numbers("configurations", rows, len(self.time))
         if samples is None:
-            found = self._read(np.arange(int(np.prod(self.shape))), numbers)
-            return found.reshape(*self.shape, len(numbers), self._header.shape[-1])
-        return self._read(sample_numbers("configurations", samples, self.shape), numbers)
+            found = self._read("q", np.arange(math.prod(self.shape)), numbers)
+            return found.reshape(*self.shape, *found.shape[1:])
+        return self._read("q", sample_numbers("configurations", samples, self.shape), numbers)
 
-    def _read(self, samples: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """(m, K, nq). The file is read from its beginning to its end, whatever the order of the samples and rows."""
-        width = self._header.shape[-1]
-        found = np.empty((len(samples), len(rows), width))
-        own, back = np.unique(rows, return_inverse=True)
+    def read(self, samples: Samples) -> Trajectory:
+        """Some motions of a batch, with everything that was recorded of them.
+
+        Args:
+            samples: m motions, by their numbers counted through all axes of the batch, or by their indices.
+
+        Returns:
+            A batch (m,).
+
+        Raises:
+            OptionError: there are no such samples, or the file is that of one motion.
+            TrajectoryFileError: they cannot be read, are not finite, or the file has changed since it was opened.
+        """
+        if not self.shape:
+            raise OptionError("read: this is the file of one motion, which kt.Trajectory.load reads")
+        numbers = sample_numbers("read", samples, self.shape)
+        where, rows = np.unravel_index(numbers, self.shape), np.arange(len(self.time))
+        with opened_trajectory(self.path) as archive:
+            fields = small_fields(self.path, archive) | outcome_fields(archive, float(self.time[-1]))
+        fields["ended"] = fields["ended"][where]
+        fields["step_counts"] = fields["step_counts"] and fields["step_counts"][where]
+        fields["events"], fields["diverged"] = picked(self.shape, where, fields["events"], fields["diverged"])
+        fields["recorded"] = {
+            name.removeprefix(RECORDED): self._read(name, numbers, rows)
+            for name in self._headers
+            if name.startswith(RECORDED)
+        }
+        fields |= {name: self._read(name, numbers, rows) for name in PER_MOTION}
+        return Trajectory(**fields)
+
+    def _read(self, name: str, samples: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Some rows of some motions of an array, (m, K, …)."""
         try:
             with self._opened() as file:
                 if _stamp(os.fstat(file.fileno())) != self._stamp:
                     raise ArrayFileError("it has changed since it was opened")
-                for k in np.argsort(samples, kind="stable"):
-                    found[k] = self._rows(file, int(samples[k]), own)[back]
+                if name not in self._arrays:
+                    self._arrays[name] = ArrayParts(
+                        name, self._headers[name], len(self.shape), file, self._members[name]
+                    )
+                found = self._arrays[name].read(file, samples, rows)
         except ArrayFileError as error:
             raise TrajectoryFileError(f"{self.path} cannot be read: {error}") from None
-        if not np.isfinite(found).all():
-            raise TrajectoryFileError(f"{self.path} is no trajectory: 'q' holds a number that is not finite")
-        return found
-
-    def _rows(self, file: BinaryIO, sample: int, rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Some rows of a motion, which increase, (K, nq)."""
-        count, width = self._header.shape[-2:]
-        if self._header.fortran_order:
-            raise ArrayFileError("'q' is in it column by column; kt.Trajectory.load reads it as a whole")
-        size = width * self._header.dtype.itemsize
-        found = np.empty((len(rows), width), self._header.dtype)
-        if not found.size:
-            return found
-        for begin, end in _together(rows * size, size):
-            first, last = int(rows[begin]), int(rows[end - 1])
-            place = self._header.size + (sample * count + first) * size
-            with damage_reported("'q'"):
-                piece = self._parts.read(file, place, place + (last + 1 - first) * size)
-            found[begin:end] = piece.view(self._header.dtype).reshape(-1, max(width, 1))[
-                rows[begin:end] - first, :width
-            ]
+        if name in FINITE and not np.isfinite(found).all():
+            raise TrajectoryFileError(f"{self.path} is no trajectory: {name!r} holds a number that is not finite")
         return found
 
     def _opened(self) -> BinaryIO:
@@ -159,17 +174,6 @@ class TrajectoryFile(Shown):
             return open_regular(self.path)
         except OSError as error:
             raise TrajectoryFileError(f"{self.path} cannot be read: {reason(error)}") from None
-
-
-def _together(places: NDArray[np.intp], size: int) -> list[tuple[int, int]]:
-    """Which rows (begin, end) are read together, of rows of `size` bytes at increasing places."""
-    found: list[tuple[int, int]] = []
-    begin = 0
-    for k in range(1, len(places) + 1):
-        if k == len(places) or places[k] - places[k - 1] > _GAP + size or places[k] + size - places[begin] > _SPAN:
-            found.append((begin, k))
-            begin = k
-    return found
 
 
 def stamp_of(path: Path) -> tuple[int, ...]:

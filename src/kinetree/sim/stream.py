@@ -20,10 +20,11 @@ import numpy as np
 
 from kinetree.errors import OptionError, SaveError, SimulationError
 from kinetree.files import create_locked, file_path, reason, remove_abandoned, write_file
-from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder, piece_name, snapshot_name
+from kinetree.sim.folder import ABOUT, COMPLETE, FORMAT, ROBOT, TrajectoryFolder
 from kinetree.sim.identity import digest_of
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.live import Live
+from kinetree.sim.pieces import piece_name, snapshot_name
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.task import Piece, Task
 from kinetree.sim.trajectory import SimulationInterrupted, Trajectory

@@ -20,7 +20,16 @@ from kinetree.sim.snapshot import text_array, text_of
 from kinetree.sim.step_counts import StepCounts
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["PER_MOTION", "opened_trajectory", "read_fields", "small_fields", "write_trajectory"]
+__all__ = [
+    "FINITE",
+    "PER_MOTION",
+    "RECORDED",
+    "opened_trajectory",
+    "outcome_fields",
+    "read_fields",
+    "small_fields",
+    "write_trajectory",
+]
 
 _ROWS, _Q, _V = "rows", "coordinates", "degrees of freedom"
 
@@ -34,10 +43,9 @@ _SHAPES: dict[str, tuple[str, ...]] = {**_NUMBERS, **_TEXTS, **_COUNTS}
 _NAMES = [field.name for field in fields(TrajectoryArrays) if field.name in _SHAPES]
 PER_MOTION = ("q", "v", "qdd", "tau", "kinetic", "potential", "work", "dissipated")
 """Fields that have the axes of a batch before their own."""
-_FINITE = ("time", "q", "v", "dt")
-
-
-_RECORDED = "recorded."
+FINITE = ("time", "q", "v", "dt")
+"""Fields without infinite numbers and NaN."""
+RECORDED = "recorded."
 """What the names of arrays begin with that were recorded."""
 _ENDED, _OUTCOMES = "ended", "outcomes"
 """When each motion ended; units, events and divergences, as text."""
@@ -53,7 +61,7 @@ def write_trajectory(file: BinaryIO, motion: TrajectoryArrays) -> None:
     arrays: dict[str, Any] = {
         name: np.asarray(value, dtype=str) if name in _TEXTS else np.asarray(value) for name, value in values.items()
     }
-    arrays |= {f"{_RECORDED}{name}": np.asarray(x) for name, x in motion.recorded.items()}
+    arrays |= {f"{RECORDED}{name}": np.asarray(x) for name, x in motion.recorded.items()}
     arrays[_ENDED] = motion.ended
     if motion.step_counts is not None:
         arrays |= {name: getattr(motion.step_counts, name) for name in _STEP_COUNTS}
@@ -72,11 +80,10 @@ def read_fields(path: Path) -> dict[str, Any]:
     """The fields in a file, checked. Raises `TrajectoryFileError`."""
     with opened_trajectory(path) as archive:
         values = {name: _value(name, archive.read(name)) for name in _NAMES}
-        more = [name for name in archive.headers if name.startswith(_RECORDED)]
-        values |= _outcomes(archive, values["q"].shape[:-2], float(values["time"][-1]))
-        values["step_counts"] = _step_counts(archive, values["q"].shape[:-2])
+        more = [name for name in archive.headers if name.startswith(RECORDED)]
+        values |= outcome_fields(archive, float(values["time"][-1]))
         values["kept"] = _kept(archive)
-        values["recorded"] = {name.removeprefix(_RECORDED): _value(name, archive.read(name)) for name in more}
+        values["recorded"] = {name.removeprefix(RECORDED): _value(name, archive.read(name)) for name in more}
     _check_values(path, values)
     return values
 
@@ -89,6 +96,12 @@ def small_fields(path: Path, archive: ArrayReader) -> dict[str, Any]:
     return values
 
 
+def outcome_fields(archive: ArrayReader, last: float) -> dict[str, Any]:
+    """What became of each motion: events, when and why it ended, and its steps. `last`: the time of the last row."""
+    shape = archive.headers["q"].shape[:-2]
+    return _outcomes(archive, shape, last) | {"step_counts": _step_counts(archive, shape)}
+
+
 @contextmanager
 def opened_trajectory(path: Path) -> Iterator[ArrayReader]:
     """Look into a file whose arrays have the types and shapes of a trajectory's; they can be read in the block.
@@ -96,7 +109,7 @@ def opened_trajectory(path: Path) -> Iterator[ArrayReader]:
     Raises `TrajectoryFileError`, also for what goes wrong in the block.
     """
     try:
-        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], _RECORDED) as archive:
+        with opened_archive(path, [*_NAMES, _KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS], RECORDED) as archive:
             missing = [name for name in _NAMES if name not in archive.headers]
             if missing:
                 raise ArrayFileError(f"it lacks {', '.join(missing)}")
@@ -118,7 +131,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
         shape, kind = header.shape, header.dtype.kind
         if name in (_KEPT, _ENDED, _OUTCOMES, *_STEP_COUNTS):
             continue
-        if name.startswith(_RECORDED):
+        if name.startswith(RECORDED):
             if (kind, header.dtype.itemsize) not in (("f", 8), ("i", 8), ("b", 1)):
                 raise ArrayFileError(f"{name!r} is of type {header.dtype}, not float64, int64 or bool")
             if shape[: len(batch) + 1] != headers["q"].shape[:-1]:
@@ -193,7 +206,7 @@ def _value(name: str, array: np.ndarray[Any, Any]) -> Any:
         return texts if array.ndim else texts[0]
     if array.ndim == 0:
         return array.item()
-    own = array.dtype.newbyteorder("=") if name.startswith(_RECORDED) else np.float64
+    own = array.dtype.newbyteorder("=") if name.startswith(RECORDED) else np.float64
     return array.astype(own, order="K", copy=False)
 
 
@@ -201,7 +214,7 @@ def _check_values(path: Path, values: Mapping[str, Any]) -> None:
     def refuse(what: str) -> NoReturn:
         raise TrajectoryFileError(f"{path} is no trajectory: {what}")
 
-    for name in _FINITE:
+    for name in FINITE:
         bad = np.argwhere(~np.isfinite(np.atleast_1d(values.get(name, 0.0))))
         if len(bad):
             row = int(bad[0][-len(_SHAPES[name]) or 0])

@@ -113,6 +113,28 @@ def test_rows_and_samples_that_are_not_there_are_refused(
             motion.configurations(rows, samples)  # type: ignore[arg-type]
 
 
+def test_some_motions_are_read_with_everything_that_was_recorded(tmp_path: Path) -> None:
+    turns = kt.Event(lambda t, q, v: v[..., 1], terminal=False)  # noqa: ARG005
+    motions = kt.simulate(
+        ROBOT, q=[[1.0, 0.5], [0.3, 0.2], [0.5, 0.9]], duration=0.5, until={"turns": turns},
+        record=["energies", "frames"], integrator="rk45",
+    )  # fmt: skip
+    some = kt.load_trajectory(motions.save(tmp_path / "run")).read([2, 0])
+    assert isinstance(some, kt.Trajectory)
+    picked = motions[[2, 0]]
+    for name in ("time", "q", "v", "qdd", "tau", "kinetic", "work", "ended"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(picked, name))
+    np.testing.assert_array_equal(some.recorded["frame.tip"], picked.recorded["frame.tip"])
+    assert [(one.name, one.sample, one.time) for one in some.events] == [
+        (one.name, one.sample, one.time) for one in picked.events
+    ]
+    np.testing.assert_array_equal(some.step_counts.accepted, picked.step_counts.accepted)
+    assert some.model == ROBOT
+    one = kt.load_trajectory(motions[0].save(tmp_path / "one"))
+    with pytest.raises(kt.OptionError, match=r"file of one motion, which kt\.Trajectory\.load reads"):
+        one.read([0])
+
+
 def test_a_packed_member_is_read_in_any_order(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """States of the unpacking are kept, and the last one goes on."""
     monkeypatch.setattr(member_parts, "_SPACING", 10_000)

@@ -59,7 +59,7 @@ def batch_figure(
 
 
 def _without_exchanges(panels: list[Panel]) -> list[Panel]:
-    """Of energies only the three that add up."""
+    """The panels, with only the three energies that add up."""
     return [
         Panel(p.label, [x for x in p.lines if x.look not in ("work", "dissipated")], p.floor, p.part) for p in panels
     ]
@@ -92,6 +92,8 @@ def _ended(motion: TrajectoryArrays) -> list[str]:
 def _titled(panel: Panel, line: Line) -> str:
     if panel.part == "balance":
         return "balance error: E − E₀ − work + dissipated"
+    if line.attitudes is not None:
+        return f"{line.name}, turned since the start"
     return f"{line.name} energy" if panel.part in ENERGIES else line.name
 
 

@@ -15,7 +15,7 @@ _POINTS = 4000
 """A few thousand points are more than a picture has columns."""
 _NUMBERS = 1_000_000
 """Motions times moments of a number whose quantiles are drawn."""
-_FEWEST = 100
+_FEWEST = 12
 
 
 def seen_of(motion: TrajectoryArrays, choice: Choice, rows: NDArray[np.intp] | None = None) -> Seen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -41,5 +42,6 @@ def _name(name: str, place: tuple[int, ...]) -> str:
 
 
 def _at(values: Array, place: tuple[int, ...]) -> Array:
-    found: Array = values[(..., *place)]
+    where: Any = (..., *place)
+    found: Array = values[where]
     return found

@@ -20,7 +20,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dissipated": {"color": INK, "linewidth": 1.0, "linestyle": (0, (1, 1.5))},
     "error": {"color": "#8a4fa3", "linewidth": 1.2},
 }
-"""Of lines that have a meaning."""
+"""How lines that have a meaning are drawn."""
 
 
 def colors_of(count: int) -> list[Any]:
