@@ -11,6 +11,7 @@ from kinetree.cli.output import error_console
 from kinetree.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from kinetree.cli.interruption import Interruption
     from kinetree.sim import Trajectory
 
 __all__ = ["FilmPath", "check_film", "write_film"]
@@ -30,12 +31,12 @@ _MOST = 16
 def check_film(path: Path | None) -> None:
     """See that the film can be written before a long motion is computed, as far as that is known then."""
     if path is not None:
-        from kinetree.pictures.film import film_path
+        from kinetree.pictures.film import check_format, film_path
 
-        film_path("--film", path)
+        check_format(film_path("--film", path))
 
 
-def write_film(motion: Trajectory, path: Path, *, quiet: bool) -> Path:
+def write_film(motion: Trajectory, path: Path, interruption: Interruption, *, quiet: bool) -> Path:
     """Write the film, with a bar that shows how far it is."""
     import numpy as np
 
@@ -43,5 +44,9 @@ def write_film(motion: Trajectory, path: Path, *, quiet: bool) -> Path:
     if count > _MOST and not quiet:
         text = f"note: the film shows the first {_MOST} of {count:,} motions"
         error_console().print(text, markup=False, soft_wrap=True)
-    with progress_bar("filming", quiet=quiet) as show:
-        return motion.film(path, which=range(_MOST) if count > _MOST else None, progress=show)
+    try:
+        with progress_bar("filming", quiet=quiet) as show:
+            return motion.film(path, which=range(_MOST) if count > _MOST else None, progress=show)
+    except KeyboardInterrupt:
+        interruption.outcome += f"; {path} was not written"
+        raise

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from kinetree.cli.interruption import Interruption
     from kinetree.sim import Trajectory
 
-__all__ = ["check_writable", "files_of", "make_folder", "prefix_of", "write"]
+__all__ = ["STRIP_SIZE", "check_writable", "files_of", "make_folder", "prefix_of", "write"]
+
+STRIP_SIZE = (1600, 400)
+"""Pixels of the picture of the robot at some moments."""
 
 
 def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
@@ -57,7 +60,7 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
 
     Returns the files written, and the error if there is no picture.
     """
-    from kinetree.errors import MissingPackageError
+    from kinetree.errors import KinetreeError, MissingPackageError
     from kinetree.sim import plot
 
     shown = trajectory[0] if trajectory.shape else trajectory
@@ -67,12 +70,16 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
     interruption.outcome += f"; what was computed is in {numbers}"
     try:
         interruption.release()  # a picture can be drawn again
-        written.append(Path(str(shown.strip(moments))))
-        written.append(plot(trajectory, plots))
-    except MissingPackageError as error:
-        error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
+        try:
+            written.append(plot(trajectory, plots))
+        except MissingPackageError as error:
+            error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
+        written.append(shown.strip(moments, size=STRIP_SIZE))
     except KeyboardInterrupt:
-        interruption.outcome += "; no picture was drawn"
+        interruption.outcome += "; no picture was drawn" if len(written) == 1 else f"; {moments} was not drawn"
     except SaveError as error:
         return written, error
+    except KinetreeError as error:
+        text = f"warning: no picture of the robot: {error}"
+        error_console().print(text, style="yellow", markup=False, soft_wrap=True)
     return written, None

@@ -338,8 +338,10 @@ def simulate(
     seconds = time.perf_counter() - begin
     interruption.outcome = _progress(trajectory, steps)
     written, failure = write(trajectory, prefix, interruption)
-    if film is not None:
-        written.append(write_film(trajectory, film, quiet=quiet))
+    if film is not None and interruption.signal:
+        interruption.outcome += f"; {film} was not written"
+    elif film is not None:
+        written.append(write_film(trajectory, film, interruption, quiet=quiet))
     if not quiet:
         for sentence in told:
             console.print(sentence, soft_wrap=True)

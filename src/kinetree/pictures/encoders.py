@@ -17,8 +17,8 @@ __all__ = ["SUFFIXES", "Encoder", "encoder_for"]
 Picture = NDArray[np.uint8]
 _FASTEST_GIF = 50
 """Frames per second: browsers show those that last less than two hundredths of a second for a tenth."""
-_LONGEST = 65535
-"""Pixels per side of a GIF."""
+_BT709, _LIMITED = 1, 1
+"""Numbers of ITU-T H.273: the colours of high definition, and luma from 16 to 235."""
 
 
 class Encoder(Protocol):
@@ -92,10 +92,16 @@ class _Libav:
         self._container = self._av.open(file, "w", format=container, options=container_options or {})
         self._stream = self._container.add_stream(codec, rate=fps, options=options)
         self._stream.width, self._stream.height, self._stream.pix_fmt = *size, pixels
+        self._colors: dict[str, Any] = {}
+        if pixels.startswith("yuv"):  # players guess which ones are meant unless the file says so
+            self._colors = {"dst_colorspace": _BT709, "dst_color_range": _LIMITED}
+            context = self._stream.codec_context
+            context.colorspace = context.color_primaries = context.color_trc = _BT709
+            context.color_range = _LIMITED
 
     def add(self, picture: Picture) -> None:
         frame = self._av.VideoFrame.from_ndarray(picture, format="rgb24")
-        self._container.mux(self._stream.encode(frame))
+        self._container.mux(self._stream.encode(frame.reformat(format=self._stream.pix_fmt, **self._colors)))
 
     def close(self) -> None:
         self._container.mux(self._stream.encode())

@@ -22,7 +22,7 @@ from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
 from kinetree.pictures.scene import Scene, Shapes, floor_of
 from kinetree.pictures.shots import checked_camera, outline, shots
 
-__all__ = ["film_of", "film_path", "frame_times"]
+__all__ = ["check_format", "film_of", "film_path", "frame_times"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -43,6 +43,12 @@ def film_path(function: str, path: str | os.PathLike[str]) -> Path:
         )
     check_target(target)
     return target
+
+
+def check_format(path: Path) -> None:
+    """Raise unless what writes films of this suffix is installed."""
+    size = 2, 2
+    encoder_for(path.suffix.lower(), size, Fraction(1), lambda: np.zeros((*size, 3), np.uint8))
 
 
 def frame_times(begin: float, end: float, fps: float, speed: float) -> Floats:
@@ -129,7 +135,7 @@ class _Take:
             raise OptionError("film: the motion has no rows, so there are no frames")
         ghosts = checked_samples(samples, count)
         self._q, self._size = q, size
-        self._scene = Scene(robot, shapes, opacities(count, ghosts=ghosts))
+        self._scene = Scene(robot, shapes, opacities(count, ghosts=ghosts), together=ghosts)
         outlines = self._outlines()
         self._aside = np.zeros((count, 3))
         if not ghosts and count > 1 and not self._scene.has_terrain:
@@ -138,13 +144,14 @@ class _Take:
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
         self._floor = floor_of(self._scene, together, None)
         self._camera = shots(together, size, camera, fps)
+        self._drawing = self._scene.drawing  # made once, before threads share it
 
     def picture(self, frame: int, *, smaller: int = 1) -> NDArray[np.uint8]:
         placements = self._scene.placements(self._q[frame])
         placements[..., :3, 3] += self._aside[:, None]
         size = max(self._size[0] // smaller, 1), max(self._size[1] // smaller, 1)
         every = placements.reshape(-1, 4, 4)
-        return self._scene.drawing(every, self._camera(frame), size, floor=self._floor, threads=1)
+        return self._drawing(every, self._camera(frame), size, floor=self._floor, threads=1)
 
     def example(self) -> NDArray[np.uint8]:
         """Three moments, small, one above the other."""

@@ -7,14 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.arrangement import checked_count
 from kinetree.pictures.recorded import RecordedMotion
 
-__all__ = ["Which", "configurations_at"]
+__all__ = ["Which", "configurations_at", "span_of"]
 
 Floats = NDArray[np.float64]
 Which = Sequence[int | tuple[int, ...]]
+
+
+def span_of(motion: RecordedMotion) -> tuple[float, float]:
+    """The first and the last moment of a motion, s. Raises `OptionError` if it has none yet."""
+    time = motion.time
+    if not len(time):
+        raise OptionError(f"this motion of {motion.robot!r} has no rows, so there is nothing to be seen")
+    return float(time[0]), float(time[-1])
 
 
 def configurations_at(motion: RecordedMotion, robot: Model, times: Floats, which: Which | None = None) -> Floats:

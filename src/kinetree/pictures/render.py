@@ -122,7 +122,7 @@ def picture_of(
 ) -> Picture:
     """The picture of configurations (n, nq), which are checked already."""
     ghosts = checked_samples(samples, len(q))
-    scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts and len(q) > 1))
+    scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts), together=ghosts)
     placements = scene.placements(q)
     if not ghosts and len(q) > 1 and not scene.has_terrain:
         placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -31,8 +32,10 @@ _SEEN_THROUGH = 0.4
 class Scene:
     """Copies of a robot: their surfaces, and where these are at configurations."""
 
-    def __init__(self, robot: Model, shapes: Shapes = "visual", opacity: Sequence[float] = (1.0,)) -> None:
-        """`opacity` is that of each copy, from 0 to 1."""
+    def __init__(
+        self, robot: Model, shapes: Shapes = "visual", opacity: Sequence[float] = (1.0,), *, together: bool = False
+    ) -> None:
+        """`opacity` is that of each copy, from 0 to 1; `together`: they are all at their own place in one world."""
         if shapes not in get_args(Shapes):
             raise OptionError(f"shapes must be 'visual', 'collision' or 'both', not {shapes!r:.60}")
         self.robot = robot
@@ -47,9 +50,17 @@ class Scene:
         moving = [not part.is_ground for part in self.looks.parts]
         self._bounded = moving if any(moving) else [True] * len(moving)
         own = [_SEEN_THROUGH if shapes == "both" and part.role == "collision" else 1.0 for part in self.looks.parts]
+        seen = np.outer(opacity, own)
+        if together or self.has_terrain:  # what does not move is there once, with the copy that is solid
+            still = [self._is_still(part.body) for part in self.looks.parts]
+            seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
+        self._opacity = seen
+
+    @cached_property
+    def drawing(self) -> Drawing:
+        """The surfaces of all copies, one copy after the other."""
         surfaces = [part.surface for part in self.looks.parts] * self.copies
-        layers = np.repeat(np.arange(self.copies), len(own))
-        self.drawing = Drawing(surfaces, np.outer(opacity, own).ravel(), layers)
+        return Drawing(surfaces, self._opacity.ravel(), np.repeat(np.arange(self.copies), self._opacity.shape[1]))
 
     @property
     def has_terrain(self) -> bool:
@@ -59,7 +70,10 @@ class Scene:
     @property
     def stays(self) -> bool:
         """Whether something is drawn that cannot move."""
-        return any(not self.robot.bodies[part.body].slot and not self.robot.floating_base for part in self.looks.parts)
+        return any(self._is_still(part.body) for part in self.looks.parts)
+
+    def _is_still(self, body: str) -> bool:
+        return not self.robot.bodies[body].slot and not self.robot.floating_base
 
     @property
     def normal(self) -> Floats:

@@ -75,7 +75,7 @@ def strip_of(
     """
     ghosts = checked_samples(samples, len(q))
     fading = np.linspace(_FAINTEST, 1.0, len(q)) if len(q) > 1 else np.ones(1)
-    scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q))
+    scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q), together=ghosts)
     placements = scene.placements(q)
     forward = _forward(scene.normal)
     if not ghosts and not scene.has_terrain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class _Motion(RecordedMotion, Protocol):
 
     def gone(self, which: Which | None) -> NDArray[np.float64] | None: ...
 
-    def strip(self, *, size: Size) -> NDArray[np.uint8] | Path: ...
+    def strip(self, path: None = None, *, size: Size) -> NDArray[np.uint8]: ...
 
 
 class Shown:
@@ -85,11 +85,11 @@ class Shown:
         """
         from kinetree.pictures.drawn_robot import robot_of
         from kinetree.pictures.film import film_of, film_path, frame_times
-        from kinetree.pictures.moments import configurations_at
+        from kinetree.pictures.moments import configurations_at, span_of
 
         film_path("film", path)
         seen = robot_of("film", self, robot)
-        times = frame_times(float(self.time[0]), float(self.time[-1]), fps, speed) if len(self.time) else self.time
+        times = frame_times(*span_of(self), fps, speed)
         q = configurations_at(self, seen, times, which)
         if (gone := self.gone(which)) is not None:
             q[times[:, None] >= gone] = np.nan
@@ -97,6 +97,30 @@ class Shown:
             seen, q, path, fps=fps, size=size, camera=camera, shapes=shapes, samples=samples, progress=progress
         )
 
+    @overload
+    def strip(
+        self: _Motion,
+        path: None = None,
+        *,
+        moments: int = 6,
+        size: Size = (1600, 400),
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: int | tuple[int, ...] = 0,
+        robot: Model | None = None,
+    ) -> NDArray[np.uint8]: ...
+    @overload
+    def strip(
+        self: _Motion,
+        path: str | os.PathLike[str],
+        *,
+        moments: int = 6,
+        size: Size = (1600, 400),
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: int | tuple[int, ...] = 0,
+        robot: Model | None = None,
+    ) -> Path: ...
     def strip(
         self: _Motion,
         path: str | os.PathLike[str] | None = None,
@@ -133,7 +157,7 @@ class Shown:
         """
         from kinetree.pictures.camera import checked_size
         from kinetree.pictures.drawn_robot import robot_of
-        from kinetree.pictures.moments import configurations_at
+        from kinetree.pictures.moments import configurations_at, span_of
         from kinetree.pictures.png import write_png
         from kinetree.pictures.strip import strip_of, strip_times
 
@@ -141,7 +165,7 @@ class Shown:
         if target is not None:
             check_target(target)
         seen, size = robot_of("strip", self, robot), checked_size(size)
-        gone, last = self.gone([which]), float(self.time[-1])
+        gone, (_, last) = self.gone([which]), span_of(self)
         end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
         times = strip_times(self, seen, moments, which, end)
         q = configurations_at(self, seen, times, [which])[:, 0]
@@ -155,7 +179,7 @@ class Shown:
         """What a notebook shows: moments of the motion and the text; None, so the text alone, if none can be drawn."""
         from kinetree.pictures.notebook import png_or_none
 
-        return html_of(repr(self), png_or_none(lambda: np.asarray(self.strip(size=_SIZE))))
+        return html_of(repr(self), png_or_none(lambda: self.strip(size=_SIZE)))
 
     def gone(self, which: Which | None) -> NDArray[np.float64] | None:  # noqa: ARG002 - for those that know
         """When each of some motions diverged (n,), s; infinite if it did not. None if that is not known."""

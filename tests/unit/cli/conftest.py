@@ -25,6 +25,7 @@ Command = Callable[..., Result]
 def kinetree(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     """A function that runs the command with arguments, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("kinetree.cli.motion_files.STRIP_SIZE", (160, 40))  # it is drawn sooner
 
     def run(*arguments: str) -> Result:
         capsys.readouterr()

@@ -215,7 +215,9 @@ def test_streams_that_are_closed_full_or_left(
     command = f"{sys.executable} -c 'from kinetree.cli import main; main()' {arguments} {streams}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
-    assert sorted(os.listdir(tmp_path)) == (["arm6.npz", "arm6.png"] if "simulate" in arguments else [])
+    assert sorted(os.listdir(tmp_path)) == (
+        ["arm6.motion.png", "arm6.npz", "arm6.png"] if "simulate" in arguments else []
+    )
 
 
 def test_the_help_needs_neither_compiler_nor_plotting() -> None:

@@ -114,7 +114,7 @@ def test_pressing_it_again_destroys_nothing(kinetree: Command, monkeypatch: pyte
         assert os.listdir() == []
     else:
         assert len(Trajectory.load("run.npz").time) == (2 if early else 9)
-        assert {"run.npz"} <= set(os.listdir()) <= {"run.npz", "run.png"}
+        assert {"run.npz"} <= set(os.listdir()) <= {"run.npz", "run.png", "run.motion.png"}
 
 
 def test_an_interrupted_motion_does_not_replace_what_was_there(
@@ -128,7 +128,8 @@ def test_an_interrupted_motion_does_not_replace_what_was_there(
     assert "what was computed is in run.interrupted.npz" in result.err
     assert Path("run.npz").read_bytes() == before
     assert len(Trajectory.load("run.interrupted.npz").time) == 9
-    assert sorted(os.listdir()) == ["run.interrupted.npz", "run.interrupted.png", "run.npz", "run.png"]
+    endings = ("motion.png", "npz", "png")
+    assert sorted(os.listdir()) == [f"{name}.{ending}" for name in ("run.interrupted", "run") for ending in endings]
 
 
 def test_an_exception_that_got_lost_is_raised_again(kinetree: Command, monkeypatch: pytest.MonkeyPatch) -> None:

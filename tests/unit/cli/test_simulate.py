@@ -232,7 +232,7 @@ def test_motors_keep_to_their_limits_if_asked_to(kinetree: Command) -> None:
 def test_where_it_writes(kinetree: Command, options: tuple[str, ...], prefix: str) -> None:
     result = kinetree("simulate", "double_pendulum", "--duration", "0.01", *options)
     assert result.code == 0
-    for ending in ("npz", "png"):
+    for ending in ("npz", "png", "motion.png"):
         assert Path(f"{prefix}.{ending}").is_file()
         assert f"wrote {prefix}.{ending}" in result.out
 
@@ -250,6 +250,7 @@ def test_without_matplotlib_the_numbers_are_written_and_the_reason_said(
     assert result.code == 0
     assert "warning: no picture: drawing needs matplotlib: pip install kinetree[plot]" in result.err
     assert Path("double_pendulum.npz").is_file()
+    assert Path("double_pendulum.motion.png").is_file()
     assert not Path("double_pendulum.png").exists()
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,15 @@ def test_the_robot_is_where_the_motion_has_it(motion: kt.Trajectory, suffix: str
         where = CAMERA.project([0.0, t - 0.5, 0.0], (192, 108))
         assert np.abs(middle_of_red(frame) - where).max() < 1.5
     assert [name.name for name in tmp_path.iterdir()] == [path.name]
+
+
+def test_an_mp4_film_has_the_colors_of_its_pictures(motion: kt.Trajectory, tmp_path: Path) -> None:
+    path = motion.film(tmp_path / "run.mp4", size=(192, 108), fps=1, camera=CAMERA)
+    with av.open(str(path)) as file:
+        frame = next(file.decode(video=0))
+    assert (int(frame.colorspace), int(frame.color_range)) == (1, 1), "BT.709, limited"
+    drawn = kt.render(ROBOT, motion.q[0], size=(192, 108), camera=CAMERA, ground=False).astype(int)
+    assert np.abs(frame.to_ndarray(format="rgb24")[:10].astype(int) - drawn[:10]).mean() < 2.0
 
 
 def test_slow_motion_and_frames_between_rows(tmp_path: Path) -> None:
@@ -175,13 +185,16 @@ def test_what_cannot_be_is_refused(
 def test_no_frames_and_too_many_samples_are_refused(motion: kt.Trajectory, tmp_path: Path) -> None:
     with pytest.raises(kt.OptionError, match="no rows, so there are no frames"):
         film_of(ROBOT, motion.q[:0], tmp_path / "run.mp4")
+    empty = replace(motion, time=motion.time[:0], q=motion.q[:0])
+    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+        empty.film(tmp_path / "run.mp4")
+    with pytest.raises(kt.OptionError, match="has no rows, so there is nothing to be seen"):
+        empty.strip()
     with pytest.raises(kt.OptionError, match="1 to 64 samples, and these are 65"):
         kt.simulate(ROBOT, q=np.zeros((65, 1)), duration=0.002, record=[]).film(tmp_path / "run.mp4")
 
 
 def test_an_older_file_needs_the_robot(motion: kt.Trajectory, tmp_path: Path) -> None:
-    from dataclasses import replace
-
     old = replace(motion, kept=None)
     with pytest.raises(kt.OptionError, match=r"does not have the robot itself.*robot=kt\.load\(FILE\)"):
         old.film(tmp_path / "run.gif", **SMALL)

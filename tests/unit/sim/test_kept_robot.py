@@ -66,6 +66,7 @@ def test_a_folder_has_the_robot_once(tmp_path: Path) -> None:
     run = motion(stream=tmp_path / "run")
     assert run.model is ROBOT
     opened = kt.load_trajectory(tmp_path / "run")
+    assert isinstance(opened, kt.TrajectoryFolder)
     assert opened.model == ROBOT
     assert opened.read().model is opened.model
     assert opened.piece(0).model is opened.model
