@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -34,9 +33,6 @@ __all__ = ["Viewer"]
 
 Array = NDArray[np.float64]
 
-_FOLLOWING = 0.1
-"""Seconds between moves of the sliders while a program sets configurations."""
-
 
 class Viewer:
     """A page that shows a robot at rest, a motion, or several to be compared; `kt.view` makes it.
@@ -61,7 +57,6 @@ class Viewer:
         self._closed = threading.Event()
         self._sliders: Sliders | None = None
         self._player: Player | None = None
-        self._followed, self._is_late = 0.0, False
         with server.atomic():
             self.stages = subject.stages(server.scene)
             """The robots on the page, one for each motion."""
@@ -113,7 +108,8 @@ class Viewer:
                 self._arrange()
             with self.server.atomic():
                 self.stages[0].draw(given[subject.batch.samples], *rates)
-        self._follow()
+        if self._sliders is not None:
+            self._sliders.follow(given[0])
 
     def _rates(self, name: str, given: ArrayLike) -> Array:
         found = real_array(name, given, f"({self.robot.nv},)").astype(np.float64)
@@ -179,6 +175,8 @@ class Viewer:
         self._closed.set()
         if self._player is not None:
             self._player.close()
+        if self._sliders is not None:
+            self._sliders.close()
         self.server.stop()
 
     def __enter__(self) -> Self:
@@ -246,21 +244,3 @@ class Viewer:
             self._subject.q = self._subject.q.copy()
             change(self._subject.q[0])
             self._redraw()
-
-    def _follow(self) -> None:
-        """Move the sliders, at most a few times per second; the last configuration is shown in the end."""
-        if self._sliders is None or self._is_late:
-            return
-        wait = self._followed + _FOLLOWING - time.monotonic()
-        if wait <= 0.0:
-            self._follow_now()
-        else:
-            self._is_late = True
-            later = threading.Timer(wait, self._follow_now)
-            later.daemon = True
-            later.start()
-
-    def _follow_now(self) -> None:
-        self._is_late, self._followed = False, time.monotonic()
-        if self._sliders is not None and not self._closed.is_set():
-            self._sliders.follow(self._subject.q[0])
