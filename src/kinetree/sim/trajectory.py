@@ -20,6 +20,7 @@ from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.plot import figure, plot
 from kinetree.sim.resampling import Moments
+from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.table import table
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from kinetree.pictures.moments import Which
+
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(TrajectoryArrays):
+class Trajectory(TrajectoryArrays, Shown):
     """A motion, sampled at T moments: the initial state and the state after each step. Or a batch of them.
 
     In a batch arrays have its axes first, (…, T, n); `motions[k]` is the trajectory of one of them.
@@ -134,6 +137,15 @@ class Trajectory(TrajectoryArrays):
             step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
+
+    def gone(self, which: Which | None) -> Array | None:
+        """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not."""
+        if not self.diverged:
+            return None
+        found = np.full(self.shape, np.inf)
+        for sample, one in self.diverged.items():
+            found[sample] = one.time
+        return found.ravel() if which is None else found.ravel()[sample_numbers("film", which, self.shape)]
 
     def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
         """Configurations at some moments; motions on disk have the same method, which reads no more than that.
