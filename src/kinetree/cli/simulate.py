@@ -25,6 +25,7 @@ from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_o
 from kinetree.cli.start import SPREAD
 from kinetree.cli.starts import Start
 from kinetree.cli.values import parse_passive, parse_values
+from kinetree.cli.watching import OnPage, Speed, check_speed, opened, stays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -259,6 +260,8 @@ def simulate(
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
     film: FilmPath = None,
+    view: OnPage = False,
+    speed: Speed = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
     *,
     loading: Loading,
@@ -275,6 +278,7 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
+    check_speed(view, speed)
     if compare is not None:
         check_peer(contact)
     if tau is not None and tau_file is not None:
@@ -319,12 +323,13 @@ def simulate(
     check_film(film)
 
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
+    page = opened(robot, q0) if view else None
     begin = time.perf_counter()
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
             q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen,
-            limits=limits, contact=touch,
+            limits=limits, contact=touch, view=page or False, speed=speed,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -343,6 +348,8 @@ def simulate(
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
+    if page is not None and not interruption.signal:
+        stays(page, interruption)
     if compare is not None:
         compare_with(robot, trajectory, quiet, contact=touch, passive=chosen)
 

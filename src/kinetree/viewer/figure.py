@@ -37,6 +37,9 @@ class Figure(Protocol):
     def show(self, role: Role, on: bool) -> None:
         """Let shapes of a role be seen or not; they are made when they are first seen."""
 
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        """The nodes that a mouse can take hold of, and the piece that each of their instances is."""
+
     def remove(self) -> None:
         """Take it off the page."""
 
@@ -46,7 +49,7 @@ class Nodes:
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
-        self._made: dict[str, list[Any]] = {}
+        self._made: dict[str, dict[int, Any]] = {}
         self._told: dict[int, Any] = {}
         self._top = scene.add_frame(root, show_axes=False)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
@@ -59,12 +62,12 @@ class Nodes:
             if not on:
                 return
             by_piece = surfaces_by_body(self._bodies, self._shapes(role))
-            self._made[role] = []
+            self._made[role] = {}
             for k, surfaces in by_piece.items():
                 shape = self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
                 shape.on_click(partial(self._tell_name, k))
-                self._made[role].append(shape)
-        for handle in self._made[role]:
+                self._made[role][k] = shape
+        for handle in self._made[role].values():
             handle.visible = on
 
     def _tell_name(self, piece: int, _: object) -> None:
@@ -74,6 +77,9 @@ class Nodes:
         else:
             node = f"{self._root}/{self._bodies.names[piece]}/told"
             self._told[piece] = self._scene.add_label(node, self._bodies.about(piece), font_screen_scale=0.9)
+
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        return [(handle, [k]) for made in self._made.values() for k, handle in made.items()]
 
     def remove(self) -> None:
         self._top.remove()
@@ -111,6 +117,9 @@ class Crowd:
         for handle, _ in self._made[role]:
             handle.visible = on
         self.pose(self._placements)
+
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        return [(handle, pieces.tolist()) for made in self._made.values() for handle, pieces in made]
 
     def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""

@@ -78,9 +78,15 @@ class Player:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2.0)
 
+    def remove(self) -> None:
+        """Take it off the page."""
+        self.close()
+        self._folder.remove()
+
     def _add(self, gui: GuiApi) -> None:
         span = max(self.end - self.start, 1e-9)
-        with gui.add_folder("Time"):
+        self._folder = gui.add_folder("Time")
+        with self._folder:
             self._slider = gui.add_slider("t, s", self.start, self.start + span, span / 2000.0, self.start)
             self._button = gui.add_button("Play")
             steps = gui.add_button_group("step", ("|<", "<", ">", ">|"), hint="the start, a row back or on, the end")
