@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +31,8 @@ __all__ = ["Contacts"]
 Array = NDArray[np.float64]
 
 _RED = (200, 40, 60)
+_QUICK = 0.02
+"""Seconds that a moment of a motion may take."""
 _MOST = 60
 """How many pairs are looked at; of more that are close to each other, the closest."""
 
@@ -61,6 +65,11 @@ class Contacts:
         weight = robot.mass * float(np.linalg.norm(robot.gravity)) or 1.0
         self._length = 0.25 * size / weight
         self._on, self._any = False, False
+        self._seconds = 0.0
+        """How long it took the last time."""
+        self._lock = threading.Lock()
+        self._next: Moment | None = None
+        self._thread: threading.Thread | None = None
         self._points = scene.add_point_cloud(
             f"{root}/contacts/points", np.zeros((1, 3), dtype=np.float32), _RED, point_size=0.012 * size,
             point_shape="circle", precision="float32", visible=False,
@@ -68,7 +77,30 @@ class Contacts:
         self._arrows = Arrows(scene, f"{root}/contacts/forces", _RED, size)
 
     def draw(self, moment: Moment) -> None:
+        """Draw them now, or, if that takes long and nobody needs it now, as soon as a thread has found them."""
+        if moment.is_awaited or self._seconds < _QUICK:
+            self._draw(moment)
+            return
+        with self._lock:
+            self._next = moment
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._catch_up, name="kinetree contacts", daemon=True)
+                self._thread.start()
+
+    def _catch_up(self) -> None:
+        """Draw the last moment that was asked for, until there is none."""
+        while True:
+            with self._lock:
+                moment, self._next = self._next, None
+                if moment is None:
+                    self._thread = None
+                    return
+            self._draw(moment)
+
+    def _draw(self, moment: Moment) -> None:
+        begin = time.perf_counter()
         points, forces = self._found(moment)
+        self._seconds = time.perf_counter() - begin
         self._any = bool(len(points))
         if self._any:
             self._points.points = (points + moment.offset).astype(np.float32)
