@@ -79,7 +79,7 @@ class Contacts:
     def draw(self, moment: Moment) -> None:
         """Draw them now, or, if that takes long and nobody needs it now, as soon as a thread has found them."""
         if moment.is_awaited or self._seconds < _QUICK:
-            self._draw(moment)
+            self._put(moment, *self._timed(moment))
             return
         with self._lock:
             self._next = moment
@@ -95,12 +95,17 @@ class Contacts:
                 if moment is None:
                     self._thread = None
                     return
-            self._draw(moment)
+            found = self._timed(moment)
+            if self._on:
+                self._put(moment, *found)
 
-    def _draw(self, moment: Moment) -> None:
+    def _timed(self, moment: Moment) -> tuple[Array, Array]:
         begin = time.perf_counter()
-        points, forces = self._found(moment)
+        found = self._found(moment)
         self._seconds = time.perf_counter() - begin
+        return found
+
+    def _put(self, moment: Moment, points: Array, forces: Array) -> None:
         self._any = bool(len(points))
         if self._any:
             self._points.points = (points + moment.offset).astype(np.float32)

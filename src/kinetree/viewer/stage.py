@@ -146,6 +146,11 @@ class Stage:
         self._on = self._on | {name} if on else self._on - {name}
         self._overlays[name].show(on)
 
+    def close(self) -> None:
+        """Draw nothing any more."""
+        for name in self._on:
+            self._overlays[name].show(False)
+
     def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:
             figure.show(role, on)
