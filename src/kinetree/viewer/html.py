@@ -60,8 +60,10 @@ def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Pa
     server = started(port=0)
     try:
         stages = subject.stages(server.scene)
-        surroundings = Surroundings(server, stages)
+        for stage in stages:
+            stage.is_awaited = True
         subject.arrange(stages)
+        surroundings = Surroundings(server, stages)
         subject.draw(stages, float(moments[0]))
         for name, on in subject.on.items():
             if name == "ground":

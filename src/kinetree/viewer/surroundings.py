@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
 """From the middle of what is seen to the camera."""
-_SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.7
+_SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.4
 _SHOULDER, _SHOULDER_LIGHT = (0.35, -1.0, 0.9), 1.1
 """The direction from which it comes, and how strong it is."""
 _ASIDE = 0.06
@@ -45,7 +45,7 @@ class Surroundings:
         level = np.eye(4)
         level[2, 3] = low[2]
         self._ground = self._add_ground(level if known is None else known.placement, size)
-        self.aim(low, high)
+        self.aim(stages)
 
     def show(self, on: bool) -> None:
         """Let the ground be seen or not."""
@@ -72,8 +72,10 @@ class Surroundings:
             plane_color=_PAPER, plane_opacity=1.0, position=position, wxyz=quaternion,
         )  # fmt: skip
 
-    def aim(self, low: Array, high: Array) -> None:
-        """Let new pages begin with everything between two corners in view, and "reset view" return there."""
+    def aim(self, stages: Sequence[Stage]) -> None:
+        """Let new pages begin with everything in view, and "reset view" return there."""
+        low = np.min([stage.corners[0] for stage in stages], axis=0)
+        high = np.max([stage.corners[1] for stage in stages], axis=0)
         middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 1e-3)
         away = _DIRECTION / np.linalg.norm(_DIRECTION)
         distance = 1.15 * radius / math.sin(0.5 * FIELD_OF_VIEW)
