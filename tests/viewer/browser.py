@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, Page, Request, Route, WebSocket
+from playwright.sync_api import Browser, Locator, Page, Request, Route, WebSocket
 
 from tests.viewer.cameras import Eye
 
@@ -105,6 +106,24 @@ class Tab:
                 return picture
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
+
+
+    def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
+        """Wait for something that is looked for in the page."""
+        until = time.monotonic() + within
+        while not is_so():
+            assert time.monotonic() < until, f"not so within {within} s"
+            self.page.wait_for_timeout(20)
+
+    def control(self, label: str) -> Locator:
+        """The control beside a label, as viser makes them; there must be one with this label, from its start to end."""
+        labels = self.page.locator("label", has_text=re.compile(f"^{re.escape(label)}$"))
+        name = labels.get_attribute("for")
+        return self.page.locator(f'[id="{name}"]')
+
+    def slider(self, label: str) -> Locator:
+        """The handle of a slider, which takes keys, and whose attribute aria-valuenow is its value."""
+        return self.control(label).get_by_role("slider")
 
 
 class Opener:

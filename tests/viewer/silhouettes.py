@@ -14,6 +14,11 @@ def silhouette(picture: NDArray[np.uint8], background: NDArray[np.uint8], tolera
     return (difference > tolerance).any(axis=-1)
 
 
+def shown(picture: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """(height, width): where a picture differs from the colour of its upper left corner."""
+    return silhouette(picture, picture[0, 0])
+
+
 def mask(triangles: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.bool_]:
     """(height, width): pixels that triangles, (n, 3, 2) columns and rows, cover."""
     image = Image.new("1", size)

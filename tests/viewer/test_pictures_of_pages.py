@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.viewer.browser import Opener
 from tests.viewer.cameras import Eye
-from tests.viewer.silhouettes import apart, mask, outside, silhouette
+from tests.viewer.silhouettes import apart, mask, outside, shown
 
 SIZE = (400, 300)
 EYE = Eye((1.5, -2.0, 1.2), (0.1, 0.0, 0.3))
@@ -40,9 +40,6 @@ def _address(server: viser.ViserServer) -> str:
     return f"http://{server.get_host()}:{server.get_port()}"
 
 
-def _shown(picture: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    return silhouette(picture, picture[0, 0])
-
 
 def _expected() -> NDArray[np.bool_]:
     """Convex hulls of the corners, by triangles between all of them."""
@@ -52,14 +49,14 @@ def _expected() -> NDArray[np.bool_]:
 
 def test_boxes_are_where_the_camera_puts_them(browser: Opener, server: viser.ViserServer) -> None:
     with browser.page(_address(server), EYE, SIZE) as tab:
-        picture = tab.picture_when(lambda picture: apart(_shown(picture), _expected()), at_most=1.5)
+        picture = tab.picture_when(lambda picture: apart(shown(picture), _expected()), at_most=1.5)
         assert picture.shape == (300, 400, 3)
         corners = np.concatenate([EYE.pixels(centre + CORNERS, SIZE) for centre in CENTRES])
-        assert outside(corners, _shown(picture)) <= 1.5
+        assert outside(corners, shown(picture)) <= 1.5
 
         server.scene.add_box("/box/0", color=(200, 30, 30), dimensions=(SIDE,) * 3, position=CENTRES[0] + (0, 0, 0.05))
-        moved = tab.picture_when(lambda picture: -apart(_shown(picture), _expected()), at_most=-3.0)
-        assert outside(corners, _shown(moved)) > 3.0
+        moved = tab.picture_when(lambda picture: -apart(shown(picture), _expected()), at_most=-3.0)
+        assert outside(corners, shown(moved)) > 3.0
 
 
 def test_a_page_that_asks_for_something_elsewhere_fails_the_test(browser: Opener, tmp_path: Path) -> None:

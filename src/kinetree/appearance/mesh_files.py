@@ -28,8 +28,10 @@ _HIGHEST = 5
 _FOLDERS = frozenset({"mesh", "meshes", "visual", "visuals", "collision", "collisions", "assets"})
 
 
-def file_mesh(path: Path, most: int, content_type: str = "") -> FileMesh:
+def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool = False) -> FileMesh:
     """What a mesh file shows, with about `most` triangles or fewer.
+
+    As MuJoCo sees it, it has no colours and no images of its own, and an OBJ file ends with its first object.
 
     Raises:
         ModelError: if the file is gone, too large, or cannot be read.
@@ -39,18 +41,26 @@ def file_mesh(path: Path, most: int, content_type: str = "") -> FileMesh:
     if suffix not in SUFFIXES and not content_type:
         raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
     data = content(path, _MOST_IN_STL if suffix == ".stl" else _MOST_BYTES)
-    digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {content_type} {suffix} ".encode())
+    digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {content_type} {suffix} {as_mujoco} ".encode())
     digest.update(data)
     key, cache = digest.digest(), user_cache()
     kept = None if cache is None else cache.read(key, "mesh")
     if kept is not None and Companions(path).are(found := from_bytes(kept)):
         return found
     companions = Companions(path)
-    made = assembled(read_pieces(path, data, companions.content, content_type), companions.content, most)
+    companion = _nothing if as_mujoco else companions.content
+    pieces = read_pieces(path, data, companion, content_type, first_only=as_mujoco)
+    if as_mujoco:
+        pieces = [replace(piece, color=None, colors=None, image=None) for piece in pieces]
+    made = assembled(pieces, companion, most)
     made = replace(made, companions=tuple(sorted(companions.hashes.items())))
     if cache is not None and not made.is_provisional:
         cache.write(key, to_bytes(made), "mesh")
     return made
+
+
+def _nothing(_: str) -> None:
+    """No file is opened beside the mesh."""
 
 
 def content(path: Path, most: int) -> bytes:

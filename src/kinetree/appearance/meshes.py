@@ -71,7 +71,7 @@ def _mesh(shape: Geometry, asset: Mapping[str, str], most: int) -> FileMesh:
             f"the file of its mesh {shape.mesh or shape.name!r} was not found inside the folders given when the robot "
             "was loaded; put it there, or name its folder: package_roots=[…]"
         )
-    return file_mesh(shape.mesh_path, most, asset.get("content_type", ""))
+    return file_mesh(shape.mesh_path, most, asset.get("content_type", ""), as_mujoco=bool(asset))
 
 
 def _written(asset: Mapping[str, str]) -> FileMesh:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.cli.compare_steps import check_peer, compare_with
+from kinetree.cli.film import FilmPath, check_film, write_film
 from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.input_file import read_commands, read_torques
 from kinetree.cli.interruption import Interruption
@@ -258,6 +259,7 @@ def simulate(
     output_dir: Annotated[
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
+    film: FilmPath = None,
     view: OnPage = False,
     speed: Speed = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
@@ -266,7 +268,8 @@ def simulate(
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
-    Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
+    Writes the trajectory (.npz), plots of it (.png) and a picture of the robot at some moments of it (.motion.png), and
+    prints what became of the energy. Position limits are
     enforced with --contact only. A free base begins above its ground.
 
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
@@ -317,6 +320,7 @@ def simulate(
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
     check_writable(prefix)
+    check_film(film)
 
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
     page = opened(robot, q0) if view else None
@@ -334,6 +338,8 @@ def simulate(
     seconds = time.perf_counter() - begin
     interruption.outcome = _progress(trajectory, steps)
     written, failure = write(trajectory, prefix, interruption)
+    if film is not None:
+        written.append(write_film(trajectory, film, quiet=quiet))
     if not quiet:
         for sentence in told:
             console.print(sentence, soft_wrap=True)

@@ -23,6 +23,10 @@ Shapes = Callable[[Role], Looks]
 """What a robot looks like in a role: "visual" or "collision"."""
 
 
+_MOST_SHADOWED = 100_000
+"""How many triangles of one node cast shadows; of more they would slow down a browser without a graphics processor."""
+
+
 class Figure(Protocol):
     """One or several samples of a robot on the page."""
 
@@ -114,7 +118,10 @@ class Crowd:
         return found.values()
 
     def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
-        return self._scene.add_batched_glb(name, binary_gltf(surfaces), *_nowhere(count), lod="off")
+        triangles = count * sum(len(one.faces) for one in surfaces)
+        return self._scene.add_batched_glb(
+            name, binary_gltf(surfaces), *_nowhere(count), lod="auto", cast_shadow=triangles <= _MOST_SHADOWED
+        )
 
     def remove(self) -> None:
         self._top.remove()

@@ -28,8 +28,11 @@ _SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5", "10")
 class Player:
     """Goes through the times of a motion, (T,) in s, and calls `draw(t)`."""
 
-    def __init__(self, gui: GuiApi, times: Array, draw: Callable[[float], None]) -> None:
-        self._times, self._draw = times, draw
+    def __init__(
+        self, gui: GuiApi, times: Array, draw: Callable[[float], None], tell: Callable[[Exception], None]
+    ) -> None:
+        """`tell` is given what goes wrong while it plays, such as a file that is gone; it pauses then."""
+        self._times, self._draw, self._tell = times, draw, tell
         self.start, self.end = float(times[0]), float(times[-1])
         self.now = self.start
         self.speed, self.repeats = 1.0, True
@@ -122,7 +125,11 @@ class Player:
             if self._closed:
                 return
             now = time.perf_counter()
-            self._advance((now - before) * self.speed)
+            try:
+                self._advance((now - before) * self.speed)
+            except Exception as error:
+                self.pause()
+                self._tell(error)
             before = now
             if now - shown > _SHOWN_EVERY:
                 shown = now

@@ -21,7 +21,7 @@ from kinetree.model import Model
 from kinetree.viewer.html import write_page
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
-from kinetree.viewer.server import address, stopped
+from kinetree.viewer.server import address
 from kinetree.viewer.sliders import Sliders
 from kinetree.viewer.states import add_states
 from kinetree.viewer.subject import Subject, configurations
@@ -80,6 +80,13 @@ class Viewer:
         return address(self.server)
 
     @property
+    def q(self) -> Array:
+        """Where a robot at rest is, (nq,), or (samples, nq) if there are several: what `set` and the sliders say."""
+        with self._lock:
+            q = self._subject.q
+            return q[0].copy() if len(q) == 1 else q.copy()
+
+    @property
     def unseen(self) -> tuple[Unseen, ...]:
         """The shapes that are not drawn as the file says, and why."""
         return tuple(dict.fromkeys(one for stage in self.stages for one in stage.unseen))
@@ -127,10 +134,25 @@ class Viewer:
             raise OptionError("this page shows a robot at rest, which has no time; viewer.set(q) moves it")
         self._player.go(float(t))
 
+    @property
+    def time(self) -> float:
+        """The moment of the motions that is seen, s; 0 for a robot at rest."""
+        return 0.0 if self._player is None else self._player.now
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the motions run."""
+        return self._player is not None and self._player.is_playing
+
     def play(self) -> None:
         """Let the motions run."""
         if self._player is not None:
             self._player.play()
+
+    def pause(self) -> None:
+        """Let them stay where they are."""
+        if self._player is not None:
+            self._player.pause()
 
     def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
         """Write what the page shows as one file, which plays in any browser, without a server and without a network.
@@ -201,7 +223,7 @@ class Viewer:
             end()
         if self._player is not None:
             self._player.close()
-        stopped(self.server)
+        self.server.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -226,7 +248,7 @@ class Viewer:
     def _add_controls(self) -> None:
         gui, subject = self.server.gui, self._subject
         if subject.motions:
-            self._player = Player(gui, subject.times, lambda _: self._redraw())
+            self._player = Player(gui, subject.times, lambda _: self._redraw(), self._tell)
         subject.batch.add_controls(gui, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
@@ -237,6 +259,11 @@ class Viewer:
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
+
+    def _tell(self, error: Exception) -> None:
+        """Say on all pages what went wrong."""
+        for client in self.server.get_clients().values():
+            client.add_notification("The motion cannot be shown", str(error), color="red")
 
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""

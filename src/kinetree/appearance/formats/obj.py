@@ -22,27 +22,34 @@ class Material:
     image: str | None = None
 
 
-def read_obj(where: object, data: bytes, companion: Callable[[str], bytes | None]) -> list[Piece]:
+def read_obj(
+    where: object, data: bytes, companion: Callable[[str], bytes | None], *, first_only: bool = False
+) -> list[Piece]:
     """The triangles of an OBJ file, one piece per material.
 
     Args:
         where: the file, for messages.
         data: its content.
         companion: the content of a file that is named in it; None if there is none.
+        first_only: whether the faces after those of the first object or group with some are left out.
     """
     tables: dict[bytes, list[bytes]] = {b"v": [], b"vt": [], b"vn": []}
     groups: dict[str, list[bytes]] = {}
     materials: dict[str, Material] = {}
-    current = ""
+    current, ends = "", False
     for line in data.replace(b"\\\n", b" ").splitlines():
         word, _, rest = line.strip().partition(b" ")
         if word in tables:
             tables[word].append(rest)
         elif word == b"f":
+            if ends:
+                continue
             groups.setdefault(current, []).append(rest)
             if b"-" in rest:
                 now = len(tables[b"v"]), len(tables[b"vt"]), len(tables[b"vn"])
                 groups[current][-1] = _counted(where, rest, now)
+        elif first_only and groups and word in (b"o", b"g"):
+            ends = True
         elif word == b"usemtl":
             current = rest.strip().decode("utf-8", "replace")
         elif word == b"mtllib":

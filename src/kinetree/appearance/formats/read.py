@@ -22,7 +22,12 @@ _TYPES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".ms
 
 
 def read_pieces(
-    path: Path, data: bytes, companion: Callable[[str], bytes | None], content_type: str = ""
+    path: Path,
+    data: bytes,
+    companion: Callable[[str], bytes | None],
+    content_type: str = "",
+    *,
+    first_only: bool = False,
 ) -> list[Piece]:
     """The triangles of a mesh file with its colours.
 
@@ -31,6 +36,7 @@ def read_pieces(
         data: its content.
         companion: the content of a file that is named in it; None if there is none that may be opened.
         content_type: the attribute of MJCF, which overrides the ending of the file's name.
+        first_only: whether an OBJ file ends with its first object or group that has faces.
 
     Raises:
         ModelError: if the format is not known, or the file is not one of it.
@@ -45,7 +51,7 @@ def read_pieces(
         if kind == ".stl":
             pieces = read_stl(path, data)
         elif kind == ".obj":
-            pieces = read_obj(path, data, companion)
+            pieces = read_obj(path, data, companion, first_only=first_only)
         elif kind == ".dae":
             pieces = read_dae(path, data)
         elif kind == ".msh":
