@@ -203,7 +203,7 @@ class Viewer:
             self._player, self._subject.motions = None, ()
             if motion is not None:
                 self._subject.motions = (Frames(motion, self.robot),)
-                self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw())
+                self._player = self._played()
                 self._player.go(self._player.end)
             if self._at_rest is not None:
                 self._at_rest.visible = motion is None and is_at_rest
@@ -245,10 +245,13 @@ class Viewer:
         """The page, in a notebook on this machine."""
         return f'<iframe src="{escape(self.url)}" width="100%" height="480" style="border:0"></iframe>'
 
+    def _played(self) -> Player:
+        return Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._tell)
+
     def _add_controls(self) -> None:
         gui, subject = self.server.gui, self._subject
         if subject.motions:
-            self._player = Player(gui, subject.times, lambda _: self._redraw(), self._tell)
+            self._player = self._played()
         subject.batch.add_controls(gui, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
