@@ -43,6 +43,9 @@ def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: A
     except StiffFrictionError:  # another integrator may do
         page.leave()
         raise
+    except KeyboardInterrupt as stop:
+        page.end(getattr(stop, "trajectory", None), "The motion was interrupted here.")
+        raise
     except BaseException as error:
         page.end(getattr(error, "trajectory", None), str(error) or type(error).__name__)
         raise

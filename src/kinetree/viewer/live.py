@@ -84,7 +84,7 @@ class LivePage:
             for control in self._controls:
                 control.visible = False
             self._tell(why)
-            viewer.become(motion)
+            viewer.become(motion if motion is not None and len(motion.time) else None)
 
     def leave(self) -> None:
         """Let the page be as it was before."""
@@ -146,5 +146,5 @@ def _told(t: float, motion: Followed) -> str:
     if math.isnan(motion.factor):
         return f"t = {t:.2f} s"
     is_late = math.isfinite(motion.speed) and motion.factor < _BEHIND * motion.speed
-    late = f": it takes too long to compute for {motion.speed:g} ×" if is_late else ""
+    late = ", as computing takes longer" if is_late else ""
     return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}"
