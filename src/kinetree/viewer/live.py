@@ -34,6 +34,8 @@ class Followed(Pushable, Protocol):
     """Seconds of the motion per second."""
     factor: float
     """The same as measured; NaN while that is not known."""
+    is_preparing: bool
+    """Whether a push waits until it can be computed."""
 
     @property
     def is_paused(self) -> bool: ...
@@ -143,8 +145,9 @@ def _told(t: float, motion: Followed) -> str:
     """The time, and how quickly it passes."""
     if motion.is_paused:
         return f"t = {t:.3f} s, paused"
+    later = "; what is needed to compute pushes is being made, once" if motion.is_preparing else ""
     if math.isnan(motion.factor):
-        return f"t = {t:.2f} s"
+        return f"t = {t:.2f} s{later}"
     is_late = math.isfinite(motion.speed) and motion.factor < _BEHIND * motion.speed
     late = ", as computing takes longer" if is_late else ""
-    return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}"
+    return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}{later}"

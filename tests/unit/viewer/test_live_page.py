@@ -222,12 +222,13 @@ def test_the_page_tells_how_quickly_time_passes() -> None:
     from kinetree.viewer.live import _told
 
     def motion(speed: float, factor: float, is_paused: bool = False) -> Any:
-        return SimpleNamespace(speed=speed, factor=factor, is_paused=is_paused)
+        return SimpleNamespace(speed=speed, factor=factor, is_paused=is_paused, is_preparing=speed == 2.0)
 
     assert _told(1.25, motion(1.0, math.nan)) == "t = 1.25 s"
     assert _told(1.25, motion(1.0, 1.0)) == "t = 1.25 s, at 1.00 × real time"
     assert _told(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time, as computing takes longer"
     assert _told(1.25, motion(math.inf, 300.0)) == "t = 1.25 s, at 300.00 × real time"
+    assert _told(1.25, motion(2.0, 2.0)).endswith("real time; what is needed to compute pushes is being made, once")
     assert _told(1.25, motion(1.0, 1.0, is_paused=True)) == "t = 1.250 s, paused"
 
 
@@ -256,7 +257,7 @@ def test_pages_that_cannot_show_the_motion(viewer: Viewer) -> None:
         kt.simulate(ROBOT, view=viewer, duration=0.01)
 
 
-def test_friction_that_is_too_stiff_leaves_the_page_as_it_was(pages: list[LivePage]) -> None:
+def test_friction_that_is_too_stiff_leaves_the_page_as_it_was() -> None:
     builder = kt.ModelBuilder("stiff")
     builder.add_body("base")
     builder.add_body("rod", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
