@@ -143,7 +143,7 @@ def test_contacts_that_take_long_do_not_hold_up_the_page() -> None:
 
 
 def test_a_motion_has_a_time_and_no_sliders_for_joints() -> None:
-    motion = kt.simulate(ARM, duration=0.2)
+    motion = kt.simulate(ARM, q=ARM.random(5), duration=0.2)
     with kt.view(motion, port=0) as viewer:
         assert f"{ARM.q_names[0]}, rad" not in labels(viewer)
         viewer.set_time(0.1)
