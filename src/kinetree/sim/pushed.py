@@ -152,7 +152,7 @@ class Pushed:
     def _prepare(self, push: Push) -> None:
         """Make all kernels, which are kept."""
         robot = self._setting.robot
-        self._law(push, robot.neutral(), np.zeros(robot.nv))
+        PushLaw(robot, self._setting.parameters)(push, robot.neutral(), np.zeros(robot.nv))
         others = self._others_at(0, 1)
         self._make(self._with(others, 0), 0, 1, {}, {})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeVar
@@ -71,7 +72,8 @@ def _viewer(task: Task, view: Any) -> Any:
 
     robot = task.setting.robot
     if view is True:
-        return pages.view(robot, q=task.start.row[..., : robot.nq].reshape(-1, robot.nq))
+        start = task.start.row[..., : robot.nq]
+        return pages.view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq))
     if not isinstance(view, pages.Viewer):
         raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {view!r:.60}")
     if view.robot is not robot and view.robot != robot:

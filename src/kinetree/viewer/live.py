@@ -65,9 +65,9 @@ class LivePage:
         viewer = self._viewer
         if viewer.is_closed:
             return
-        nq, nv = q.shape[-1], v.shape[-1]
+        samples = math.prod(q.shape[:-1])
         with viewer.server.atomic():
-            viewer.set(q.reshape(-1, nq), v.reshape(-1, nv)[0])
+            viewer.set(q.reshape(samples, q.shape[-1]), v.reshape(samples, v.shape[-1])[0])
             if self._hand is not None:
                 self._hand.follow()
             now = time.monotonic()

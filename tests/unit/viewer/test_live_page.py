@@ -212,6 +212,13 @@ def test_a_batch_is_seen_and_cannot_be_pushed(viewer: Viewer, pages: list[LivePa
     assert pages[-1]._hand is None
 
 
+def test_a_robot_without_joints_is_seen() -> None:
+    builder = kt.ModelBuilder("stone")
+    builder.add_body("stone", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    with view(stone := builder.build(), port=0) as viewer:
+        assert kt.simulate(stone, view=viewer, speed=math.inf, duration=0.01).q.shape == (11, 0)
+
+
 def test_a_stream_is_seen(viewer: Viewer, tmp_path: Any) -> None:
     motion = kt.simulate(ROBOT, view=viewer, speed=math.inf, stream=tmp_path / "run", **START)
     assert motion.is_complete
