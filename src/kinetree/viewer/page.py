@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -117,6 +116,7 @@ class Page:
         """Show as many samples as are to be seen."""
         with self._lock, self.server.atomic():
             self._subject.arrange(self.stages)
+            self._surroundings.aim(self.stages)
             self._redraw()
 
     def _redraw(self) -> None:
@@ -126,7 +126,7 @@ class Page:
 
     def _go(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
         """Show a robot at rest at q, (nq,) or (samples, nq), with rates of the first sample."""
-        subject, given = self._subject, q.reshape(math.prod(q.shape[:-1]), self.robot.nq)
+        subject, given = self._subject, np.atleast_2d(q)
         with self._lock:
             before, subject.q = len(subject.q), given
             if len(given) != before:

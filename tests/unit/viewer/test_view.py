@@ -196,6 +196,14 @@ def test_two_motions_run_together_and_may_be_of_different_length() -> None:
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
 
 
+def test_what_does_not_move() -> None:
+    builder = kt.ModelBuilder("block")
+    builder.add_body("block", kt.solids.box(1.0, 1.0, 1.0, mass=1.0))
+    with kt.view(builder.build(), port=0, show=["frames", "axes", "center of mass", "velocities", "names"]) as viewer:
+        viewer.set(np.empty(0))
+        assert viewer.q.shape == (0,)
+
+
 def test_many_bodies_are_few_nodes() -> None:
     chain = kt.ModelBuilder("chain")
     chain.add_body("link 0")
