@@ -107,7 +107,6 @@ class Tab:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
-
     def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
         """Wait for something that is looked for in the page."""
         until = time.monotonic() + within
@@ -121,9 +120,21 @@ class Tab:
         name = labels.get_attribute("for")
         return self.page.locator(f'[id="{name}"]')
 
-    def slider(self, label: str) -> Locator:
-        """The handle of a slider, which takes keys, and whose attribute aria-valuenow is its value."""
-        return self.control(label).get_by_role("slider")
+    def number(self, label: str) -> Locator:
+        """The field beside a slider, which shows its number and takes another one."""
+        return self.control(label).locator("xpath=following-sibling::*//input")
+
+    def click_at(self, control: Locator, share: float, dragged_from: float | None = None) -> None:
+        """Click on a control at a share of its width, or drag the mouse there."""
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box is not None
+        height = box["y"] + 0.5 * box["height"]
+        mouse = self.page.mouse
+        mouse.move(box["x"] + (share if dragged_from is None else dragged_from) * box["width"], height)
+        mouse.down()
+        mouse.move(box["x"] + share * box["width"], height, steps=4)
+        mouse.up()
 
 
 class Opener:

@@ -40,7 +40,6 @@ def _address(server: viser.ViserServer) -> str:
     return f"http://{server.get_host()}:{server.get_port()}"
 
 
-
 def _expected() -> NDArray[np.bool_]:
     """Convex hulls of the corners, by triangles between all of them."""
     k = np.array([[a, b, c] for a in range(8) for b in range(a) for c in range(b)])
