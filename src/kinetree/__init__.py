@@ -166,6 +166,8 @@ from kinetree.layouts import Layout
 from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
+from kinetree.pictures import Camera
+from kinetree.pictures.render import render
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
 from kinetree.sim import (
@@ -198,6 +200,7 @@ __all__ = [
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
+    "Camera",
     "Comparison",
     "Composite",
     "ConfigurationError",
@@ -383,6 +386,7 @@ __all__ = [
     "relative_jacobian",
     "relative_placement",
     "relative_velocity",
+    "render",
     "rnea",
     "rnea_derivatives",
     "robots",

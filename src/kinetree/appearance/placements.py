@@ -54,6 +54,8 @@ def bounds_of(looks: Looks, placements: Floats) -> tuple[Floats, Floats]:
         The smallest and the largest coordinates, (3,) each, m, over all leading axes; of the ground if that is all
         there is, and zeros if there is nothing.
     """
+    if not looks.parts:
+        return np.zeros(3), np.zeros(3)
     chosen = [k for k, part in enumerate(looks.parts) if not part.is_ground] or range(len(looks.parts))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     placements = np.asarray(placements, dtype=np.float64).reshape(-1, len(looks.parts), 4, 4)

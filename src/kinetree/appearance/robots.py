@@ -27,8 +27,8 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     Args:
         robot: the robot.
         roles: one or several of
-            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions, or else
-            what stands for its bodies;
+            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; of one that
+            has none of these either, or of which none can be read, what stands for its bodies;
             "collision": the shapes that touch;
             "stand_in": what stands for each body, drawn from its inertia.
 
@@ -78,7 +78,8 @@ def _looks(robot: Model, role: Role) -> Looks:
     if len(scenery) == len(wanted):
         wanted += [one for one in touching(robot) if not one.is_scenery]
     found = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
-    if len(scenery) == len(wanted):
+    scenes = {one.name for one in scenery}
+    if all(part.name in scenes for part in found.parts):
         return replace(found, parts=(*found.parts, *stand_ins(robot)))
     return found
 

@@ -41,7 +41,8 @@ def stand_ins(robot: Model) -> Iterator[Part]:
     for body in robot.bodies.values():
         shapes = [_rod(end) for end in rods.get(body.name, ())]
         if body.mass > 0.0:
-            shapes.append(_ellipsoid(body, reach))
+            own = max((float(np.linalg.norm(end)) for end in rods.get(body.name, ())), default=0.25 * reach)
+            shapes.append(_ellipsoid(body, reach, max(own, float(np.linalg.norm(body.center_of_mass)))))
         color = body_color(body.slot, is_fixed=body.is_fixed)
         for k, (shape, size, placement) in enumerate(shapes):
             surface = primitive(shape, size, color, _AROUND)
@@ -63,7 +64,8 @@ def _along(z: Floats) -> Floats:
     return np.stack([x, np.cross(z, x), z], axis=1)
 
 
-def _ellipsoid(body: Body, reach: float) -> tuple[str, tuple[float, ...], Floats]:
+def _ellipsoid(body: Body, reach: float, room: float) -> tuple[str, tuple[float, ...], Floats]:
+    """The ellipsoid with the body's inertia; it is made smaller where an inertia is not that of a solid so large."""
     moments, axes = np.linalg.eigh(body.rotational_inertia)
     if np.linalg.det(axes) < 0.0:
         axes = -axes
@@ -72,6 +74,8 @@ def _ellipsoid(body: Body, reach: float) -> tuple[str, tuple[float, ...], Floats
     largest = float(half.max())
     if not 1e-6 * (reach or 1.0) < largest < math.inf:
         half, largest = np.zeros(3), _POINT * (reach or 1.0)
+    if largest > room > 0.0:
+        half, largest = half * (room / largest), room
     half = np.maximum(half, _LEAST * largest if half.any() else largest)
     placement = np.eye(4)
     placement[:3, :3], placement[:3, 3] = axes, body.center_of_mass

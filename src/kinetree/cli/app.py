@@ -24,6 +24,7 @@ from kinetree.cli.info import info
 from kinetree.cli.interruption import Interruption
 from kinetree.cli.optional_value import with_optional_values
 from kinetree.cli.output import complain, let_go_of_broken_streams, needs_a_command, open_missing_streams
+from kinetree.cli.plot import plot
 from kinetree.cli.simulate import CONTACTS, may_be_model, simulate
 from kinetree.cli.view import view
 from kinetree.cli.zoo import zoo
@@ -46,6 +47,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command(cls=with_optional_values(CONTACTS, may_be_model))(simulate)
+app.command()(plot)
 app.command()(info)
 app.command()(check)
 app.command()(convert)

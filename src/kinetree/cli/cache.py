@@ -1,4 +1,4 @@
-"""`kinetree cache`: the compiled functions kept on disk, and how to remove them."""
+"""`kinetree cache`: the compiled functions and the meshes kept on disk, and how to remove them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from kinetree.errors import OptionError
 
 __all__ = ["cache"]
 
-cache = typer.Typer(help="Look at the machine code kept on disk, or remove it.", invoke_without_command=True)
+cache = typer.Typer(
+    help="Look at the machine code and the meshes kept on disk, or remove them.", invoke_without_command=True
+)
 
 
 @cache.callback()
@@ -19,7 +21,7 @@ def _group(context: typer.Context) -> None:
 
 @cache.command()
 def info() -> None:
-    """Show where machine code is kept, whether it is, how much there is and how much there may be.
+    """Show where machine code and meshes are kept, whether they are, how much there is and how much there may be.
 
     The environment decides: KINETREE_CACHE=off keeps nothing, KINETREE_CACHE_DIR is the folder, KINETREE_CACHE_SIZE
     the megabytes it may take.
@@ -44,7 +46,7 @@ def info() -> None:
 
 @cache.command()
 def clear() -> None:
-    """Remove the machine code kept on disk. Other files in the folder stay, and so does the folder."""
+    """Remove the machine code and the meshes kept on disk. Other files in the folder stay, and so does the folder."""
     from kinetree.codegen.kept.cache import Cache, folder_problem, settings
 
     now = settings()

@@ -29,8 +29,10 @@ def prefix_of(out: Path | None, output_dir: Path | None, name: str) -> Path:
     return prefix
 
 
-def files_of(prefix: Path) -> tuple[Path, Path]:
-    return prefix.with_name(prefix.name + ".npz"), prefix.with_name(prefix.name + ".png")
+def files_of(prefix: Path) -> tuple[Path, Path, Path]:
+    """The numbers, the plots, and the robot at some moments."""
+    npz, png, motion = (prefix.with_name(prefix.name + ending) for ending in (".npz", ".png", ".motion.png"))
+    return npz, png, motion
 
 
 def make_folder(folder: Path, quiet: bool) -> None:
@@ -51,7 +53,7 @@ def check_writable(prefix: Path) -> None:
 
 
 def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> tuple[list[Path], SaveError | None]:
-    """Write the numbers and the picture, of several motions that of the first one.
+    """Write the numbers and the pictures, of several motions those of the first one.
 
     Returns the files written, and the error if there is no picture.
     """
@@ -60,12 +62,13 @@ def write(trajectory: Trajectory, prefix: Path, interruption: Interruption) -> t
 
     shown = trajectory[0] if trajectory.shape else trajectory
 
-    numbers, picture = files_of(prefix)
+    numbers, plots, moments = files_of(prefix)
     written = [trajectory.save(numbers)]
     interruption.outcome += f"; what was computed is in {numbers}"
     try:
         interruption.release()  # a picture can be drawn again
-        written.append(plot(shown, picture))
+        written.append(Path(str(shown.strip(moments))))
+        written.append(plot(shown, plots))
     except MissingPackageError as error:
         error_console().print(f"warning: no picture: {error}", style="yellow", markup=False, soft_wrap=True)
     except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kinetree.cli.compare_steps import check_peer, compare_with
+from kinetree.cli.film import FilmPath, check_film, write_film
 from kinetree.cli.ground import ANGLE, NATURAL, Ground, Place, on
 from kinetree.cli.input_file import read_commands, read_torques
 from kinetree.cli.interruption import Interruption
@@ -24,6 +25,7 @@ from kinetree.cli.robots import Loading, load_robot, robot_file, takes_loading_o
 from kinetree.cli.start import SPREAD
 from kinetree.cli.starts import Start
 from kinetree.cli.values import parse_passive, parse_values
+from kinetree.cli.watching import OnPage, Speed, check_speed, opened, stays
 
 if TYPE_CHECKING:
     import numpy as np
@@ -257,13 +259,17 @@ def simulate(
     output_dir: Annotated[
         Path | None, typer.Option("--output-dir", help="The folder to write into; made if missing.", show_default=False)
     ] = None,
+    film: FilmPath = None,
+    view: OnPage = False,
+    speed: Speed = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors and warnings.")] = False,
     *,
     loading: Loading,
 ) -> None:
     """Simulate a robot under gravity, torques, joint friction and springs.
 
-    Writes the trajectory (.npz) and a picture of it (.png) and prints what became of the energy. Position limits are
+    Writes the trajectory (.npz), plots of it (.png) and a picture of the robot at some moments of it (.motion.png), and
+    prints what became of the energy. Position limits are
     enforced with --contact only. A free base begins above its ground.
 
     Ctrl-C and SIGTERM end the motion early: what was computed is written, to PREFIX.interrupted.npz and .png if there
@@ -272,6 +278,7 @@ def simulate(
     from kinetree.sim import SimulationInterrupted
     from kinetree.sim.simulate import step_count
 
+    check_speed(view, speed)
     if compare is not None:
         check_peer(contact)
     if tau is not None and tau_file is not None:
@@ -313,14 +320,16 @@ def simulate(
     prefix = prefix_of(out, output_dir, robot.name)
     make_folder(prefix.parent, quiet)
     check_writable(prefix)
+    check_film(film)
 
     interruption = context.obj if isinstance(context.obj, Interruption) else Interruption()
+    page = opened(robot, q0) if view else None
     begin = time.perf_counter()
     try:
         trajectory = _run(
             robot, integrator, quiet, interruption,
             q=q0, v=v0, tau=torques, ctrl=commands, duration=duration, dt=dt, rtol=rtol, atol=atol, passive=chosen,
-            limits=limits, contact=touch,
+            limits=limits, contact=touch, view=page or False, speed=speed,
         )  # fmt: skip
     except SimulationInterrupted as stopped:
         trajectory = stopped.trajectory
@@ -329,6 +338,8 @@ def simulate(
     seconds = time.perf_counter() - begin
     interruption.outcome = _progress(trajectory, steps)
     written, failure = write(trajectory, prefix, interruption)
+    if film is not None:
+        written.append(write_film(trajectory, film, quiet=quiet))
     if not quiet:
         for sentence in told:
             console.print(sentence, soft_wrap=True)
@@ -337,6 +348,8 @@ def simulate(
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
+    if page is not None and not interruption.signal:
+        stays(page, interruption)
     if compare is not None:
         compare_with(robot, trajectory, quiet, contact=touch, passive=chosen)
 

@@ -20,7 +20,7 @@ from kinetree.files import check_target
 if TYPE_CHECKING:
     from kinetree.viewer import Viewer
 
-__all__ = ["view"]
+__all__ = ["announce", "view"]
 
 
 _SMALL = 64 * 2**20
@@ -209,9 +209,15 @@ def _write(seen: Any, chosen: dict[str, Any], picture: Path | None, html: Path |
 
 
 def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> None:
+    interruption.outcome = "; the page is closed"
+    announce(viewer, browser)
+    viewer.wait()
+
+
+def announce(viewer: Viewer, browser: bool | None = None) -> None:
+    """Say where the page is, and open it if there is a screen."""
     console = output_console()
     console.print(f"showing {viewer.robot.name!r} at {viewer.url} (Ctrl-C ends it)", markup=False, soft_wrap=True)
-    interruption.outcome = "; the page is closed"
     if (browser is None and _has_screen()) or browser:
         try:
             opened = webbrowser.open(viewer.url)
@@ -223,7 +229,6 @@ def _serve(viewer: Viewer, browser: bool | None, interruption: Interruption) -> 
                 markup=False, soft_wrap=True,
             )  # fmt: skip
     sys.stdout.flush()
-    viewer.wait()
 
 
 def _has_screen() -> bool:

@@ -18,6 +18,7 @@ from kinetree.model import changes, named_states, quaternions
 from kinetree.model import conditioning as conditions
 from kinetree.model.building import build
 from kinetree.model.changes import Changed
+from kinetree.model.display import html_of, png_of
 from kinetree.model.elements import CHANGED
 from kinetree.model.equality import are_equal, hash_of, without_places
 from kinetree.model.interning import key_of, restored
@@ -56,6 +57,10 @@ class Model(Robot):
 
     def __repr__(self) -> str:
         return describe(self)
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: a picture and the text; None, and so the text alone, where none can be drawn."""
+        return html_of(describe(self), png_of(self))
 
     @property
     def parameter_names(self) -> list[str]:

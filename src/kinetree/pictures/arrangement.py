@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kinetree.errors import OptionError
 from kinetree.pictures.framing import VIEW
 
-__all__ = ["GHOSTS", "MOST", "SIDE_BY_SIDE", "Samples", "aside", "checked_samples", "opacities"]
+__all__ = ["GHOSTS", "MOST", "SIDE_BY_SIDE", "Samples", "aside", "checked_count", "checked_samples", "opacities"]
 
 Floats = NDArray[np.float64]
 Samples = Literal["side by side", "ghosts"]
@@ -29,41 +29,63 @@ def checked_samples(samples: Any, count: int) -> bool:
     """Whether copies are ghosts; an `OptionError` says what `samples` may be, and how many there may be."""
     if not isinstance(samples, str) or samples not in (SIDE_BY_SIDE, GHOSTS):
         raise OptionError(f"samples must be 'side by side' or 'ghosts', not {samples!r:.60}")
-    if not 1 <= count <= MOST:
-        raise OptionError(
-            f"a picture shows 1 to {MOST} samples, and these are {count}; choose some of them, such as [:{MOST}]"
-        )
+    checked_count(count)
     return samples == GHOSTS
 
 
+def checked_count(count: int) -> None:
+    """Raise an `OptionError` unless a picture shows so many copies."""
+    if not 1 <= count <= MOST:
+        raise OptionError(
+            f"a picture shows 1 to {MOST} samples, and these are {count:,}; choose some: q[:{MOST}], or of a motion "
+            f"which=range({MOST})"
+        )
+
+
 def opacities(count: int, *, ghosts: bool) -> list[float]:
-    """That of each copy: of ghosts the first is solid."""
+    """The opacity of each copy: of ghosts the first is solid."""
     return [1.0] + [_GHOST if ghosts else 1.0] * (count - 1)
 
 
-def aside(outlines: Floats, normal: Floats, *, in_a_row: bool = False) -> Floats:
+def aside(
+    outlines: Floats,
+    normal: Floats,
+    *,
+    stays: bool,
+    in_a_row: bool = False,
+    forward: Floats | None = None,
+    least: float = 0.0,
+) -> Floats:
     """By how much each copy is moved so that none hides another, (n, 3), m, along the plane of the ground.
+
+    Copies that stay where they are in the world, such as arms on a table, move by equal steps. Others, such as robots
+    that have walked, come to be in the middle of their own part of the floor.
 
     Args:
         outlines: points of each copy (n, m, 3), over all frames.
         normal: of the ground (3,).
+        stays: whether part of the robot cannot move.
         in_a_row: whether all are in one row, however many there are.
+        forward: the level direction from one row to the next (3,); by default that of the usual view.
+        least: the shortest way from one copy to the next, m.
     """
     count = len(outlines)
     columns = count if in_a_row or count <= _IN_A_ROW // 2 else min(_IN_A_ROW, math.ceil(math.sqrt(2 * count)))
-    forward = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
+    if forward is None:
+        forward = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
     right = np.array([forward[1], -forward[0], 0.0])
-    pitches = [_APART * _width(outlines @ axis) for axis in (right, forward)]
     k = np.arange(count)
-    moved = np.outer(k % columns, pitches[0] * right) + np.outer(k // columns, pitches[1] * forward)
-    moved -= moved.mean(axis=0)
+    moved = np.zeros((count, 3))
+    for axis, number in ((right, k % columns), (forward, k // columns)):
+        x = np.where(np.isfinite(outlines).all(axis=-1), outlines @ axis, np.nan)
+        seen = np.isfinite(x).any(axis=1)
+        if not seen.any():
+            continue
+        low, high = np.nanmin(x[seen], axis=1), np.nanmax(x[seen], axis=1)
+        width = float(high.max() - low.min()) if stays else float((high - low).max())
+        own = np.zeros(count)
+        if not stays:
+            own[seen] = 0.5 * (low + high)
+        moved += np.outer(max(_APART * width, least) * (number - number.mean()) - own, axis)
     moved[:, 2] = -(moved @ normal) / normal[2]
     return moved
-
-
-def _width(x: Floats) -> float:
-    """The largest of the widths of some copies, from their points (n, m)."""
-    with np.errstate(all="ignore"):
-        found = np.nanmax(x, axis=1) - np.nanmin(x, axis=1)
-    found = found[np.isfinite(found)]
-    return float(found.max()) if found.size else 1.0

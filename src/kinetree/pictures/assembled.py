@@ -125,7 +125,7 @@ def _check(surface: Surface, i: int) -> None:
     ):
         if array.shape != shape:
             raise ShapeError(f"surface {i}: {name} must have shape {shape}, not {array.shape}")
-    if len(surface.faces) and not (0 <= surface.faces.min() and surface.faces.max() < n):
+    if len(surface.faces) and not (surface.faces.min() >= 0 and surface.faces.max() < n):
         raise ShapeError(f"surface {i}: its faces must name vertices from 0 to {n - 1}")
 
 

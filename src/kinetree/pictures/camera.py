@@ -47,6 +47,8 @@ class Camera:
             )
         if not 0.0 < self.near < math.inf:
             raise OptionError(f"Camera: near must be a length above 0 m, not {self.near!r:.40}")
+        if not any(self.up):
+            raise OptionError("Camera: up must not be (0, 0, 0); it is the direction that is upward in the picture")
         if self.position == self.target:
             raise OptionError(f"Camera: position and target are both {self.position}; it must look somewhere else")
 

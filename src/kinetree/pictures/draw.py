@@ -10,7 +10,8 @@ to the last bit for any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,12 +21,12 @@ from kinetree.compiler.threads import on_threads
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.assembled import Assembled, assemble, linear_of
 from kinetree.pictures.camera import Camera, Size, checked_size
-from kinetree.pictures.kernels.backdrop import paint_backdrop
+from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
 from kinetree.pictures.kernels.corners import place_vertices
 from kinetree.pictures.kernels.develop import develop
-from kinetree.pictures.kernels.shading import shade, show_backdrop
+from kinetree.pictures.kernels.shading import shade
 from kinetree.pictures.kernels.triangles import find_nearest, set_up
-from kinetree.pictures.lamp import floor_shadow, lamp_matrix, light_picture, unit
+from kinetree.pictures.lamp import floor_shadow, lamp_matrix, light_picture
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
 
@@ -39,6 +40,10 @@ _BAND = 16
 _PIECE = 8192
 """Vertices or triangles that a thread takes at once."""
 _MOST_SAMPLES = 8
+_FARTHEST = 1e9
+"""Parts farther from the world's origin, in m, have diverged: they have no shadow."""
+_MOST_KEPT = 1 << 22
+"""Pixels."""
 _LINEAR = linear_of(np.arange(256) / 255.0)
 _ENCODED = np.searchsorted(linear_of((np.arange(255) + 0.5) / 255.0), np.linspace(0.0, 1.0, 8192)).astype(np.uint8)
 """The sRGB byte of each amount of light."""
@@ -60,6 +65,7 @@ class Drawing:
 
     def __init__(self, surfaces: Sequence[Surface], opacity: ArrayLike = 1.0, layers: ArrayLike | None = None) -> None:
         self._all = assemble(surfaces, opacity, layers)
+        self._behind: tuple[tuple[Any, ...], NDArray[np.float32]] | None = None
 
     def __call__(
         self,
@@ -77,11 +83,7 @@ class Drawing:
         n = _checked_samples(supersampling)
         light, background = light or Light(), background or Background()
         scene, M = self._all, self._placements(placements)
-        corners = (
-            scene.boxes[scene.parts[0]] @ M[scene.parts[0], :3, :3].transpose(0, 2, 1) + M[scene.parts[0], None, :3, 3]
-        )
-        corners = corners.reshape(-1, 3)
-        lamp = lamp_matrix(light, corners[np.isfinite(corners).all(axis=1)])
+        lamp = lamp_matrix(light, self._opaque_corners(M))
         matrix = camera.matrix((width, height)) * np.array([[n], [n], [1.0]])
         world, turned, seen, lit = _placed(scene, M, matrix, lamp, threads)
         depths = light_picture(scene.faces, scene.layers[0][1], lit, threads)
@@ -93,19 +95,28 @@ class Drawing:
         on_threads(ready, _pieces(len(scene.faces), _PIECE), threads)
         plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
         shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, depths)
-        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*unit(floor.normal), floor.height - 1e-4])
+        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
         down = ((np.arange(height) + 0.5) / height)[:, None]
         sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
-        lights = np.array([unit(light.direction), light.key, light.sky, light.ground, camera.position])
+        lights = np.array(
+            [light.direction, light.key, light.sky, light.ground, camera.position, light.fill_direction(), light.fill]
+        )
         ahead = self._farthest_first(M, camera)
         picture = np.empty((height, width, 3), np.uint8)
 
+        def painted(rows: slice) -> NDArray[np.float32]:
+            made = np.empty((rows.stop - rows.start, width, 4), np.float32)
+            paint_backdrop(rows.start, rows.stop, width, sky, plane, disc, colors, made)
+            return made
+
+        behind = self._backdrop((camera, width, height, floor, background), painted, threads)
+
         def band(rows: slice) -> None:
             top, count = n * rows.start, n * (rows.stop - rows.start)
-            backdrop = np.empty((rows.stop - rows.start, width, 4))
-            paint_backdrop(rows.start, rows.stop, width, sky, plane, disc, colors, to_shadow, shadow, backdrop)
+            backdrop = painted(rows) if behind is None else behind[rows].copy()
+            cast_shadow(rows.start, rows.stop, width, sky, plane, to_shadow, shadow, backdrop)
             samples = np.empty((count, n * width, 3), np.float32)
-            show_backdrop(backdrop, n, count, n * width, samples)
+            covered = np.zeros((rows.stop - rows.start, width), np.uint8)
             nearness = np.zeros((count, n * width), np.float32)
             for k, (first, last) in enumerate(ahead):
                 found = np.full((count, n * width), -1, np.int32)
@@ -131,12 +142,31 @@ class Drawing:
                     depths,
                     ground,
                     backdrop,
+                    covered,
                     samples,
                 )
-            develop(samples, n, rows.start, rows.stop, width, _ENCODED, picture)
+            develop(backdrop, covered, samples, n, rows.start, rows.stop, width, _ENCODED, picture)
 
         on_threads(band, _pieces(height, _BAND), threads)
         return picture
+
+    def _backdrop(
+        self, key: tuple[Any, ...], painted: Callable[[slice], NDArray[np.float32]], threads: int | None
+    ) -> NDArray[np.float32] | None:
+        """What is behind the robot, kept while the camera is at rest; None for a picture too large to be kept."""
+        _, width, height, *_ = key
+        if width * height > _MOST_KEPT:
+            return None
+        kept = self._behind
+        if kept is None or kept[0] != key:
+            made = np.empty((height, width, 4), np.float32)
+
+            def paint(rows: slice) -> None:
+                made[rows] = painted(rows)
+
+            on_threads(paint, _pieces(height, _BAND), threads)
+            self._behind = kept = (key, made)
+        return kept[1]
 
     def _placements(self, given: ArrayLike) -> Array:
         M = np.ascontiguousarray(given, dtype=np.float64)
@@ -145,13 +175,22 @@ class Drawing:
             raise ShapeError(f"placements must be one matrix per surface, of shape ({k}, 4, 4), not {M.shape}")
         return M
 
+    def _opaque_corners(self, M: Array) -> Array:
+        """(n, 3): the corners of boxes around what has a shadow, where they are."""
+        parts = self._all.parts[0]
+        with np.errstate(invalid="ignore", over="ignore"):
+            corners = self._all.boxes[parts] @ M[parts, :3, :3].transpose(0, 2, 1) + M[parts, None, :3, 3]
+        corners = corners.reshape(-1, 3)
+        return corners[(np.abs(corners) < _FARTHEST).all(axis=1)]
+
     def _farthest_first(self, M: Array, camera: Camera) -> list[tuple[int, int]]:
         """What is opaque, then the layers by the depth of the middle of their parts."""
         scene = self._all
         depths = []
         for parts in scene.parts[1:]:
             middles = scene.boxes[parts].mean(axis=1)
-            placed = (M[parts, :3, :3] @ middles[:, :, None])[..., 0] + M[parts, :3, 3]
+            with np.errstate(invalid="ignore", over="ignore"):
+                placed = (M[parts, :3, :3] @ middles[:, :, None])[..., 0] + M[parts, :3, 3]
             placed = placed[np.isfinite(placed).all(axis=1)]
             depths.append(float((placed.mean(axis=0) - camera.position) @ camera.axes()[2]) if len(placed) else 0.0)
         order = np.argsort([-depth for depth in depths], kind="stable")

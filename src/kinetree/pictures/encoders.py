@@ -31,7 +31,9 @@ class Encoder(Protocol):
         """The end of the file."""
 
 
-def encoder_for(suffix: str, size: Size, fps: Fraction, example: Callable[[], Picture]) -> Callable[[BinaryIO], Encoder]:
+def encoder_for(
+    suffix: str, size: Size, fps: Fraction, example: Callable[[], Picture]
+) -> Callable[[BinaryIO], Encoder]:
     """What makes the encoder of a file, when the file is open.
 
     Args:

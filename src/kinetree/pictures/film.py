@@ -58,7 +58,7 @@ def frame_times(begin: float, end: float, fps: float, speed: float) -> Floats:
         if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0.0 < x <= most:
             raise OptionError(f"{name} must be a number above 0, at most {most:g}, not {x!r:.60}")
     step = float(speed) / float(fps)
-    return begin + step * np.arange(1 + int((end - begin) / step * (1.0 + 1e-12) + 1e-9))
+    return begin + step * np.arange(1 + int((end - begin) / step * (1.0 + 1e-12) + 1e-9), dtype=np.float64)
 
 
 def film_of(
@@ -90,10 +90,11 @@ def film_of(
         The path. The file is written whole or not at all.
     """
     target, size = film_path("film", path), checked_size(size)
-    frame_times(0.0, 0.0, fps, 1.0)
+    frame_times(0.0, 0.0, fps, 1.0)  # raises
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, frames), not {progress!r:.60}")
-    take = _Take(robot, q.reshape(len(q), -1, robot.nq), size, checked_camera(camera), shapes, samples, float(fps))
+    rows = q if q.ndim == 3 else q[:, None]
+    take = _Take(robot, rows, size, checked_camera(camera), shapes, samples, float(fps))
     encoder = encoder_for(target.suffix.lower(), size, Fraction(fps).limit_denominator(1001), take.example)
 
     def write(file: BinaryIO) -> None:
@@ -133,7 +134,7 @@ class _Take:
         self._aside = np.zeros((count, 3))
         if not ghosts and count > 1 and not self._scene.has_terrain:
             points = np.swapaxes(outlines, 0, 1).reshape(count, -1, 3)
-            self._aside = aside(points, self._scene.normal)
+            self._aside = aside(points, self._scene.normal, stays=self._scene.stays)
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
         self._floor = floor_of(self._scene, together, None)
         self._camera = shots(together, size, camera, fps)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.threads import on_threads
-from kinetree.pictures.kernels.shadow import blur_rows, shadow_of
+from kinetree.pictures.kernels.shadow import blur, shadow_of
 from kinetree.pictures.kernels.triangles import find_nearest, set_up
 from kinetree.pictures.setting import Floor, Light
 
-__all__ = ["SIDE", "floor_shadow", "lamp_matrix", "light_picture", "unit"]
+__all__ = ["SIDE", "floor_shadow", "lamp_matrix", "light_picture"]
 
 Array = NDArray[np.float64]
 SIDE = 1024
@@ -25,16 +25,12 @@ _NOTHING = -1e30
 _BAND = 128
 
 
-def unit(x: tuple[float, float, float]) -> Array:
-    return np.array(x) / math.sqrt(sum(c * c for c in x))
-
-
 def lamp_matrix(light: Light, points: Array) -> Array:
     """(3, 4): from the world to column, row and nearness in the light's picture, which has all these points in it.
 
     Sizes are rounded up to a few, and places to whole samples, so that the shadow's edge is at rest in a film.
     """
-    toward = unit(light.direction)
+    toward = np.array(light.direction)
     across = np.cross(toward, np.eye(3)[np.argmin(np.abs(toward))])
     across /= np.linalg.norm(across)
     axes = np.array([across, np.cross(toward, across), toward])
@@ -66,7 +62,7 @@ def light_picture(faces: NDArray[np.int32], last: int, lit: Array, threads: int 
 def floor_shadow(floor: Floor, lamp: Array, nearness: NDArray[np.float32]) -> Array:
     """(SIDE/2, SIDE/2): the part of the light that the floor does not get, where the light's picture shows it."""
     shadow = np.zeros((SIDE // 2, SIDE // 2))
-    normal = unit(floor.normal)
+    normal = np.array(floor.normal)
     scale = float(np.linalg.norm(lamp[0, :3]))
     across, along = lamp[0, :3] / scale, lamp[1, :3] / scale
     facing = float(normal @ lamp[2, :3])
@@ -76,8 +72,7 @@ def floor_shadow(floor: Floor, lamp: Array, nearness: NDArray[np.float32]) -> Ar
     a, b = -float(normal @ across) / facing / scale, -float(normal @ along) / facing / scale
     level = np.array([a, b, floor.height / facing - a * lamp[0, 3] - b * lamp[1, 3] + 1e-3])
     shadow_of(nearness, level, shadow)
-    other = np.empty_like(shadow)
+    totals, between = np.empty(len(shadow)), np.empty_like(shadow)
     for _ in range(3):
-        blur_rows(shadow, _BLUR, other)
-        blur_rows(other, _BLUR, shadow)
+        blur(shadow, _BLUR, totals, between)
     return shadow

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from kinetree.pictures.assembled import linear_of
 from kinetree.pictures.camera import Camera, Size
-from kinetree.pictures.lamp import unit
 from kinetree.pictures.setting import Floor
 
 __all__ = ["FloorView", "floor_view"]
@@ -29,7 +28,7 @@ def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> 
     nothing = np.zeros((3, 3)), np.zeros(5), np.zeros((2, 3)), np.zeros((2, 3))
     if floor is None:
         return nothing
-    normal, eye, target = unit(floor.normal), np.array(camera.position), np.array(camera.target)
+    normal, eye, target = np.array(floor.normal), np.array(camera.position), np.array(camera.target)
     above = float(normal @ eye) - floor.height
     if above <= 0.0:  # the floor is not seen from below
         return nothing
@@ -39,7 +38,7 @@ def floor_view(floor: Floor | None, camera: Camera, size: Size, lamp: Array) -> 
         first = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
         first /= np.linalg.norm(first)
     second = np.cross(normal, first)
-    # A pixel's ray has the direction rays·(column, row, 1) for depth 1; it meets the floor at depth −above/(normal·ray).
+    # A pixel's ray for depth 1 is rays·(column, row, 1); it meets the floor at the depth −above/(normal·ray).
     rays = np.linalg.inv(camera.matrix(size)[:, :3])
     nearness = -(normal @ rays) / above
     plane = np.array(

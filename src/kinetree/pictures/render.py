@@ -13,11 +13,13 @@ from kinetree.errors import OptionError
 from kinetree.files import check_target, file_path
 from kinetree.inputs import real_array
 from kinetree.model import Model
+from kinetree.model.display import draw_with
 from kinetree.model.model import check_robot
 from kinetree.model.reference import reference_configuration
 from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.framing import framing
+from kinetree.pictures.notebook import png_or_none
 from kinetree.pictures.png import write_png
 from kinetree.pictures.scene import Scene, Shapes, floor_of
 from kinetree.pictures.shots import outline
@@ -25,6 +27,8 @@ from kinetree.pictures.shots import outline
 __all__ = ["render"]
 
 Picture = NDArray[np.uint8]
+
+_SHOWN_SIZE = (640, 360)
 
 
 @overload
@@ -99,7 +103,8 @@ def render(
         check_target(target)
     given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})")
     robot.check_configuration(given)
-    picture = picture_of(robot, np.asarray(given, np.float64).reshape(-1, robot.nq), size, camera, shapes, samples, ground)
+    rows = np.asarray(given, np.float64).reshape(-1, robot.nq)
+    picture = picture_of(robot, rows, size, camera, shapes, samples, ground)
     if target is None:
         return picture
     write_png(target, picture)
@@ -120,9 +125,17 @@ def picture_of(
     scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts and len(q) > 1))
     placements = scene.placements(q)
     if not ghosts and len(q) > 1 and not scene.has_terrain:
-        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal)[:, None]
+        placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
     floor = floor_of(scene, corners, ground)
     if camera is None:
         camera = framing(corners, size)
     return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)
+
+
+def _shown(robot: Any) -> bytes | None:
+    """The picture of a robot in a notebook: where its file places it."""
+    return png_or_none(lambda: picture_of(robot, reference_configuration(robot)[None], _SHOWN_SIZE))
+
+
+draw_with(_shown)

@@ -57,6 +57,11 @@ class Scene:
         return any(part.is_ground for part in self.looks.parts)
 
     @property
+    def stays(self) -> bool:
+        """Whether something is drawn that cannot move."""
+        return any(not self.robot.bodies[part.body].slot and not self.robot.floating_base for part in self.looks.parts)
+
+    @property
     def normal(self) -> Floats:
         """(3,), of the ground."""
         return np.array([0.0, 0.0, 1.0]) if self.ground is None else self.ground.normal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,25 +22,40 @@ class Floor:
     height: float = 0.0
     """How far it is from the world's origin, along its normal, m."""
     normal: Triple = (0.0, 0.0, 1.0)
-    """The side that is seen; of length 1."""
+    """The side that is seen; it is divided by its length."""
     color: Triple = (0.93, 0.94, 0.95)
     """Red, green, blue (sRGB), from 0 to 1."""
-    lines: Triple = (0.74, 0.77, 0.80)
+    lines: Triple = (0.78, 0.80, 0.83)
     """The color of the grid."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "normal", _unit("Floor: normal", self.normal))
+        if not math.isfinite(self.height):
+            raise OptionError(f"Floor: height must be a finite number of m, not {self.height!r:.40}")
 
 
 @record(frozen=True, slots=True)
 class Light:
-    """A key light from one direction, and light from the sky and the floor."""
+    """A key light from one direction, a weaker one to its right, and light from the sky and the floor."""
 
-    direction: Triple = (-0.45, 0.30, 1.0)
+    direction: Triple = (0.28, -0.95, 1.30)
     """Where the key light comes from, in the world's axes."""
     key: Triple = (1.02, 0.98, 0.92)
     """What a white surface that faces the key light gets of it: red, green and blue, linear."""
-    sky: Triple = (0.42, 0.45, 0.50)
+    fill: Triple = (0.17, 0.18, 0.20)
+    """The same for the fill light, which has no shadow."""
+    sky: Triple = (0.36, 0.39, 0.43)
     """What a surface that faces upward gets from the sky."""
-    ground: Triple = (0.22, 0.21, 0.20)
+    ground: Triple = (0.18, 0.17, 0.16)
     """What a surface that faces downward gets from the floor."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", _unit("Light: direction", self.direction))
+
+    def fill_direction(self) -> Triple:
+        """Where the fill light comes from: a quarter of a turn to the right of the key light, and low."""
+        x, y, _ = self.direction
+        return _unit("Light: direction", (-y, x, 0.35))
 
 
 @record(frozen=True, slots=True)
@@ -60,3 +77,10 @@ def floor_below(points: ArrayLike) -> Floor:
     if heights.size == 0:
         raise OptionError("there is no floor below nothing: no point is finite")
     return Floor(float(heights.min()))
+
+
+def _unit(name: str, x: Triple) -> Triple:
+    length = math.hypot(*x)
+    if len(x) != 3 or not 0.0 < length < math.inf:
+        raise OptionError(f"{name} must be three numbers, not all of them 0, not {x!r:.60}")
+    return float(x[0] / length), float(x[1] / length), float(x[2] / length)

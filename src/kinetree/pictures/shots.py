@@ -21,6 +21,8 @@ _FARTHEST = 1e6
 """m: a motion that diverges has numbers of any size, of which no picture is made."""
 _BURST = 8.0
 """How many times its usual size the robot may have to be kept in the picture: one that diverges becomes larger."""
+_JUMP = 100.0
+"""How many times its own size the robot may move from a frame to the next to be kept in the picture from then on."""
 _WANDERED = 5.0
 """How many times its own size the robot moves until the camera follows it by itself, as it would look too small."""
 _SMOOTH = 0.3
@@ -31,7 +33,7 @@ _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z 
 def outline(corners: Floats) -> Floats:
     """The points that are extreme along some directions, of those of each frame (F, m, 3): (F, 26, 3)."""
     with np.errstate(all="ignore"):
-        is_there = (np.abs(corners) < _FARTHEST).all(axis=-1)  # NaN is not
+        is_there = np.asarray((np.abs(corners) < _FARTHEST).all(axis=-1))  # NaN is not
         along = np.where(is_there[..., None], np.where(is_there[..., None], corners, 0.0) @ _DIRECTIONS.T, -np.inf)
     place = along.argmax(axis=-2)
     found = np.take_along_axis(corners, place[..., None], axis=-2)
@@ -62,6 +64,9 @@ def shots(outlines: Floats, size: Size, camera: Camera | str | None, fps: float)
     seen &= extent <= _BURST * float(np.median(extent[seen]))
     rows = np.flatnonzero(seen)
     middle = 0.5 * (low + high)[rows]
+    jumps = np.flatnonzero(np.abs(np.diff(middle, axis=0)).max(axis=1) > _JUMP * float(np.median(extent[rows])))
+    if jumps.size:
+        rows, middle = rows[: jumps[0] + 1], middle[: jumps[0] + 1]
     if camera is None:
         wandered = float(np.ptp(middle, axis=0).max())
         camera = "whole" if wandered <= _WANDERED * float(np.median(extent[rows])) else "follow"

@@ -3,7 +3,7 @@
 from kinetree.sim.events import Event
 from kinetree.sim.folder import TrajectoryFolder, load_trajectory
 from kinetree.sim.opened_file import TrajectoryFile
-from kinetree.sim.plot import plot
+from kinetree.sim.plots import plot
 from kinetree.sim.simulate import simulate
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.step_counts import StepCounts

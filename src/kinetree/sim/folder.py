@@ -21,6 +21,7 @@ from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.opened_file import TrajectoryFile, stamp_of
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
+from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
 
@@ -46,7 +47,7 @@ def snapshot_name(number: int) -> str:
     return f"snapshot-{number:06d}.npz"
 
 
-class TrajectoryFolder:
+class TrajectoryFolder(Shown):
     """A motion that `kt.simulate(…, stream=folder)` keeps on disk, in pieces. Nothing is read before it is asked for.
 
     Each piece is an .npz file of its own, which `kt.Trajectory.load` reads. A folder can be opened while the motion is

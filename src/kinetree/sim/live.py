@@ -35,12 +35,12 @@ class Live:
 
     def __init__(
         self,
-        show: Callable[[float, Array], None],
+        show: Callable[[float, Array, Array], None],
         *,
         speed: float = 1.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """`show(t, q)` is called at the start and every 1/60 s; q (…, nq).
+        """`show(t, q, v)` is called at the start and every 1/60 s; q (…, nq), v (…, nv).
 
         `speed`: seconds of the motion per second; infinite for as fast as it goes.
         """
@@ -51,7 +51,7 @@ class Live:
         self._push: Push | None = None
         self.factor = math.nan
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
-        self.begin(1.0, 0, 0)
+        self.begin(1.0, 0, 0, 0)
 
     # What a page calls.
 
@@ -137,9 +137,9 @@ class Live:
         """Whether it has a pace to keep."""
         return math.isfinite(self._speed)
 
-    def begin(self, dt: float, first: int, width: int) -> None:
-        """A motion begins, with steps of `dt` after `first` ones; the first `width` numbers of its rows are q."""
-        self._dt, self._first, self._width = dt, first, width
+    def begin(self, dt: float, first: int, nq: int, nv: int) -> None:
+        """A motion begins, with steps of `dt` after `first` ones; its rows begin with q and v."""
+        self._dt, self._first, self._ends = dt, first, (nq, nq + nv)
         self._is_reset, self._due, self._shown = False, 0, self._clock()
         self._anchor: tuple[float, float] | None = None
         self._measured = self._shown, first * dt
@@ -156,7 +156,8 @@ class Live:
         self._wait_for(moment)
         self._measure(moment)
         self._shown = self._clock()
-        self._show(moment, row[..., : self._width].copy())
+        nq, end = self._ends
+        self._show(moment, row[..., :nq].copy(), row[..., nq:end].copy())
         self._wait_in_pause()
         self._due = step + max(1, round(FRAME * self._speed / self._dt)) if self.keeps_time else _UNLIMITED
         return not (self._is_stopped or self._is_reset)

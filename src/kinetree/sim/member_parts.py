@@ -27,6 +27,8 @@ _CHUNK = 2**15
 _SPACING = 2**23
 """Unpacked bytes between two states that are kept, unless there would be more than `_MOST`."""
 _MOST = 256
+_BLOCK, _BLOCKS = 2**18, 64
+"""Bytes of a block of a packed member, and how many are kept: 16 MiB."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 """Its signature, and the lengths of the name and the extra field after it; APPNOTE.TXT, 4.3.7."""
 
@@ -60,6 +62,8 @@ class MemberParts:
         self._kept = [_State(0, 0, zlib.decompressobj(-zlib.MAX_WBITS))]
         self._now = self._kept[0]
         self._checked, self._sum = 0, 0
+        self._blocks: dict[int, NDArray[np.uint8]] = {}
+        """Those that were asked for last, the latest at the end."""
         self._lock = Lock()
 
     def read(self, file: BinaryIO, begin: int, end: int) -> NDArray[np.uint8]:
@@ -74,8 +78,26 @@ class MemberParts:
                 raise EOFError("it is cut off")
             return found
         with self._lock:
-            self._unpack(file, begin, found)
+            if len(found) > _BLOCK:
+                self._unpack(file, begin, found)
+            else:
+                self._put_together(file, begin, found)
         return found
+
+    def _put_together(self, file: BinaryIO, begin: int, found: NDArray[np.uint8]) -> None:
+        """Few bytes, from blocks that are kept: the next ones to be asked for are often beside them."""
+        end = begin + len(found)
+        for number in range(begin // _BLOCK, -(-end // _BLOCK)):
+            start = number * _BLOCK
+            block = self._blocks.pop(number, None)
+            if block is None:
+                block = np.empty(min(_BLOCK, self.size - start), np.uint8)
+                self._unpack(file, start, block)
+            self._blocks[number] = block
+            if len(self._blocks) > _BLOCKS:
+                del self._blocks[next(iter(self._blocks))]
+            low, high = max(begin, start), min(end, start + len(block))
+            found[low - begin : high - begin] = block[low - start : high - start]
 
     def _unpack(self, file: BinaryIO, begin: int, found: NDArray[np.uint8]) -> None:
         end, state = begin + len(found), self._nearest(begin)

@@ -15,6 +15,7 @@ from kinetree.model import Model
 from kinetree.sim.array_files import ArrayFileError, Header, damage_reported
 from kinetree.sim.member_parts import MemberParts
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
+from kinetree.sim.shown import Shown
 from kinetree.sim.trajectory_file import opened_trajectory, small_fields
 
 __all__ = ["TrajectoryFile", "stamp_of"]
@@ -25,7 +26,7 @@ _SPAN = 2**22
 """Bytes that are read together at most, unless one row has more."""
 
 
-class TrajectoryFile:
+class TrajectoryFile(Shown):
     """A trajectory in a file, of which nothing is read before it is asked for; `kt.load_trajectory` opens it.
 
     A file of 1,000 motions may not fit into the memory; `configurations` reads those of some moments or motions. In a

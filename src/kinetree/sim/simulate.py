@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from numpy.typing import ArrayLike
 
@@ -24,13 +24,18 @@ from kinetree.sim.controllers import Commander, Controller
 from kinetree.sim.durations import step_count
 from kinetree.sim.events import Until
 from kinetree.sim.folder import TrajectoryFolder
+from kinetree.sim.live import Live
 from kinetree.sim.prepare import prepared
 from kinetree.sim.remarks import remarks
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.stream import inputs_of, streamed
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.wanted import Every, RecordOption
+from kinetree.sim.watched import watched
 from kinetree.symbolic import refuse_symbols
+
+if TYPE_CHECKING:
+    from kinetree.viewer.viewer import Viewer
 
 __all__ = ["simulate", "step_count"]
 
@@ -68,6 +73,8 @@ def simulate(
     resume: Snapshot | None = None,
     stream: None = None,
     progress: Callable[[int, int], None] | None = None,
+    view: bool | Viewer = False,
+    speed: float | None = None,
 ) -> Trajectory: ...
 
 
@@ -101,6 +108,8 @@ def simulate(
     resume: Snapshot | None = None,
     stream: str | os.PathLike[str],
     progress: Callable[[int, int], None] | None = None,
+    view: bool | Viewer = False,
+    speed: float | None = None,
 ) -> TrajectoryFolder: ...
 
 
@@ -133,6 +142,8 @@ def simulate(
     resume: Snapshot | None = None,
     stream: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    view: bool | Viewer = False,
+    speed: float | None = None,
 ) -> Trajectory | TrajectoryFolder:
     """The motion of a robot under gravity, joint torques, joint friction and springs; or the motions of a batch.
 
@@ -217,6 +228,13 @@ def simulate(
     than the memory, or must survive a kill. The same call goes on where the last one stopped. The result is a
     `kt.TrajectoryFolder`, which `kt.load_trajectory(folder)` opens too.
 
+    `view=True` shows the motion in the browser while it is computed, on a page whose address is logged; it begins when
+    the page is there, or after 10 s. `view` may also be the `kt.view` of this robot. The page has buttons to pause, to
+    go on by 1/60 s, to begin again, and to end the motion early, of which what was computed is returned. `speed` is how
+    many seconds of it pass per second, 1 by default, math.inf for as fast as it goes. A single motion's bodies can be
+    pushed with the mouse: the trajectory has the force in `recorded`, and its work in `work`. Nothing else of this
+    changes any number. The page stays and plays the motion, until its `close` is called or Python ends.
+
     Raises `ShapeError`, `DTypeError`, `ConfigurationError` and `OptionError` for unusable arguments, `ActuationError`
     for a torque where there is no motor, whenever `tau` returns it, `SingularModelError` for a robot without forward
     dynamics, and `SimulationError` when the motion ceases to be finite or leaves no step that the tolerances allow, or
@@ -255,13 +273,15 @@ def simulate(
     def tell(part: Trajectory) -> None:
         said.extend(remarks(robot, part, task.setting.gravity, task.setting.contact))
 
-    motion: Trajectory | TrajectoryFolder
-    if stream is None:
-        tell(motion := at_once(task, progress, None))
-    else:
+    def compute(live: Live | None) -> Trajectory | TrajectoryFolder:
+        if stream is None:
+            tell(found := at_once(task, progress, live))
+            return found
         given = {"tau": tau, "ctrl": ctrl, "f_ext": f_ext, "arguments": arguments, "rows": rows, "state": state}
-        motion = streamed(task, stream, inputs_of(task, given), progress, tell, None)
-    if task.is_python:
+        return streamed(task, stream, inputs_of(task, given), progress, tell, live)
+
+    motion = watched(task, compute, view, speed, is_streamed=stream is not None)
+    if task.is_python and view is False:
         _say_if_slow(time.perf_counter() - began, "tau" if ctrl is None or callable(tau) else "ctrl")
     for remark in said:
         warnings.warn(remark, SimulationWarning, stacklevel=2)

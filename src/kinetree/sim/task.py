@@ -100,7 +100,8 @@ class Piece:
     def run(self, progress: Callable[[int, int], None] | None, live: Live | None = None) -> None:
         """Take the steps, or those until somebody who follows them ends the motion."""
         if live is not None:
-            live.begin(self.setting.dt, self.setting.first, self.setting.robot.nq)
+            robot = self.setting.robot
+            live.begin(self.setting.dt, self.setting.first, robot.nq, robot.nv)
 
         def told(done: int) -> None:
             if progress is not None:

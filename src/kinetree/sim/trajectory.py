@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ from kinetree.model import Joint, Model
 from kinetree.records import record
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
-from kinetree.sim.plot import figure, plot
+from kinetree.sim.plots import figure, plot
 from kinetree.sim.resampling import Moments
+from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.table import table
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from kinetree.pictures.moments import Which
+
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
 
 
 @record(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory(TrajectoryArrays):
+class Trajectory(TrajectoryArrays, Shown):
     """A motion, sampled at T moments: the initial state and the state after each step. Or a batch of them.
 
     In a batch arrays have its axes first, (…, T, n); `motions[k]` is the trajectory of one of them.
@@ -134,6 +138,15 @@ class Trajectory(TrajectoryArrays):
             step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
+
+    def gone(self, which: Which | None) -> Array | None:
+        """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not."""
+        if not self.diverged:
+            return None
+        found = np.full(self.shape, np.inf)
+        for sample, one in self.diverged.items():
+            found[sample] = one.time
+        return found.ravel() if which is None else found.ravel()[sample_numbers("film", which, self.shape)]
 
     def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
         """Configurations at some moments; motions on disk have the same method, which reads no more than that.
@@ -272,18 +285,42 @@ class Trajectory(TrajectoryArrays):
                 found[f"recorded.{name}{list(place) or ''}"] = x[(..., *place)]
         return table(self.time, self.shape, found)
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure | Path:
-        """A picture: how the joints move, the energies, and the error of their balance.
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        what: str | Sequence[str] | None = None,
+        joints: str | Sequence[str] | None = None,
+        samples: Samples | None = None,
+        beside: Trajectory | None = None,
+        names: Sequence[str] = ("first", "second"),
+    ) -> Figure | Path:
+        """A picture of the motion over time: how the joints move, the energies, and the error of their balance.
+
+        A batch has a small panel per number, with a line per motion, or with bands of quantiles if they are many.
+        Events are marked, except in batches.
 
         Args:
-            path: of the PNG file to write; ".png" is appended if it is not there. Without it the picture is returned
-                as a matplotlib figure, which a notebook shows.
+            path: of the file to write, as PNG, SVG or PDF by its suffix; ".png" is appended to a name without one.
+                Without it the picture is returned as a matplotlib figure, which a notebook shows.
+            what: some of "positions", "velocities", "accelerations", "torques", "energies", "balance", "contacts", and
+                names of arrays in `recorded`, or patterns of them; by default positions, energies and balance.
+            joints: patterns of the joints, or coordinates, that are drawn, as for `robot.joints.matching`; by default
+                all that move.
+            samples: motions of a batch, by their numbers counted through all its axes, or by their indices; by default
+                all.
+            beside: a second motion, drawn dashed on the same axes, with the differences, second minus first, in a
+                second column. They are taken at the times that both have rows at; if these are few, the second motion
+                is on straight lines between its rows.
+            names: of the two motions.
 
         Returns:
             The figure, or the path of the file.
 
         Raises:
-            ShapeError: this is a batch; draw one of its motions.
+            NameNotFoundError: there is nothing, or no joint, of such a name.
+            OptionError: what is asked for was not recorded; the suffix is that of another format; the two motions have
+                nothing in common.
             MissingPackageError: matplotlib is not installed.
             SaveError: the file cannot be written.
 
@@ -291,8 +328,11 @@ class Trajectory(TrajectoryArrays):
         >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=1.0)
         >>> [ax.get_ylabel() for ax in motion.plot().axes]
         ['joint angle, rad', 'energy, J', 'balance\\nerror, J']
+        >>> [ax.get_ylabel() for ax in motion.plot(what=["velocities", "torques"], joints="elbow").axes]
+        ['velocity, rad/s', 'torque, N·m']
         """
-        return figure(self) if path is None else plot(self, path)
+        asked: Any = {"what": what, "joints": joints, "samples": samples, "beside": beside, "names": names}
+        return figure(self, **asked) if path is None else plot(self, path, **asked)
 
     def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0, robot: Model | None = None) -> Path:
         """Write a page that shows the motion in any browser, in one file: it needs no server and no network.

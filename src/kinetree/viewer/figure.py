@@ -23,6 +23,10 @@ Shapes = Callable[[Role], Looks]
 """What a robot looks like in a role: "visual" or "collision"."""
 
 
+_MOST_SHADOWED = 100_000
+"""How many triangles of one node cast shadows; of more they would slow down a browser without a graphics processor."""
+
+
 class Figure(Protocol):
     """One or several samples of a robot on the page."""
 
@@ -31,6 +35,9 @@ class Figure(Protocol):
 
     def show(self, role: Role, on: bool) -> None:
         """Let shapes of a role be seen or not; they are made when they are first seen."""
+
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        """The nodes that a mouse can take hold of, and the piece that each of their instances is."""
 
     def remove(self) -> None:
         """Take it off the page."""
@@ -41,7 +48,7 @@ class Nodes:
 
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
-        self._made: dict[str, list[Any]] = {}
+        self._made: dict[str, dict[int, Any]] = {}
         self._top = scene.add_frame(root, show_axes=False)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
@@ -53,12 +60,15 @@ class Nodes:
             if not on:
                 return
             by_piece = surfaces_by_body(self._bodies, self._shapes(role))
-            self._made[role] = [
-                self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
+            self._made[role] = {
+                k: self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
                 for k, surfaces in by_piece.items()
-            ]
-        for handle in self._made[role]:
+            }
+        for handle in self._made[role].values():
             handle.visible = on
+
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        return [(handle, [k]) for made in self._made.values() for k, handle in made.items()]
 
     def remove(self) -> None:
         self._top.remove()
@@ -97,6 +107,9 @@ class Crowd:
             handle.visible = on
         self.pose(self._placements)
 
+    def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
+        return [(handle, pieces.tolist()) for made in self._made.values() for handle, pieces in made]
+
     def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""
         found: dict[bytes, tuple[list[Surface], list[int]]] = {}
@@ -105,7 +118,10 @@ class Crowd:
         return found.values()
 
     def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
-        return self._scene.add_batched_glb(name, binary_gltf(surfaces), *_nowhere(count), lod="off")
+        triangles = count * sum(len(one.faces) for one in surfaces)
+        return self._scene.add_batched_glb(
+            name, binary_gltf(surfaces), *_nowhere(count), lod="auto", cast_shadow=triangles <= _MOST_SHADOWED
+        )
 
     def remove(self) -> None:
         self._top.remove()

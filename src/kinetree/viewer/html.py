@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
 from kinetree.model import Model
-from kinetree.viewer.server import started, stopped
+from kinetree.viewer.server import started
 from kinetree.viewer.subject import Subject, subject_of
 from kinetree.viewer.surroundings import Surroundings
 
@@ -75,7 +75,7 @@ def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Pa
             recording.insert_sleep(wait)
         text = recording.as_html()
     finally:
-        stopped(server)
+        server.stop()
     write_file(target, lambda file: file.write(text.encode()))
     return target
 

@@ -28,8 +28,11 @@ _SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "5", "10")
 class Player:
     """Goes through the times of a motion, (T,) in s, and calls `draw(t)`."""
 
-    def __init__(self, gui: GuiApi, times: Array, draw: Callable[[float], None]) -> None:
-        self._times, self._draw = times, draw
+    def __init__(
+        self, gui: GuiApi, times: Array, draw: Callable[[float], None], tell: Callable[[Exception], None]
+    ) -> None:
+        """`tell` is given what goes wrong while it plays, such as a file that is gone; it pauses then."""
+        self._times, self._draw, self._tell = times, draw, tell
         self.start, self.end = float(times[0]), float(times[-1])
         self.now = self.start
         self.speed, self.repeats = 1.0, True
@@ -75,9 +78,15 @@ class Player:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2.0)
 
+    def remove(self) -> None:
+        """Take it off the page."""
+        self.close()
+        self._folder.remove()
+
     def _add(self, gui: GuiApi) -> None:
         span = max(self.end - self.start, 1e-9)
-        with gui.add_folder("Time"):
+        self._folder = gui.add_folder("Time")
+        with self._folder:
             self._slider = gui.add_slider("t, s", self.start, self.start + span, span / 2000.0, self.start)
             self._button = gui.add_button("Play")
             steps = gui.add_button_group("step", ("|<", "<", ">", ">|"), hint="the start, a row back or on, the end")
@@ -116,7 +125,11 @@ class Player:
             if self._closed:
                 return
             now = time.perf_counter()
-            self._advance((now - before) * self.speed)
+            try:
+                self._advance((now - before) * self.speed)
+            except Exception as error:
+                self.pause()
+                self._tell(error)
             before = now
             if now - shown > _SHOWN_EVERY:
                 shown = now

@@ -14,7 +14,7 @@ from kinetree.files import reason
 if TYPE_CHECKING:
     from viser import ViserServer
 
-__all__ = ["LOOPBACK", "address", "started", "stopped"]
+__all__ = ["LOOPBACK", "address", "started"]
 
 LOOPBACK = "127.0.0.1"
 _USUAL_PORT = 8080
@@ -39,15 +39,13 @@ def started(host: str = LOOPBACK, port: int | None = None) -> ViserServer:
             """The robot stays on this machine: nothing in the page can ask a server elsewhere to publish it."""
             return None
 
+        def stop(self) -> None:
+            with redirect_stdout(io.StringIO()):
+                super().stop()
+
     chosen = _free_port(host, port)
     with redirect_stdout(io.StringIO()):  # a banner; the address is for whoever called to say
         return Server(host=host, port=chosen, label="kinetree", verbose=False)
-
-
-def stopped(server: ViserServer) -> None:
-    """Stop it."""
-    with redirect_stdout(io.StringIO()):
-        server.stop()
 
 
 def address(server: ViserServer) -> str:

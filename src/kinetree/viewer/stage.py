@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,15 @@ class Stage:
         )
         for name in self._on:
             self._overlays[name].draw(self._moment)
+
+    @property
+    def placements(self) -> Array:
+        """(pieces, 4, 4) of the moving bodies of the first sample, as they were drawn last."""
+        return self._moment.placements
+
+    def grips(self) -> list[tuple[Any, Sequence[int]]]:
+        """The nodes that a mouse can take hold of, and the piece that each of their instances is."""
+        return [grip for figure, _ in self._figures for grip in figure.grips()]
 
     @property
     def needs_rates(self) -> bool:

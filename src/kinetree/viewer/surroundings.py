@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
 """From the middle of what is seen to the camera."""
+_SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.7
+_SHOULDER, _SHOULDER_LIGHT = (0.35, -1.0, 0.9), 1.1
+"""The direction from which it comes, and how strong it is."""
 _ASIDE = 0.06
 """How far to the right of the middle the camera looks, in parts of its distance: the controls cover the right side."""
 _PAPER, _CELL, _SECTION = (250, 250, 248), (226, 226, 222), (196, 196, 192)
@@ -36,7 +39,7 @@ class Surroundings:
         low = np.min([stage.low for stage in stages], axis=0)
         high = np.max([stage.high for stage in stages], axis=0)
         size = max(float(np.linalg.norm(high - low)), 1e-3)
-        server.scene.configure_default_lights(enabled=True, cast_shadow=True)
+        self._light()
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         known = next((stage.ground for stage in stages if stage.ground is not None), None)
         level = np.eye(4)
@@ -47,6 +50,17 @@ class Surroundings:
     def show(self, on: bool) -> None:
         """Let the ground be seen or not."""
         self._ground.visible = on
+
+    def _light(self) -> None:
+        """Light from above that casts shadows, from the sky and the ground, and from over the camera's left shoulder.
+
+        There is no environment map: without a graphics processor it holds up the page for seconds.
+        """
+        scene = self._server.scene
+        scene.configure_environment_map(None)
+        scene.configure_default_lights(enabled=True, cast_shadow=True)
+        scene.add_light_hemisphere("/light/sky", sky_color=_SKY, ground_color=_EARTH, intensity=_SKY_LIGHT)
+        scene.add_light_directional("/light/shoulder", intensity=_SHOULDER_LIGHT, position=_SHOULDER)
 
     def _add_ground(self, placement: Array, size: float) -> GridHandle:
         """A plane with a grid whose cells suit something of `size` m."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.errors import ModelWarning, listed
 from kinetree.model import Model
-from kinetree.viewer.server import LOOPBACK, started, stopped
+from kinetree.viewer.server import LOOPBACK, started
 from kinetree.viewer.subject import subject_of
 from kinetree.viewer.viewer import Viewer
 
@@ -65,7 +65,7 @@ def view(
     try:
         viewer = Viewer(server, subject)
     except BaseException:
-        stopped(server)
+        server.stop()
         raise
     if viewer.unseen:
         lost = listed((f"{one.part}: {one.reason}" for one in viewer.unseen), 3, "; ")

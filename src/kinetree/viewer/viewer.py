@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,9 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.viewer.html import write_page
+from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
-from kinetree.viewer.server import address, stopped
+from kinetree.viewer.server import address
 from kinetree.viewer.sliders import Sliders
 from kinetree.viewer.states import add_states
 from kinetree.viewer.subject import Subject, configurations
@@ -28,13 +29,13 @@ from kinetree.viewer.surroundings import Surroundings
 from kinetree.viewer.switches import add_switches
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiFolderHandle, ViserServer
 
 __all__ = ["Viewer"]
 
 Array = NDArray[np.float64]
 
-_FOLLOWING = 0.1
+_FOLLOWING = 0.2
 """Seconds between moves of the sliders while a program sets configurations."""
 
 
@@ -60,6 +61,8 @@ class Viewer:
         self._lock = threading.RLock()
         self._closed = threading.Event()
         self._sliders: Sliders | None = None
+        self._at_rest: GuiFolderHandle | None = None
+        self._at_close: list[Callable[[], None]] = []
         self._player: Player | None = None
         self._followed, self._is_late = 0.0, False
         with server.atomic():
@@ -75,6 +78,13 @@ class Viewer:
     def url(self) -> str:
         """The page's address, for a browser on this machine."""
         return address(self.server)
+
+    @property
+    def q(self) -> Array:
+        """Where a robot at rest is, (nq,), or (samples, nq) if there are several: what `set` and the sliders say."""
+        with self._lock:
+            q = self._subject.q
+            return q[0].copy() if len(q) == 1 else q.copy()
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:
@@ -124,10 +134,25 @@ class Viewer:
             raise OptionError("this page shows a robot at rest, which has no time; viewer.set(q) moves it")
         self._player.go(float(t))
 
+    @property
+    def time(self) -> float:
+        """The moment of the motions that is seen, s; 0 for a robot at rest."""
+        return 0.0 if self._player is None else self._player.now
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the motions run."""
+        return self._player is not None and self._player.is_playing
+
     def play(self) -> None:
         """Let the motions run."""
         if self._player is not None:
             self._player.play()
+
+    def pause(self) -> None:
+        """Let them stay where they are."""
+        if self._player is not None:
+            self._player.pause()
 
     def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0) -> Path:
         """Write what the page shows as one file, which plays in any browser, without a server and without a network.
@@ -145,6 +170,45 @@ class Viewer:
         with self._lock:
             return write_page(path, self._subject, fps)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed.is_set()
+
+    @property
+    def is_of_robot(self) -> bool:
+        """Whether it was made to show a robot, and not motions that there were."""
+        return self._at_rest is not None or not self._subject.motions
+
+    def when_closed(self, end: Callable[[], None]) -> None:
+        """Call a function when the page is closed; at once if it is."""
+        self._at_close.append(end)
+        if self.is_closed:
+            end()
+
+    def wait_for_somebody(self, seconds: float) -> bool:
+        """Wait until the page is open in a browser, but not longer than this; whether it is."""
+        end = time.monotonic() + seconds
+        while not self.is_closed and not self.server.get_clients():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def become(self, motion: Any, *, is_at_rest: bool = True) -> None:
+        """Show a motion of the robot, from its end; or for None the robot again, which is moved by hand or not."""
+        with self._lock, self.server.atomic():
+            if self._player is not None:
+                self._player.remove()
+            self._player, self._subject.motions = None, ()
+            if motion is not None:
+                self._subject.motions = (Frames(motion, self.robot),)
+                self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw())
+                self._player.go(self._player.end)
+            if self._at_rest is not None:
+                self._at_rest.visible = motion is None and is_at_rest
+                self._follow()
+
     def wait(self) -> None:
         """Return when the page is closed by another thread; Ctrl-C ends it, too."""
         while not self._closed.wait(0.2):
@@ -155,9 +219,11 @@ class Viewer:
         if self._closed.is_set():
             return
         self._closed.set()
+        for end in self._at_close:
+            end()
         if self._player is not None:
             self._player.close()
-        stopped(self.server)
+        self.server.stop()
 
     def __enter__(self) -> Self:
         return self
@@ -173,7 +239,7 @@ class Viewer:
             if self._subject.motions
             else ""
         )
-        return f"<Viewer of {what}{self.robot.name!r}: {'closed' if self._closed.is_set() else self.url}>"
+        return f"<Viewer of {what}{self.robot.name!r}: {'closed' if self.is_closed else self.url}>"
 
     def _repr_html_(self) -> str:
         """The page, in a notebook on this machine."""
@@ -182,15 +248,22 @@ class Viewer:
     def _add_controls(self) -> None:
         gui, subject = self.server.gui, self._subject
         if subject.motions:
-            self._player = Player(gui, subject.times, lambda _: self._redraw())
+            self._player = Player(gui, subject.times, lambda _: self._redraw(), self._tell)
         subject.batch.add_controls(gui, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
-            add_states(gui, self.robot, subject.q[0].copy(), self.set)
-            self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
+            self._at_rest = gui.add_folder("Configuration")
+            with self._at_rest:
+                add_states(gui, self.robot, subject.q[0].copy(), self.set)
+                self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
+
+    def _tell(self, error: Exception) -> None:
+        """Say on all pages what went wrong."""
+        for client in self.server.get_clients().values():
+            client.add_notification("The motion cannot be shown", str(error), color="red")
 
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""
@@ -222,7 +295,7 @@ class Viewer:
 
     def _follow(self) -> None:
         """Move the sliders, at most a few times per second; the last configuration is shown in the end."""
-        if self._sliders is None or self._is_late:
+        if self._is_late or self._at_rest is None or not self._at_rest.visible:
             return
         wait = self._followed + _FOLLOWING - time.monotonic()
         if wait <= 0.0:

@@ -89,7 +89,7 @@ def test_a_motion_that_is_followed_is_the_same_to_the_bit(case: str, live_motion
     wanted = kt.simulate(ROBOT, **{**START, **CASES[case]})
     seen: list[float] = []
     for speed in (4.0, math.inf):
-        assert_same(live_motion(Live(lambda t, _: seen.append(t), speed=speed), **CASES[case]), wanted)
+        assert_same(live_motion(Live(lambda t, *_: seen.append(t), speed=speed), **CASES[case]), wanted)
     assert seen[0] == 0.0
     assert len(seen) > 3
 
@@ -98,13 +98,13 @@ def test_a_continued_motion_is_the_same_to_the_bit(live_motion: Any) -> None:
     moment = kt.simulate(ROBOT, **START).snapshot()
     wanted = kt.simulate(ROBOT, resume=moment, duration=0.1)
     seen: list[float] = []
-    live = Live(lambda t, _: seen.append(t), speed=4.0)
+    live = Live(lambda t, *_: seen.append(t), speed=4.0)
     assert_same(live_motion(live, q=None, resume=moment, duration=0.1), wanted)
     assert seen[0] == 0.2
 
 
 def test_a_stream_is_the_same_to_the_bit_and_goes_on_after_it_was_ended(live_motion: Any, tmp_path: Path) -> None:
-    live = Live(lambda t, _: live.stop() if t > 0.1 else None, speed=4.0)
+    live = Live(lambda t, *_: live.stop() if t > 0.1 else None, speed=4.0)
     half = live_motion(live, stream=tmp_path / "run")
     assert not half.is_complete
     assert 0.1 < half.time[-1] < 0.19
@@ -115,7 +115,7 @@ def test_a_stream_is_the_same_to_the_bit_and_goes_on_after_it_was_ended(live_mot
 
 def test_states_are_those_of_their_moments(live_motion: Any) -> None:
     seen: list[tuple[float, Any]] = []
-    motion = live_motion(Live(lambda *moment: seen.append(moment), speed=2.0))
+    motion = live_motion(Live(lambda *moment: seen.append(moment[:2]), speed=2.0))
     for t, q in seen:
         np.testing.assert_array_equal(q, motion.q[round(t / motion.dt)])
 
@@ -124,7 +124,7 @@ def test_states_are_those_of_their_moments(live_motion: Any) -> None:
 def test_a_motion_keeps_its_pace(speed: float, live_motion: Any) -> None:
     shown: list[tuple[float, float]] = []
     began = time.perf_counter()
-    live_motion(Live(lambda t, _: shown.append((t, time.perf_counter() - began)), speed=speed), duration=0.1)
+    live_motion(Live(lambda t, *_: shown.append((t, time.perf_counter() - began)), speed=speed), duration=0.1)
     (first, then), (last, now) = shown[0], shown[-1]
     assert now - then >= (last - first) / speed - 1e-3
     gaps = np.diff([t for t, _ in shown])
@@ -161,7 +161,7 @@ def until(condition: Callable[[], object]) -> None:
 
 def test_pause_step_and_go(live_motion: Any) -> None:
     seen: list[float] = []
-    live = Live(lambda t, _: seen.append(t), speed=4.0)
+    live = Live(lambda t, *_: seen.append(t), speed=4.0)
     live.pause()
     thread, found = followed(live, live_motion)
     until(lambda: seen)
@@ -180,7 +180,7 @@ def test_pause_step_and_go(live_motion: Any) -> None:
 
 
 def test_a_motion_that_waits_can_be_ended(live_motion: Any) -> None:
-    live = Live(lambda t, _: live.pause() if t > 0.1 else None, speed=4.0)
+    live = Live(lambda t, *_: live.pause() if t > 0.1 else None, speed=4.0)
     thread, found = followed(live, live_motion)
     until(lambda: live.is_paused)
     live.stop()
@@ -196,7 +196,7 @@ def test_a_motion_that_waits_can_be_ended(live_motion: Any) -> None:
 def test_a_motion_begins_again(live_motion: Any) -> None:
     seen: list[float] = []
 
-    def show(t: float, _: Any) -> None:
+    def show(t: float, *_: Any) -> None:
         seen.append(t)
         if t > 0.1 and seen.count(0.0) == 1:
             live.reset()
@@ -207,7 +207,7 @@ def test_a_motion_begins_again(live_motion: Any) -> None:
 
 
 def test_ctrl_c_in_a_pause_keeps_what_was_computed(live_motion: Any) -> None:
-    def show(t: float, _: Any) -> None:
+    def show(t: float, *_: Any) -> None:
         if t > 0.1:
             raise KeyboardInterrupt
 
@@ -224,6 +224,6 @@ def test_a_motion_that_diverges_tells_as_without_anybody_following(live_motion: 
         kt.simulate(ROBOT, **START, **options)
     seen: list[Any] = []
     with pytest.raises(kt.SimulationError) as found:
-        live_motion(Live(lambda _, q: seen.append(q), speed=4.0), **options)
+        live_motion(Live(lambda _, q, __: seen.append(q), speed=4.0), **options)
     assert str(found.value) == str(wanted.value)
     assert np.isfinite(seen).all()

@@ -54,7 +54,7 @@ class Waiting(Live):
 
     def goes_on(self, step: int, row: Any) -> bool:
         if step % 10 == 0:
-            self._show(step * 1e-3, row)
+            self._show(step * 1e-3, row, row)
         return True
 
 
@@ -76,7 +76,7 @@ def live_motion(monkeypatch: pytest.MonkeyPatch) -> Callable[..., kt.Trajectory]
 def pushing(begin: float, end: float, body: str = "lower_rod") -> Live:
     """A motion that is pushed for some time."""
 
-    def show(t: float, _: Any) -> None:
+    def show(t: float, *_: Any) -> None:
         if begin <= t < end:
             live.push(body, [0.0, 0.0, -0.2], [0.3 + t, 0.4, 0.5])
         else:

@@ -124,7 +124,8 @@ def test_a_packed_member_is_read_in_any_order(monkeypatch: pytest.MonkeyPatch, t
         np.testing.assert_array_equal(file.configurations([3, 499, 250], [int(k)]), motions.q[[k]][:, [3, 499, 250]])
 
 
-def test_little_memory_is_needed(tmp_path: Path) -> None:
+def test_little_memory_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member_parts, "_BLOCKS", 1)
     path = wide(100, 2000).save(tmp_path / "run")  # 3.2 MB of q
     tracemalloc.start()
     file = kt.load_trajectory(path)

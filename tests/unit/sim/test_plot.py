@@ -6,6 +6,7 @@ import struct
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,12 @@ from kinetree import zoo
 from kinetree.errors import MissingPackageError
 from kinetree.model import ModelBuilder
 from kinetree.sim import Trajectory, plot, simulate
-from kinetree.sim.plot import _coordinate_panels, _panels, _turned, _widen
-from kinetree.sim.plot_groups import group_sizes
+from kinetree.sim.plots.choice import choice_of
+from kinetree.sim.plots.coordinates import coordinate_panels, turned
+from kinetree.sim.plots.groups import group_sizes
+from kinetree.sim.plots.moments import seen_of
+from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
+from kinetree.sim.plots.style import widen
 from tests.robots import load_robot
 
 
@@ -43,36 +48,51 @@ def test_a_picture_is_written(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "panels"),
     [
-        ("double_pendulum", [("joint angle, rad", "rad", [0, 1])]),
-        ("cart_pole", [("joint angle, rad", "rad", [1]), ("joint position, m", "m", [0])]),
-        ("quadruped", [("base position, m", "m", [0, 1, 2]), ("joint angle, rad", "rad", list(range(7, 19)))]),
-        ("ragdoll", [("base position, m", "m", [0, 1, 2]), ("joint angle, rad", "rad", [19, 24, 25, 30, 35, 36])]),
+        ("double_pendulum", [("joint angle, rad", [0, 1])]),
+        ("cart_pole", [("joint angle, rad", [1]), ("joint position, m", [0])]),
+        ("quadruped", [("base position, m", [0, 1, 2]), ("joint angle, rad", list(range(7, 19)))]),
+        ("ragdoll", [("base position, m", [0, 1, 2]), ("joint angle, rad", [19, 24, 25, 30, 35, 36])]),
     ],
 )
-def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, str, list[int]]]) -> None:
-    assert _coordinate_panels(short_motion(name)) == panels
+def test_coordinates_are_sorted_into_panels(name: str, panels: list[tuple[str, list[int]]]) -> None:
+    motion = short_motion(name)
+    found = sorted_into(motion)
+    turns = [("turned since\nthe start, rad", [name for name, _ in motion.quaternions])] if motion.quaternions else []
+    assert found == [(label, [motion.q_names[k] for k in columns]) for label, columns in panels] + turns
 
 
-def test_quaternions_are_drawn_as_how_far_they_turned() -> None:
+def sorted_into(motion: Trajectory) -> list[tuple[str, list[str]]]:
+    choice = choice_of(motion, None, None, None)
+    panels = coordinate_panels(motion, seen_of(motion, choice), choice)
+    return [(panel.label, [line.name for line in panel.lines]) for panel in panels]
+
+
+def test_quaternions_are_drawn_as_how_far_theyturned() -> None:
     motion = short_motion("ragdoll")
     turns = motion.quaternions
     assert [name for name, _ in turns][:3] == ["root_joint", "waist", "neck"]
     assert [k for _, k in turns] == [part.start for part in zoo.load("ragdoll").quaternions.values()]
     angle = np.linspace(0.0, 3.0, 7)
     about_z = np.stack([0.0 * angle, 0.0 * angle, np.sin(angle / 2), np.cos(angle / 2)], axis=1)
-    np.testing.assert_allclose(_turned(2.0 * about_z), angle, atol=1e-15)
-    np.testing.assert_allclose(_turned(-about_z), angle, atol=1e-15)
+    np.testing.assert_allclose(turned(2.0 * about_z), angle, atol=1e-15)
+    np.testing.assert_allclose(turned(-about_z), angle, atol=1e-15)
 
 
 def test_coordinates_without_a_unit_have_a_panel() -> None:
     motion = replace(short_motion("double_pendulum"), q_units=("", "rad"))
-    assert _coordinate_panels(motion) == [("joint angle, rad", "rad", [1]), ("coordinate", "", [0])]
+    assert sorted_into(motion) == [("joint angle, rad", ["elbow"]), ("coordinate", ["shoulder"])]
 
 
-def drawn(motion: Trajectory) -> list[tuple[str, list[str]]]:
-    """(label, names of its lines) of each panel."""
-    panels, _ = _panels(motion, slice(None))
-    return [(label, [name for name, _ in lines]) for label, _, lines in panels]
+def drawn(motion: Trajectory, **options: Any) -> list[tuple[str, list[str]]]:
+    """(label, names of its lines) of each panel, without those of energies unless they are asked for."""
+    return [(label, names) for label, names in shown(motion, **{"what": "positions"} | options)[0]]
+
+
+def shown(motion: Trajectory, **options: Any) -> tuple[list[tuple[str, list[str]]], dict[str, list[str]]]:
+    """Also the names of what is left out, by word."""
+    choice = choice_of(motion, options.get("what"), options.get("joints"), options.get("samples"))
+    panels, idle = worth_drawing(panels_of(motion, seen_of(motion, choice), choice), choice)
+    return [(panel.label, [line.name for line in panel.lines]) for panel in divided(panels)], idle
 
 
 def test_rounding_errors_and_what_does_not_move_have_no_panel() -> None:
@@ -81,11 +101,10 @@ def test_rounding_errors_and_what_does_not_move_have_no_panel() -> None:
     motion = simulate(dog, duration=0.5)
     assert 0.0 < np.ptp(motion.q[:, 7:]) < 1e-15
     assert drawn(motion) == [("base position, m", ["root_joint.z"])]
-    _, still = _panels(motion, slice(None))
-    assert len(still) == 2 + 12 + 1
+    assert len(shown(motion, what="positions")[1]["positions"]) == 2 + 12 + 1
     hanging = simulate(zoo.load("double_pendulum"), duration=0.01)
     assert drawn(hanging) == [("joint angle, rad", ["shoulder", "elbow"])]
-    assert _panels(hanging, slice(None))[1] == []
+    assert shown(hanging, what="positions")[1] == {}
 
 
 def test_fingers_that_stay_have_no_panel() -> None:
@@ -112,7 +131,7 @@ def test_many_joints_are_divided_among_panels_by_their_names() -> None:
 def test_no_panel_is_finer_than_its_floor(low: float, high: float) -> None:
     ax = Figure().subplots()
     ax.plot([0.0, 1.0], [low, high])
-    _widen(ax, 1e-3)
+    widen(ax, 1e-3)
     bottom, top = ax.get_ylim()
     assert top - bottom >= 1e-3 * (1.0 - 1e-9)
     assert bottom <= low <= high <= top
@@ -122,7 +141,7 @@ def test_what_moves_enough_keeps_its_scale() -> None:
     ax = Figure().subplots()
     ax.plot([0.0, 1.0], [0.0, 0.1])
     before = ax.get_ylim()
-    _widen(ax, 1e-3)
+    widen(ax, 1e-3)
     assert ax.get_ylim() == before
 
 

@@ -1,4 +1,4 @@
-"""Machine code kept on disk, so that the next process need not trace and compile.
+"""Machine code kept on disk, so that the next process need not trace and compile; and meshes, for they read slowly.
 
 An entry is a file named by its key. It records its format, key, length and hash; an entry that does not match its
 record is removed and never reaches the linker. Entries are written to a temporary file and renamed into place, so that
@@ -37,9 +37,9 @@ _MAGIC = b"kinetree"
 _FORMAT = 1
 _HEADER = struct.Struct("<8sI32sQ32s")
 """Magic, format, key, length of the code, its hash."""
-Kind = Literal["code", "hash"]
-"""Machine code, or the hash of source files in a state that the key tells."""
-_ENTRY = r"[0-9a-f]{64}\.code"
+Kind = Literal["code", "hash", "mesh"]
+"""Machine code, the hash of source files in a state that the key tells, or a mesh that is ready to be drawn."""
+_ENTRY = r"[0-9a-f]{64}\.(?:code|mesh)"
 _OTHER = r"[0-9a-f]{64}\.hash|\.[0-9a-f]{64}\.\d+\.[0-9a-f]{16}\.tmp"
 """Hashes, and entries being written. Not compiled yet: a process that only reads has no use for these patterns."""
 _STALE = 3600.0
@@ -68,7 +68,7 @@ class Settings(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The number of entries, and the bytes taken by entries and leftovers of unfinished ones."""
+    """The number of entries, meshes among them, and the bytes taken by entries and leftovers of unfinished ones."""
 
     entries: int
     size: int

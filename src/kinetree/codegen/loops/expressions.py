@@ -246,6 +246,14 @@ class Expressions:
         return [self.emit(t, f"extractvalue {result.type} {result.name}, {k}") for k, t in enumerate(types)]
 
     def _cast(self, type: str, node: ast.expr) -> Value:
+        if (
+            type == "double"
+            and isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "floor"
+        ):
+            x = self.converted(self.value(node.args[0]), "double", node)
+            return self.emit("double", f"call double @llvm.floor.f64(double {x.name})")
         if isinstance(node, ast.Subscript):
             kind, place = self.element(node)
             value = self.emit(kind.element, f"load {kind.element}, ptr {place}")

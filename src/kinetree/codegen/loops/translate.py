@@ -1,11 +1,11 @@
 """From the text of a Python function to LLVM IR.
 
 What is understood: numbers (`float`, `int`, `bool`), arrays of up to three axes and tuples of numbers as results;
-assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithmetic, comparisons, `and`, `or`, `not`, choices
-by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the module, and
-calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused operations, no
-regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not checked. A variable
-has one type; `expressions.py` has the rules for values.
+assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithmetic, comparisons, `and`, `or`, `not`,
+choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the
+module, and calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused
+operations, no regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not
+checked. A variable has one type; `expressions.py` has the rules for values.
 """
 
 from __future__ import annotations
@@ -198,11 +198,11 @@ class _Writer(Expressions):
         self._go(again)
         self.begin(end)
 
-    def _Continue(self, node: ast.Continue) -> None:
+    def _Continue(self, _: ast.Continue) -> None:
         self._go(self._ends[-1][0])
         self.begin(self.label())
 
-    def _Break(self, node: ast.Break) -> None:
+    def _Break(self, _: ast.Break) -> None:
         self._go(self._ends[-1][1])
         self.begin(self.label())
 

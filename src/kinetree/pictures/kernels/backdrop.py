@@ -5,15 +5,17 @@ from __future__ import annotations
 from math import floor, sqrt
 
 from kinetree.codegen.loops.compiled import compiled
-from kinetree.codegen.loops.kinds import Floats
+from kinetree.codegen.loops.kinds import Floats, Singles
 
-__all__ = ["paint_backdrop"]
+__all__ = ["cast_shadow", "paint_backdrop"]
 
 FINE, COARSE = 0.022, 0.012
 """Widths of the lines of the grid, as parts of the distance between two of them."""
-EVERY = 5
-"""How many fine lines there are from a coarse one to the next."""
-DARKEST = 0.62
+EVERY, RARER = 5.0, 0.2
+"""How many fine lines there are from a coarse one to the next, and its inverse."""
+FAINT = 0.45
+"""How much of a fine line is seen, beside a coarse one."""
+DARKEST = 0.55
 """The part of its light that the floor loses where the shadow is complete."""
 
 
@@ -26,11 +28,9 @@ def paint_backdrop(
     plane: Floats,
     disc: Floats,
     colors: Floats,
-    to_shadow: Floats,
-    shadow: Floats,
-    backdrop: Floats,
+    backdrop: Singles,
 ) -> None:
-    """The colors behind the robot, and how much of them is the floor's.
+    """The colors behind the robot without its shadow, and how much of them is the floor's.
 
     Args:
         top, bottom: rows of pixels.
@@ -40,50 +40,88 @@ def paint_backdrop(
         disc: (5,): the coordinates of the middle of the floor, the radii at which it begins to fade and is gone, and
             the distance between two lines. A radius of 0: there is no floor.
         colors: (2, 3), the floor and its lines.
-        to_shadow: (2, 3), from the floor's coordinates to columns and rows of `shadow`.
-        shadow: (n, n).
         backdrop: (bottom - top, columns, 4), result.
     """
+    fading, density = 0.0, 0.0
+    if disc[3] > 0.0:
+        fading, density = 1.0 / (disc[3] - disc[2]), 1.0 / disc[4]
     for row in range(top, bottom):
         for column in range(columns):
             r, g, b, share = sky[row, 0], sky[row, 1], sky[row, 2], 0.0
             x, y = column + 0.5, row + 0.5
             nearness = plane[0, 0] * x + plane[0, 1] * y + plane[0, 2]
-            right, below = nearness + plane[0, 0], nearness + plane[0, 1]
-            if nearness > 0.0 and right > 0.0 and below > 0.0 and disc[3] > 0.0:
-                u_n = plane[1, 0] * x + plane[1, 1] * y + plane[1, 2]
-                v_n = plane[2, 0] * x + plane[2, 1] * y + plane[2, 2]
-                u, v = u_n / nearness, v_n / nearness
+            if nearness > 0.0 and disc[3] > 0.0:
+                depth = 1.0 / nearness
+                u = (plane[1, 0] * x + plane[1, 1] * y + plane[1, 2]) * depth
+                v = (plane[2, 0] * x + plane[2, 1] * y + plane[2, 2]) * depth
                 away = sqrt((u - disc[0]) * (u - disc[0]) + (v - disc[1]) * (v - disc[1]))
                 if away < disc[3]:
-                    share = 1.0 - smooth((away - disc[2]) / (disc[3] - disc[2]))
-                    du = max(abs((u_n + plane[1, 0]) / right - u), abs((u_n + plane[1, 1]) / below - u))
-                    dv = max(abs((v_n + plane[2, 0]) / right - v), abs((v_n + plane[2, 1]) / below - v))
-                    s, t = u / disc[4], v / disc[4]
-                    ds, dt = du / disc[4], dv / disc[4]
-                    fine = max(line_share(s, ds, FINE), line_share(t, dt, FINE))
-                    coarse = max(line_share(s / EVERY, ds / EVERY, COARSE), line_share(t / EVERY, dt / EVERY, COARSE))
-                    lines = max(0.45 * fine, coarse)
-                    dark = shadow_at(
-                        shadow,
-                        to_shadow[0, 0] * u + to_shadow[0, 1] * v + to_shadow[0, 2],
-                        to_shadow[1, 0] * u + to_shadow[1, 1] * v + to_shadow[1, 2],
-                    )
-                    kept = 1.0 - DARKEST * dark
-                    r += share * ((colors[0, 0] + lines * (colors[1, 0] - colors[0, 0])) * kept - r)
-                    g += share * ((colors[0, 1] + lines * (colors[1, 1] - colors[0, 1])) * kept - g)
-                    b += share * ((colors[0, 2] + lines * (colors[1, 2] - colors[0, 2])) * kept - b)
+                    share = 1.0 - smooth((away - disc[2]) * fading)
+                    # What one pixel sees of the floor, from the derivatives of u and v by column and row.
+                    du = max(abs(plane[1, 0] - u * plane[0, 0]), abs(plane[1, 1] - u * plane[0, 1])) * depth
+                    dv = max(abs(plane[2, 0] - v * plane[0, 0]), abs(plane[2, 1] - v * plane[0, 1])) * depth
+                    lines = grid_lines(u * density, max(du * density, 1e-9), v * density, max(dv * density, 1e-9))
+                    r += share * (colors[0, 0] + lines * (colors[1, 0] - colors[0, 0]) - r)
+                    g += share * (colors[0, 1] + lines * (colors[1, 1] - colors[0, 1]) - g)
+                    b += share * (colors[0, 2] + lines * (colors[1, 2] - colors[0, 2]) - b)
             backdrop[row - top, column, 0] = r
             backdrop[row - top, column, 1] = g
             backdrop[row - top, column, 2] = b
             backdrop[row - top, column, 3] = share
 
 
-def line_share(u: float, length: float, width: float) -> float:
-    """How much of an interval around u is within lines of this width around the whole numbers."""
-    length = max(length, 1e-9)
-    low, high = u - 0.5 * length + 0.5 * width, u + 0.5 * length + 0.5 * width
-    return (lines_up_to(high, width) - lines_up_to(low, width)) / length
+@compiled
+def cast_shadow(
+    top: int,
+    bottom: int,
+    columns: int,
+    sky: Floats,
+    plane: Floats,
+    to_shadow: Floats,
+    shadow: Floats,
+    backdrop: Singles,
+) -> None:
+    """Darken the floor's part of a backdrop.
+
+    Args:
+        top, bottom, columns, sky, plane: as for `paint_backdrop`.
+        to_shadow: (2, 3), from the floor's coordinates to columns and rows of `shadow`.
+        shadow: (n, n), the part of its light that the floor loses.
+        backdrop: (bottom - top, columns, 4), changed in place.
+    """
+    for row in range(top, bottom):
+        y = row + 0.5
+        for column in range(columns):
+            share = float(backdrop[row - top, column, 3])
+            if share > 0.0:
+                x = column + 0.5
+                depth = 1.0 / (plane[0, 0] * x + plane[0, 1] * y + plane[0, 2])
+                u = (plane[1, 0] * x + plane[1, 1] * y + plane[1, 2]) * depth
+                v = (plane[2, 0] * x + plane[2, 1] * y + plane[2, 2]) * depth
+                dark = DARKEST * shadow_at(
+                    shadow,
+                    to_shadow[0, 0] * u + to_shadow[0, 1] * v + to_shadow[0, 2],
+                    to_shadow[1, 0] * u + to_shadow[1, 1] * v + to_shadow[1, 2],
+                )
+                if dark > 0.0:
+                    for k in range(3):
+                        color = float(backdrop[row - top, column, k])
+                        backdrop[row - top, column, k] = color - dark * (color - (1.0 - share) * sky[row, k])
+
+
+def grid_lines(u: float, du: float, v: float, dv: float) -> float:
+    """How much of a place on the floor is lines, in a rectangle (du, dv) around it; fine lines are at whole numbers."""
+    per_u, per_v = 1.0 / du, 1.0 / dv
+    fine = max(on_lines(u, du, FINE) * per_u, on_lines(v, dv, FINE) * per_v)
+    u, du, v, dv = u * RARER, du * RARER, v * RARER, dv * RARER
+    coarse = max(on_lines(u, du, COARSE) * per_u, on_lines(v, dv, COARSE) * per_v) * EVERY
+    return max(FAINT * fine, coarse)
+
+
+def on_lines(u: float, length: float, width: float) -> float:
+    """The length within lines of this width around the whole numbers, of an interval around u."""
+    low = u - 0.5 * length + 0.5 * width
+    return lines_up_to(low + length, width) - lines_up_to(low, width)
 
 
 def lines_up_to(u: float, width: float) -> float:

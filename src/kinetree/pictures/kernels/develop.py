@@ -10,11 +10,21 @@ __all__ = ["develop"]
 
 @compiled
 def develop(
-    light: Singles, supersampling: int, top: int, bottom: int, columns: int, encoded: Bytes, picture: Bytes
+    backdrop: Singles,
+    covered: Bytes,
+    light: Singles,
+    supersampling: int,
+    top: int,
+    bottom: int,
+    columns: int,
+    encoded: Bytes,
+    picture: Bytes,
 ) -> None:
     """The mean of the samples of each pixel, in sRGB.
 
     Args:
+        backdrop: (pixels, 4), what is seen where nothing covers it.
+        covered: (pixels), 1 where something does.
         light: (rows, columns, 3) of samples; rows begin at that of pixel row `top`.
         supersampling: samples per pixel in each direction.
         top, bottom: rows of pixels.
@@ -22,14 +32,22 @@ def develop(
         encoded: (n,), the byte of each amount of light from 0 to 1.
         picture: (height, width, 3), result.
     """
-    most = len(encoded) - 1
-    scale = float(most) / (supersampling * supersampling)
+    most = float(len(encoded) - 1)
+    scale = most / (supersampling * supersampling)
     for row in range(top, bottom):
         for column in range(columns):
-            for k in range(3):
-                total = 0.0
-                for i in range(supersampling):
-                    for j in range(supersampling):
-                        total += float(light[(row - top) * supersampling + i, column * supersampling + j, k])
-                at = int(min(max(0.0, total * scale + 0.5), float(most)))
-                picture[row, column, k] = int(encoded[at])
+            r = float(backdrop[row - top, column, 0])
+            g = float(backdrop[row - top, column, 1])
+            b = float(backdrop[row - top, column, 2])
+            unit = most
+            if int(covered[row - top, column]) == 1:
+                unit = scale
+                r, g, b = 0.0, 0.0, 0.0
+                for i in range((row - top) * supersampling, (row - top + 1) * supersampling):
+                    for j in range(column * supersampling, (column + 1) * supersampling):
+                        r += float(light[i, j, 0])
+                        g += float(light[i, j, 1])
+                        b += float(light[i, j, 2])
+            picture[row, column, 0] = int(encoded[int(min(max(0.0, r * unit + 0.5), most))])
+            picture[row, column, 1] = int(encoded[int(min(max(0.0, g * unit + 0.5), most))])
+            picture[row, column, 2] = int(encoded[int(min(max(0.0, b * unit + 0.5), most))])

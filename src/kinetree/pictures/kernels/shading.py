@@ -11,21 +11,12 @@ from math import floor, sqrt
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
 
-__all__ = ["shade", "show_backdrop"]
+__all__ = ["shade"]
 
 GLOSS = 0.10
 """How bright a highlight is beside its light."""
 BRIGHT = 0.75
 """Brighter colors approach white slowly, so that highlights on white surfaces are seen."""
-
-
-@compiled
-def show_backdrop(backdrop: Floats, supersampling: int, rows: int, columns: int, light: Singles) -> None:
-    """The backdrop (pixels, 4) as the light (rows, columns, 3) at each sample."""
-    for row in range(rows):
-        for column in range(columns):
-            for k in range(3):
-                light[row, column, k] = backdrop[row // supersampling, column // supersampling, k]
 
 
 @compiled
@@ -48,7 +39,8 @@ def shade(
     lamp: Floats,
     depths: Singles,
     ground: Floats,
-    backdrop: Floats,
+    backdrop: Singles,
+    covered: Bytes,
     light: Singles,
 ) -> None:
     """Add what is seen at some rows of samples to the light there.
@@ -63,11 +55,13 @@ def shade(
         textures: (parts, 3): where the texture of each part begins in `texels`, its width and height, 0 for none.
         texels: (…, 3), sRGB.
         linear: (256,), the amounts of light that texels mean.
-        lights: (5, 3): direction of the key light, its color, the sky's, the floor's, and where the camera is.
+        lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
+            direction and color of the fill light, which has no shadow and reaches around corners.
         lamp: (3, 4), from the world to columns, rows and nearness of `depths`.
         depths: (n, n), the light's picture.
         ground: (4,), normal and height of the floor.
         backdrop: (pixels, 4), what is in front of surfaces below the floor.
+        covered: (pixels), result: 1 where `light` has something; only there it is more than the backdrop.
         light: (rows, columns, 3), result.
     """
     for row in range(len(found)):
@@ -106,17 +100,41 @@ def shade(
                 highlight = GLOSS * reached * h * h
             up = 0.5 + 0.5 * n_z
             rim = 1.0 - max(n_x * v_x + n_y * v_y + n_z * v_z, 0.0)
-            rim = 0.06 * rim * rim * rim * rim
-            r = r * (reached * lights[1, 0] + up * lights[2, 0] + (1.0 - up) * lights[3, 0]) + highlight + rim
-            g = g * (reached * lights[1, 1] + up * lights[2, 1] + (1.0 - up) * lights[3, 1]) + highlight + rim
-            b = b * (reached * lights[1, 2] + up * lights[2, 2] + (1.0 - up) * lights[3, 2]) + highlight + rim
+            rim = 0.05 * rim * rim * rim * rim
+            fill = 0.5 + 0.5 * (n_x * lights[5, 0] + n_y * lights[5, 1] + n_z * lights[5, 2])
+            fill = fill * fill
+            r = given_back(r, reached, highlight + rim, lights[1, 0], soft_light(lights, 0, up, fill))
+            g = given_back(g, reached, highlight + rim, lights[1, 1], soft_light(lights, 1, up, fill))
+            b = given_back(b, reached, highlight + rim, lights[1, 2], soft_light(lights, 2, up, fill))
             r, g, b = softened(r), softened(g), softened(b)
             opacity = b0 * colors[i, 3] + b1 * colors[j, 3] + b2 * colors[k, 3]
             if ground[0] * p_x + ground[1] * p_y + ground[2] * p_z < ground[3]:
-                opacity *= 1.0 - backdrop[row // supersampling, column // supersampling, 3]
+                opacity *= 1.0 - float(backdrop[row // supersampling, column // supersampling, 3])
+            if int(covered[row // supersampling, column // supersampling]) == 0:
+                cover(row // supersampling, column // supersampling, supersampling, backdrop, covered, light)
             light[row, column, 0] = float(light[row, column, 0]) + opacity * (r - float(light[row, column, 0]))
             light[row, column, 1] = float(light[row, column, 1]) + opacity * (g - float(light[row, column, 1]))
             light[row, column, 2] = float(light[row, column, 2]) + opacity * (b - float(light[row, column, 2]))
+
+
+def soft_light(lights: Floats, k: int, up: float, fill: float) -> float:
+    """The light without shadows, in red, green or blue."""
+    return up * lights[2, k] + (1.0 - up) * lights[3, k] + fill * lights[6, k]
+
+
+def given_back(color: float, reached: float, shine: float, key: float, soft: float) -> float:
+    """What a surface of this color gives back, in red, green or blue; what shines has the color of the key light."""
+    return color * (reached * key + soft) + shine * key
+
+
+def cover(row: int, column: int, supersampling: int, backdrop: Singles, covered: Bytes, light: Singles) -> None:
+    """Begin a pixel with the backdrop at all its samples."""
+    covered[row, column] = 1
+    for i in range(row * supersampling, (row + 1) * supersampling):
+        for j in range(column * supersampling, (column + 1) * supersampling):
+            light[i, j, 0] = float(backdrop[row, column, 0])
+            light[i, j, 1] = float(backdrop[row, column, 1])
+            light[i, j, 2] = float(backdrop[row, column, 2])
 
 
 def mixed(x: Floats, i: int, j: int, k: int, b0: float, b1: float, b2: float) -> tuple[float, float, float]:

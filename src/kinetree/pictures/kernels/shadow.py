@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Floats, Singles
 
-__all__ = ["blur_rows", "shadow_of"]
+__all__ = ["blur", "shadow_of"]
 
 
 @compiled
@@ -30,20 +30,39 @@ def shadow_of(nearness: Singles, floor: Floats, shadow: Floats) -> None:
 
 
 @compiled
-def blur_rows(given: Floats, radius: int, blurred: Floats) -> None:
-    """The mean over 2 `radius` + 1 neighbours in a row, 0 outside; the result is transposed.
+def blur(shadow: Floats, radius: int, totals: Floats, between: Floats) -> None:
+    """The mean over 2 `radius` + 1 neighbours along columns, then along rows; outside there is no shadow.
 
-    Called twice it blurs in both directions. Three such blurs are a good approximation of a Gaussian one.
+    Three such blurs are a good approximation of a Gaussian one.
+
+    Args:
+        shadow: (n, n), blurred in place.
+        radius: less than n.
+        totals, between: (n,) and (n, n), for what is in between.
     """
-    n = len(given)
-    share = 1.0 / (2 * radius + 1)
+    n = len(shadow)
+    share = 1.0 / ((2 * radius + 1) * (2 * radius + 1))
+    for j in range(n):
+        totals[j] = 0.0
+    for i in range(radius):
+        for j in range(n):
+            totals[j] += shadow[i, j]
+    for i in range(n):
+        if i + radius < n:
+            for j in range(n):
+                totals[j] += shadow[i + radius, j]
+        if i - radius - 1 >= 0:
+            for j in range(n):
+                totals[j] -= shadow[i - radius - 1, j]
+        for j in range(n):
+            between[i, j] = totals[j]
     for i in range(n):
         total = 0.0
-        for j in range(min(radius, n)):
-            total += given[i, j]
+        for j in range(radius):
+            total += between[i, j]
         for j in range(n):
             if j + radius < n:
-                total += given[i, j + radius]
+                total += between[i, j + radius]
             if j - radius - 1 >= 0:
-                total -= given[i, j - radius - 1]
-            blurred[j, i] = total * share
+                total -= between[i, j - radius - 1]
+            shadow[i, j] = total * share

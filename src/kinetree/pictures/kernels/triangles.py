@@ -21,6 +21,8 @@ __all__ = ["find_nearest", "set_up"]
 SLACK = 1e-6
 """Samples by which the box around a triangle is larger: more than its corners are rounded by."""
 FAR = 1e18
+WIDE = 8
+"""Columns from which it is worth to find out which of them a row of a triangle covers."""
 
 
 @compiled
@@ -121,7 +123,12 @@ def find_nearest(
             e1_y = edges[t, 1, 1] * y + edges[t, 1, 2]
             e2_y = edges[t, 2, 1] * y + edges[t, 2, 2]
             n_y = edges[t, 3, 1] * y + edges[t, 3, 2]
-            for column in range(column_0, column_1):
+            low, high = column_0, column_1
+            if column_1 - column_0 > WIDE:  # where the edges cross the row bounds what it covers
+                low, high = narrowed(low, high, a0, e0_y)
+                low, high = narrowed(low, high, a1, e1_y)
+                low, high = narrowed(low, high, a2, e2_y)
+            for column in range(low, high):
                 x = column + 0.5
                 e0, e1, e2 = a0 * x + e0_y, a1 * x + e1_y, a2 * x + e2_y
                 if min(e0, e1, e2) < 0.0:
@@ -131,6 +138,19 @@ def find_nearest(
                     if n > float(nearness[row - top, column]) and n <= nearest:
                         nearness[row - top, column] = n
                         found[row - top, column] = t
+
+
+def narrowed(low: int, high: int, a: float, e: float) -> tuple[int, int]:
+    """The columns of low to high, and a few more, for which a·column + e is not negative."""
+    if a > 0.0:
+        first = -e / a - 2.0
+        if first > low:
+            return (int(first) if first < high else high), high
+    elif a < 0.0:
+        last = -e / a + 2.0
+        if last < high:
+            return low, (int(last) if last > low else low)
+    return low, high
 
 
 def cross(x0: float, y0: float, z0: float, x1: float, y1: float, z1: float) -> tuple[float, float, float]:

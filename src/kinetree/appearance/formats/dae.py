@@ -1,0 +1,199 @@
+"""COLLADA (DAE) files: triangles with colours and images, and where their scene places them.
+
+Lengths are converted to metres; the axis that the file calls "up" changes nothing, as in ROS, where these files come
+from. Transparency is not read: exporters contradict each other about what is opaque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.appearance.formats.dae_materials import Materials
+from kinetree.appearance.formats.piece import Piece, fans, joined_corners, numbers_in
+from kinetree.appearance.formats.xml import Element, parsed
+from kinetree.errors import ModelError
+
+__all__ = ["read_dae"]
+
+_MOST_NODES = 100_000
+_DEEPEST = 200
+
+Floats = NDArray[np.float64]
+
+
+def read_dae(where: object, data: bytes) -> list[Piece]:
+    """The triangles of a COLLADA file, one piece per instance and material."""
+    root = parsed(where, data)
+    if root.tag != "COLLADA":
+        raise ModelError(f"{where}: the file's first element is <{root.tag}>, not <COLLADA>; is it another format?")
+    return list(_Scene(where, root).pieces())
+
+
+class _Scene:
+    def __init__(self, where: object, root: Element) -> None:
+        self._where = where
+        self._by_id = {one.get("id", ""): one for one in root.iter() if one.get("id")}
+        self._materials = Materials(root, self._by_id)
+        unit = root.find("asset/unit")
+        self._meter = float(numbers_in(where, "1" if unit is None else unit.get("meter", "1"))[0])
+        self._root = root
+        self._nodes = 0
+        self._read: dict[int, list[tuple[str, Piece]]] = {}
+
+    def pieces(self) -> Iterator[Piece]:
+        instance = self._root.find("scene/instance_visual_scene")
+        scene = None if instance is None else self._target(instance.get("url", ""))
+        if scene is None:
+            scene = self._root.find("library_visual_scenes/visual_scene")
+        if scene is None:  # geometries without a scene are where they are
+            for geometry in self._root.findall("library_geometries/geometry"):
+                yield from self._placed(geometry, np.eye(4), {})
+            return
+        for node in scene.findall("node"):
+            yield from self._under(node, np.eye(4), 0)
+
+    def _under(self, node: Element, outer: Floats, depth: int) -> Iterator[Piece]:
+        self._nodes += 1
+        if self._nodes > _MOST_NODES or depth > _DEEPEST:
+            raise ModelError(f"{self._where}: its scene has too many nodes, or nodes in themselves; simplify it")
+        pose = outer @ self._pose(node)
+        for child in node:
+            if child.tag == "node":
+                yield from self._under(child, pose, depth + 1)
+            elif child.tag == "instance_node":
+                if (target := self._target(child.get("url", ""))) is not None:
+                    yield from self._under(target, pose, depth + 1)
+            elif child.tag in ("instance_geometry", "instance_controller"):
+                geometry, bind = self._geometry(child.get("url", ""))
+                if geometry is not None:
+                    yield from self._placed(geometry, pose @ bind, self._materials.bound(child))
+
+    def _geometry(self, url: str) -> tuple[Element | None, Floats]:
+        found = self._target(url)
+        skin = None if found is None else found.find("skin")
+        if skin is None:
+            return found, np.eye(4)
+        matrix = skin.find("bind_shape_matrix")
+        bind = np.eye(4) if matrix is None else self._numbers(matrix, 16).reshape(4, 4)
+        return self._target(skin.get("source", "")), bind
+
+    def _placed(self, geometry: Element, pose: Floats, bound: dict[str, str]) -> Iterator[Piece]:
+        if id(geometry) not in self._read:
+            self._read[id(geometry)] = list(self._primitives(geometry))
+        R = pose[:3, :3] * self._meter
+        is_mirrored = np.linalg.det(pose[:3, :3]) < 0.0
+        for symbol, piece in self._read[id(geometry)]:
+            normals = piece.normals
+            if normals is not None:
+                cofactors = np.stack([np.cross(R[1], R[2]), np.cross(R[2], R[0]), np.cross(R[0], R[1])])
+                normals = normals @ (-cofactors if is_mirrored else cofactors).T
+            color, image = self._materials.of(bound.get(symbol, symbol))
+            yield Piece(
+                piece.vertices @ R.T + pose[:3, 3] * self._meter,
+                piece.faces[:, ::-1] if is_mirrored else piece.faces,
+                normals, piece.uv, piece.colors, color, image,
+            )  # fmt: skip
+
+    def _primitives(self, geometry: Element) -> Iterator[tuple[str, Piece]]:
+        mesh = geometry.find("mesh")
+        for primitive in () if mesh is None else mesh:
+            if primitive.tag in ("triangles", "polylist", "polygons"):
+                piece = self._primitive(primitive)
+                if piece is not None:
+                    yield primitive.get("material", ""), piece
+
+    def _primitive(self, primitive: Element) -> Piece | None:
+        inputs: dict[str, tuple[int, Floats]] = {}
+        stride = 0
+        for one in primitive.findall("input"):
+            offset, semantic = int(one.get("offset", "0")), one.get("semantic", "")
+            stride = max(stride, offset + 1)
+            source = self._target(one.get("source", ""))
+            if semantic == "VERTEX" and source is not None:
+                for inner in source.findall("input"):
+                    inputs.setdefault(inner.get("semantic", ""), (offset, self._source(inner.get("source", ""))))
+            elif semantic in ("NORMAL", "TEXCOORD", "COLOR"):
+                inputs.setdefault(semantic, (offset, self._source(one.get("source", ""))))
+        lists = [numbers_in(self._where, p.text or "", int) for p in primitive.findall("p")]
+        if "POSITION" not in inputs or not sum(map(len, lists)):
+            return None
+        corners = np.concatenate(lists)
+        corners = corners[: len(corners) - len(corners) % stride].reshape(-1, stride)
+        if primitive.tag == "triangles":
+            faces = np.arange(len(corners) - len(corners) % 3).reshape(-1, 3)
+        elif primitive.tag == "polylist":
+            count = primitive.find("vcount")
+            sizes = numbers_in(self._where, "" if count is None else count.text or "", int)
+            faces = fans(sizes)
+        else:
+            faces = fans(np.array([len(one) // stride for one in lists], np.int64))
+        if faces.max(initial=-1) >= len(corners):
+            raise ModelError(f"{self._where}: its polygons have more corners than are listed; is the file cut off?")
+        used, place = joined_corners([corners[:, offset] for offset, _ in inputs.values()])
+        found = {}
+        for (semantic, (_, table)), column in zip(inputs.items(), used, strict=True):
+            if len(column) and not (column.min() >= 0 and column.max() < len(table)):
+                if semantic == "POSITION":
+                    raise ModelError(f"{self._where}: a face names a vertex that does not exist; export the mesh again")
+                continue
+            found[semantic] = table[column]
+        colors = None
+        if "COLOR" in found and found["COLOR"].shape[1] >= 3:
+            colors = np.full((len(used[0]), 4), 255, np.uint8)
+            colors[:, :3] = np.clip(np.rint(255.0 * found["COLOR"][:, :3]), 0, 255)
+        uv = found.get("TEXCOORD")
+        normals = found.get("NORMAL")
+        return Piece(
+            found["POSITION"][:, :3], place[faces],
+            normals if normals is not None and normals.shape[1] == 3 else None,
+            uv[:, :2] if uv is not None and uv.shape[1] >= 2 else None, colors,
+        )  # fmt: skip
+
+    def _source(self, url: str) -> Floats:
+        source = self._target(url)
+        array = None if source is None else source.find("float_array")
+        if source is None or array is None:
+            raise ModelError(f"{self._where}: the numbers {url!r} are not in the file; export it again")
+        accessor = source.find("technique_common/accessor")
+        stride = 3 if accessor is None else int(accessor.get("stride", "1"))
+        numbers = numbers_in(self._where, array.text or "")
+        return numbers[: len(numbers) - len(numbers) % stride].reshape(-1, stride)
+
+    def _target(self, url: str) -> Element | None:
+        return self._by_id.get(url.removeprefix("#"))
+
+    def _pose(self, node: Element) -> Floats:
+        pose = np.eye(4)
+        for one in node:
+            step = np.eye(4)
+            if one.tag == "matrix":
+                step = self._numbers(one, 16).reshape(4, 4)
+            elif one.tag == "translate":
+                step[:3, 3] = self._numbers(one, 3)
+            elif one.tag == "scale":
+                step[:3, :3] = np.diag(self._numbers(one, 3))
+            elif one.tag == "rotate":
+                x, y, z, degrees = self._numbers(one, 4)
+                step[:3, :3] = _rotation(np.array([x, y, z]), np.radians(degrees))
+            else:
+                continue
+            pose = pose @ step
+        return pose
+
+    def _numbers(self, element: Element, count: int) -> Floats:
+        found = numbers_in(self._where, element.text or "")
+        if len(found) != count:
+            raise ModelError(f"{self._where}: <{element.tag}> has {len(found)} numbers, not {count}; export it again")
+        return found
+
+
+def _rotation(axis: Floats, angle: float) -> Floats:
+    """Rodrigues' formula."""
+    length = np.linalg.norm(axis)
+    x, y, z = axis / (length or 1.0)
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    R: Floats = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
+    return R

@@ -1,0 +1,91 @@
+"""A part of a mesh file with one material."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import ModelError
+from kinetree.records import record
+
+__all__ = ["Piece", "checked", "fans", "joined_corners", "numbers_in"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Piece:
+    """Triangles of a file that share a material."""
+
+    vertices: Floats
+    """(n, 3), in the file's axes, in metres if the file says what its unit is."""
+    faces: Indices
+    """(m, 3), counter-clockwise as they are seen from outside."""
+    normals: Floats | None = None
+    """(n, 3), of any length."""
+    uv: Floats | None = None
+    """(n, 2), from the lower left of the image."""
+    colors: NDArray[np.uint8] | None = None
+    """(n, 4), where the file has one colour per vertex."""
+    color: tuple[float, ...] | None = None
+    """Red, green, blue, opacity from 0 to 1; None if the file has no colour."""
+    image: str | NDArray[np.uint8] | None = None
+    """The address of an image as the file has it, or the image itself, (height, width, 4)."""
+    left_out: int = 0
+    """How many triangles more the file has, which are too small to be seen."""
+
+
+def checked(where: object, pieces: list[Piece]) -> list[Piece]:
+    """The pieces with triangles; a `ModelError` if there are none, or they are not made of numbers and vertices."""
+    found = [piece for piece in pieces if len(piece.faces)]
+    if not found:
+        raise ModelError(f"{where}: the file contains no triangles; export it again as a surface")
+    for piece in found:
+        if not np.isfinite(piece.vertices).all():
+            raise ModelError(f"{where}: a coordinate of a vertex is not a finite number; export the mesh again")
+        if piece.faces.min() < 0 or piece.faces.max() >= len(piece.vertices):
+            raise ModelError(
+                f"{where}: a face names a vertex that does not exist; the mesh has {len(piece.vertices):,}: export it "
+                "again"
+            )
+    return found
+
+
+def numbers_in(where: object, text: str | bytes, dtype: type = float) -> NDArray[Any]:
+    """The numbers in a text, with blanks between them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)  # for text that is not a number
+            found = np.fromstring(text, dtype=np.float64, sep=" ")
+    except (ValueError, DeprecationWarning):
+        try:
+            found = np.array(text.split(), dtype=np.float64)  # NaN, hexadecimal and other spellings
+        except ValueError:
+            raise ModelError(
+                f"{where}: there is something else between the numbers of the mesh; export it again"
+            ) from None
+    return found.astype(dtype, copy=False)
+
+
+def fans(sizes: Indices) -> Indices:
+    """The triangles (m, 3) of polygons with these numbers of corners, as places in the list of all corners."""
+    starts = np.cumsum(sizes) - sizes
+    counts = np.maximum(sizes - 2, 0)
+    owner = np.repeat(np.arange(len(sizes)), counts)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.stack([starts[owner], starts[owner] + step + 1, starts[owner] + step + 2], axis=1)
+
+
+def joined_corners(columns: list[Indices]) -> tuple[list[Indices], Indices]:
+    """Corners with the same indices in all columns as one vertex: these indices of each, and the vertex per corner."""
+    key = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        key = key * (int(column.max(initial=0)) + 2) + column + 1
+        if len(columns) > 2:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return [column[first] for column in columns], place.reshape(-1)

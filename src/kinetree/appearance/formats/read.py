@@ -1,0 +1,61 @@
+"""Mesh files by their format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.appearance.formats.dae import read_dae
+from kinetree.appearance.formats.msh import read_msh
+from kinetree.appearance.formats.obj import read_obj
+from kinetree.appearance.formats.others import OTHERS, read_other
+from kinetree.appearance.formats.piece import Piece, checked
+from kinetree.appearance.formats.stl import read_stl
+from kinetree.errors import ModelError
+
+__all__ = ["SUFFIXES", "read_pieces"]
+
+SUFFIXES = (".stl", ".obj", ".dae", ".msh", *OTHERS)
+_TYPES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
+
+
+def read_pieces(
+    path: Path,
+    data: bytes,
+    companion: Callable[[str], bytes | None],
+    content_type: str = "",
+    *,
+    first_only: bool = False,
+) -> list[Piece]:
+    """The triangles of a mesh file with its colours.
+
+    Args:
+        path: the file.
+        data: its content.
+        companion: the content of a file that is named in it; None if there is none that may be opened.
+        content_type: the attribute of MJCF, which overrides the ending of the file's name.
+        first_only: whether an OBJ file ends with its first object or group that has faces.
+
+    Raises:
+        ModelError: if the format is not known, or the file is not one of it.
+        MissingPackageError: for a format that trimesh reads, if that is not installed.
+    """
+    kind = _TYPES.get(content_type) or path.suffix.lower()
+    if kind not in SUFFIXES:
+        raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
+    if not data:
+        raise ModelError(f"{path}: the file is empty; put the mesh there")
+    with np.errstate(all="ignore"):
+        if kind == ".stl":
+            pieces = read_stl(path, data)
+        elif kind == ".obj":
+            pieces = read_obj(path, data, companion, first_only=first_only)
+        elif kind == ".dae":
+            pieces = read_dae(path, data)
+        elif kind == ".msh":
+            pieces = read_msh(path, data)
+        else:
+            pieces = read_other(path, data, companion)
+    return checked(path, pieces)

@@ -1,0 +1,121 @@
+"""Mesh files from disk, and what was made of them kept there, so that the next process need not read them again."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+from kinetree.appearance.assembly import assembled
+from kinetree.appearance.file_mesh import FileMesh, from_bytes, to_bytes
+from kinetree.appearance.formats import SUFFIXES, read_pieces
+from kinetree.codegen.kept.cache import user_cache
+from kinetree.errors import ModelError
+from kinetree.files import open_regular, reason
+from kinetree.io.meshes import MeshFinder
+
+__all__ = ["Companions", "content", "file_mesh"]
+
+_FORMAT = 1
+"""Changes when files are read, or kept, in another way."""
+_MEBIBYTE = 2**20
+_MOST_BYTES = 256 * _MEBIBYTE
+_MOST_IN_STL = 1024 * _MEBIBYTE
+_MOST_IN_COMPANION = 64 * _MEBIBYTE
+_HIGHEST = 5
+"""How many folders above a mesh its package may begin."""
+_FOLDERS = frozenset({"mesh", "meshes", "visual", "visuals", "collision", "collisions", "assets"})
+
+
+def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool = False) -> FileMesh:
+    """What a mesh file shows, with about `most` triangles or fewer.
+
+    As MuJoCo sees it, it has no colours and no images of its own, and an OBJ file ends with its first object.
+
+    Raises:
+        ModelError: if the file is gone, too large, or cannot be read.
+        MissingPackageError: for a format whose package is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and not content_type:
+        raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
+    data = content(path, _MOST_IN_STL if suffix == ".stl" else _MOST_BYTES)
+    digest = hashlib.sha256(f"kinetree mesh {_FORMAT} {most} {content_type} {suffix} {as_mujoco} ".encode())
+    digest.update(data)
+    key, cache = digest.digest(), user_cache()
+    kept = None if cache is None else cache.read(key, "mesh")
+    if kept is not None and Companions(path).are(found := from_bytes(kept)):
+        return found
+    companions = Companions(path)
+    companion = _nothing if as_mujoco else companions.content
+    pieces = read_pieces(path, data, companion, content_type, first_only=as_mujoco)
+    if as_mujoco:
+        pieces = [replace(piece, color=None, colors=None, image=None) for piece in pieces]
+    made = assembled(pieces, companion, most)
+    made = replace(made, companions=tuple(sorted(companions.hashes.items())))
+    if cache is not None and not made.is_provisional:
+        cache.write(key, to_bytes(made), "mesh")
+    return made
+
+
+def _nothing(_: str) -> None:
+    """No file is opened beside the mesh."""
+
+
+def content(path: Path, most: int) -> bytes:
+    """All that is in a file; a `ModelError` says why it cannot be read."""
+    try:
+        with open_regular(path) as file:
+            found = file.read(most + 1)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"the file {path} cannot be read: {reason(error)}; it was there when the robot was loaded"
+        ) from None
+    if len(found) > most:
+        raise ModelError(f"the file {path} is larger than {most // _MEBIBYTE} MiB; simplify the mesh")
+    return found
+
+
+class Companions:
+    """The files that a mesh file names, such as images; they are opened only inside the package around it.
+
+    A package is the next folder above with a package.xml; without one, it is the folder above those whose names say
+    that they are for meshes, or the mesh's own.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._finder = MeshFinder(path, [_package(path)])
+        self.hashes: dict[str, str] = {}
+        """By their names in the mesh file; "" for those that are not there."""
+
+    def content(self, name: str) -> bytes | None:
+        """What is in the file of this name; None if there is none. Where a path is another computer's, the file may be
+        beside the mesh."""
+        plain = unquote(name.strip()).replace("\\", "/")
+        plain = plain.removeprefix("file://") if "://" in plain else plain
+        data = None
+        for address in (plain, plain.rpartition("/")[2]):
+            found = self._finder.find(address) if address and "://" not in address else None
+            if found is not None:
+                data = content(found, _MOST_IN_COMPANION)
+                break
+        self.hashes[name] = "" if data is None else hashlib.sha256(data).hexdigest()
+        return data
+
+    def are(self, mesh: FileMesh) -> bool:
+        """Whether they are those that a mesh was made with."""
+        for name, _ in mesh.companions:
+            self.content(name)
+        return self.hashes == dict(mesh.companions)
+
+
+def _package(path: Path) -> Path:
+    folder = path.parent
+    above = [folder, *folder.parents][:_HIGHEST]
+    for one in above:
+        if (one / "package.xml").is_file():
+            return one
+    while folder.name.lower() in _FOLDERS and folder.parent != folder:
+        folder = folder.parent
+    return folder

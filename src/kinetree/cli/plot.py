@@ -1,0 +1,123 @@
+"""`kinetree plot`: pictures of motions over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetree.cli.output import output_console
+from kinetree.files import check_target
+
+if TYPE_CHECKING:
+    from kinetree.sim import Trajectory
+
+__all__ = ["plot"]
+
+_ROWS = 4000
+"""Rows of a long motion in a folder that are read for a picture."""
+
+
+def plot(
+    trajectory: Annotated[
+        Path,
+        typer.Argument(metavar="TRAJECTORY", help="The file or folder of a motion, or of many.", show_default=False),
+    ],
+    beside: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TRAJECTORY]", help="A second one to compare it with.", show_default=False),
+    ] = None,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            "--what",
+            metavar="WORDS",
+            help="Some of positions, velocities, accelerations, torques, energies, balance, contacts, and names of what "
+            "was recorded, or patterns such as 'sensor.*', separated by commas; by default positions,energies,balance.",
+            show_default=False,
+        ),
+    ] = None,
+    joints: Annotated[
+        str | None,
+        typer.Option(
+            "--joints",
+            metavar="PATTERNS",
+            help="Only joints whose names match one of these: knee,left_* and so on; by default all that move.",
+            show_default=False,
+        ),
+    ] = None,
+    samples: Annotated[
+        str | None,
+        typer.Option(
+            "--samples",
+            metavar="NUMBERS",
+            help="Only these motions of a batch, such as 0,3 or 0-9; by default all, as bands if they are many.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The picture to write: .png, .svg or .pdf. By default it is beside the motion, named like it.",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Draw a motion, or a batch of motions, over time; or two beside each other, with their differences."""
+    from kinetree.sim import plot as draw
+    from kinetree.sim.plots import picture_path
+
+    target = picture_path(out if out is not None else _beside(trajectory, beside))
+    check_target(target)
+    first = _read(trajectory, beside is None)
+    second = None if beside is None else _read(beside, False)
+    numbers = None if samples is None else _numbers(samples)
+    names = ("first", "second") if beside is None else _names(trajectory, beside)
+    written = draw(first, target, what=_words(what), joints=_words(joints), samples=numbers, beside=second, names=names)
+    if not quiet:
+        output_console().print(f"wrote {written}", markup=False, soft_wrap=True)
+
+
+def _read(path: Path, is_thinned: bool) -> Trajectory:
+    """The whole of a file; of a folder, as many rows as a picture shows."""
+    from kinetree.sim import Trajectory, TrajectoryFolder
+
+    if not path.is_dir():
+        return Trajectory.load(path)
+    folder = TrajectoryFolder(path)
+    return folder.read(every=max(1, len(folder.time) // _ROWS) if is_thinned else 1)
+
+
+def _beside(trajectory: Path, beside: Path | None) -> Path:
+    stem = trajectory.stem if trajectory.suffix == ".npz" else trajectory.name
+    return trajectory.with_name(f"{stem}.png" if beside is None else f"{stem}-{beside.stem}.png")
+
+
+def _names(first: Path, second: Path) -> tuple[str, str]:
+    """Names of two motions that tell them apart."""
+    return (first.stem, second.stem) if first.stem != second.stem else (str(first), str(second))
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    found: list[int] = []
+    for item in text.split(","):
+        begin, sign, end = item.strip().partition("-")
+        if not begin.isdecimal() or (sign and not end.isdecimal()):
+            raise typer.BadParameter(
+                f"{item.strip()!r} is neither a number, such as 3, nor a range, such as 0-9", param_hint="--samples"
+            )
+        if sign and int(end) - int(begin) >= _ROWS:
+            raise typer.BadParameter(
+                f"{item.strip()!r} are very many motions; leave it out for all", param_hint="--samples"
+            )
+        found += range(int(begin), int(end if sign else begin) + 1)
+    return found

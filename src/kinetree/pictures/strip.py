@@ -1,0 +1,110 @@
+"""A motion in one picture: its moments one beside the other, or all at their own place as ghosts."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import OptionError
+from kinetree.model import Model
+from kinetree.pictures.arrangement import aside, checked_samples
+from kinetree.pictures.camera import Size
+from kinetree.pictures.framing import VIEW, framing
+from kinetree.pictures.moments import configurations_at
+from kinetree.pictures.recorded import RecordedMotion
+from kinetree.pictures.scene import Scene, Shapes, floor_of
+from kinetree.pictures.shots import outline
+
+__all__ = ["strip_of", "strip_times"]
+
+Floats = NDArray[np.float64]
+
+_FAINTEST = 0.25
+_ACROSS = 0.6
+"""The angle from the left to the right of the picture, rad: small, so that all moments are seen from one side."""
+_LOOKED_AT = 128
+"""Moments of which some are chosen."""
+_MOST = 32
+_BY_TIME = 0.25
+_FILLED = 1.05
+"""How much of its width the moments fill at least, about."""
+_FALLEN = 3.0
+"""How many times its own size a robot falls, without a ground, until its moments are shown at one height."""
+
+
+def strip_times(motion: RecordedMotion, robot: Model, moments: int, which: Any, end: float) -> Floats:
+    """The moments (n,) of a motion until `end` that a strip shows, s: more of them while the robot moves more.
+
+    Its first and last are among them. From each to the next the parts of the robot move equally far on average, where
+    a quarter of the way counts as passed with time alone.
+
+    Raises:
+        OptionError: `moments` is not a whole number from 1 to 32.
+    """
+    if isinstance(moments, bool) or not isinstance(moments, int | np.integer) or not 1 <= moments <= _MOST:
+        raise OptionError(f"moments must be a whole number from 1 to {_MOST}, not {moments!r:.60}")
+    begin = float(motion.time[0])
+    if not end > begin or moments == 1:
+        return np.array([begin])
+    times = np.linspace(begin, end, _LOOKED_AT)
+    scene = Scene(robot)
+    corners = scene.corners(scene.placements(configurations_at(motion, robot, times, [which])[:, 0]))
+    with np.errstate(all="ignore"):
+        steps = np.linalg.norm(np.diff(corners, axis=0), axis=-1).mean(axis=-1)
+    steps[~np.isfinite(steps)] = 0.0
+    steps += _BY_TIME / (1.0 - _BY_TIME) * max(float(steps.mean()), 1e-9)
+    way = np.concatenate(([0.0], np.cumsum(steps)))
+    return np.interp(np.linspace(0.0, way[-1], int(moments)), way, times)
+
+
+def strip_of(
+    robot: Model,
+    q: Floats,
+    size: Size = (1600, 400),
+    *,
+    shapes: Shapes = "visual",
+    samples: Any = "side by side",
+) -> NDArray[np.uint8]:
+    """The picture (height, width, 3) of a robot at configurations (n, nq), from left to right or as ghosts.
+
+    Of ghosts the last is solid. The others become fainter the earlier they are.
+    """
+    ghosts = checked_samples(samples, len(q))
+    fading = np.linspace(_FAINTEST, 1.0, len(q)) if len(q) > 1 else np.ones(1)
+    scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q))
+    placements = scene.placements(q)
+    forward = _forward(scene.normal)
+    if not ghosts and not scene.has_terrain:
+        placements[..., :3, 3] += _row(scene, outline(scene.corners(placements)), forward, size)[:, None]
+    corners = scene.corners(placements).reshape(-1, 3)
+    direction = (float(forward[0]), float(forward[1]), VIEW[2] / math.hypot(*VIEW[:2]))
+    camera = framing(corners, size, direction=direction, field_of_view=min(_ACROSS * size[1] / size[0], _ACROSS))
+    return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor_of(scene, corners, None))
+
+
+def _row(scene: Scene, outlines: Floats, forward: Floats, size: Size) -> Floats:
+    """By how much each copy moves (n, 3), m, for all to be in a row that fills the picture."""
+    in_a_row = partial(aside, outlines, scene.normal, stays=scene.stays, in_a_row=True, forward=forward)
+    upward = np.array([*(-VIEW[2] * forward[:2]), math.hypot(*VIEW[:2])]) / math.hypot(*VIEW)
+    moved = in_a_row()
+    low, high = outlines.min(axis=1), outlines.max(axis=1)
+    if scene.ground is None and float(np.ptp(low[:, 2])) > _FALLEN * float((high - low).max()):
+        moved[:, 2] = -0.5 * (low + high)[:, 2]
+    height = float(np.ptp((outlines + moved[:, None]) @ upward))
+    across = in_a_row(least=_FILLED * size[0] / size[1] * height / len(outlines))
+    across[:, 2] = moved[:, 2]
+    return across
+
+
+def _forward(normal: Floats) -> Floats:
+    """The level direction (3,) away from the camera: up or down a slope, so that what is in a row is at one height."""
+    usual = np.array([VIEW[0], VIEW[1], 0.0]) / math.hypot(*VIEW[:2])
+    steepness = math.hypot(normal[0], normal[1])
+    if steepness < 1e-6:
+        return usual
+    up = np.array([-normal[0], -normal[1], 0.0]) / steepness
+    return up if up @ usual >= 0.0 else -up

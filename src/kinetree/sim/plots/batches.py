@@ -1,0 +1,100 @@
+"""The picture of a batch, or of two: which small panels there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.sim.plots.choice import Choice
+from kinetree.sim.plots.pairs import differences_of, in_common
+from kinetree.sim.plots.panels import ENERGIES, panels_of, worth_drawing
+from kinetree.sim.plots.series import Array, Line, Panel, Seen
+from kinetree.sim.plots.small import MOST_CELLS, Cell, Layer, small_panels
+from kinetree.sim.plots.words import notes_of, title_of
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["batch_figure"]
+
+Shown = tuple[TrajectoryArrays, Choice, Seen]
+
+
+def batch_figure(
+    motion: TrajectoryArrays, choice: Choice, seen: Seen, beside: Shown | None = None, names: Sequence[str] = ("", "")
+) -> Figure:
+    """A panel per number; with a second batch also one of the difference, if both have as many motions."""
+    own = _without_exchanges(panels_of(motion, seen, choice))
+    if beside is None:
+        panels, idle = worth_drawing(own, choice)
+        cells = [
+            Cell(_titled(p, x), _short(p), p.floor, [_layer("", motion, seen, x)]) for p in panels for x in p.lines
+        ]
+        shown, more = _most(cells)
+        return small_panels(title_of(motion, seen), shown, notes_of(idle, more=[*more, *_ended(motion)]))
+    other, theirs, there = beside
+    mine, others, alone = in_common(own, _without_exchanges(panels_of(other, there, theirs)))
+    panels, idle = worth_drawing(mine, choice, others)
+    panels, others, _ = in_common(panels, others)
+    one_to_one = len({1, len(seen.samples), len(there.samples)}) <= 2
+    differences = differences_of(motion, other, choice, theirs) if one_to_one else None
+    cells = []
+    for panel, second in zip(panels, others, strict=True):
+        for line, its in zip(panel.lines, second.lines, strict=True):
+            layers = [_layer(names[0], motion, seen, line), _layer(names[1], other, there, its)]
+            cells.append(Cell(_titled(panel, line), _short(panel), panel.floor, layers))
+            if differences is not None:
+                x = differences.by_name[panel.label, line.name]
+                numbers = seen.samples if len(seen.samples) == len(x) else there.samples
+                layer = Layer("", differences.time, x, numbers.tolist())
+                cells.append(Cell(f"{line.name}: {names[1]} − {names[0]}", _short(panel), panel.floor, [layer]))
+    shown, more = _most(cells)
+    if differences is None:
+        more += [f"no differences are drawn between {len(seen.samples)} and {len(there.samples)} motions"]
+    title = f"{names[0]}: {title_of(motion, seen)}\n{names[1]}: {title_of(other, there)}"
+    return small_panels(title, shown, notes_of(idle, alone, [*more, *_ended(motion)]))
+
+
+def _without_exchanges(panels: list[Panel]) -> list[Panel]:
+    """Of energies only the three that add up."""
+    return [
+        Panel(p.label, [x for x in p.lines if x.look not in ("work", "dissipated")], p.floor, p.part) for p in panels
+    ]
+
+
+def _layer(name: str, motion: TrajectoryArrays, seen: Seen, line: Line) -> Layer:
+    """The motions of a line, until each has ended."""
+    ended = np.broadcast_to(motion.ended, motion.shape).reshape(-1)[seen.samples]
+    values: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, line.values)
+    return Layer(name, seen.time, values, seen.samples.tolist())
+
+
+def _most(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
+    """As many cells as a picture has room for: those that vary the most beside their panel's unit."""
+    if len(cells) <= MOST_CELLS:
+        return cells, []
+    ranges = [max(float(np.ptp(layer.values[np.isfinite(layer.values)])) for layer in cell.layers) for cell in cells]
+    kept = sorted(np.argsort(ranges, kind="stable")[::-1][:MOST_CELLS])
+    text = (
+        f"the {MOST_CELLS} of {len(cells):,} numbers that vary the most are drawn; joints= or --joints chooses others"
+    )
+    return [cells[k] for k in kept], [text]
+
+
+def _ended(motion: TrajectoryArrays) -> list[str]:
+    early = int((motion.ended < motion.time[-1]).sum())
+    return [f"{early:,} motions ended before the others, and are drawn until then"] if early else []
+
+
+def _titled(panel: Panel, line: Line) -> str:
+    if panel.part == "balance":
+        return "balance error: E − E₀ − work + dissipated"
+    return f"{line.name} energy" if panel.part in ENERGIES else line.name
+
+
+def _short(panel: Panel) -> str:
+    """The unit of a panel, or its label."""
+    return panel.label.replace("\n", " ").rpartition(", ")[2]

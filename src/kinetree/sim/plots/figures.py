@@ -1,0 +1,77 @@
+"""From a motion, and what is asked for, to a picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinetree.errors import OptionError
+from kinetree.sim.events import Occurrence
+from kinetree.sim.picking import Samples
+from kinetree.sim.plots.batches import batch_figure
+from kinetree.sim.plots.choice import Choice, choice_of
+from kinetree.sim.plots.moments import seen_of
+from kinetree.sim.plots.pairs import differences_of, in_common
+from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
+from kinetree.sim.plots.series import Seen
+from kinetree.sim.plots.stacked import Other, stacked
+from kinetree.sim.plots.words import notes_of, title_of
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["figure"]
+
+
+def figure(
+    motion: TrajectoryArrays,
+    *,
+    what: Any = None,
+    joints: Any = None,
+    samples: Samples | None = None,
+    beside: TrajectoryArrays | None = None,
+    names: Sequence[str] = ("first", "second"),
+) -> Figure:
+    """The picture that `plot` writes, as a matplotlib figure; arguments and errors are those of `Trajectory.plot`."""
+    choice = choice_of(motion, what, joints, samples)
+    seen = seen_of(motion, choice)
+    if beside is None:
+        return _of_one(motion, choice, seen) if len(seen.samples) == 1 else batch_figure(motion, choice, seen)
+    if not isinstance(beside, TrajectoryArrays):
+        raise OptionError(f"plot: beside must be another trajectory, not {beside!r:.60}")
+    if len(names) != 2 or isinstance(names, str):
+        raise OptionError(f"plot: names must be those of the two motions, not {names!r:.60}")
+    theirs = choice_of(beside, what, joints, samples if beside.shape else None)
+    there = seen_of(beside, theirs)
+    if len(seen.samples) == len(there.samples) == 1:
+        return _of_two((motion, choice, seen), (beside, theirs, there), names)
+    return batch_figure(motion, choice, seen, (beside, theirs, there), names)
+
+
+def _of_one(motion: TrajectoryArrays, choice: Choice, seen: Seen) -> Figure:
+    panels, idle = worth_drawing(panels_of(motion, seen, choice), choice)
+    return stacked(title_of(motion, seen), seen.time, divided(panels), notes_of(idle), _events(motion, seen), None)
+
+
+def _of_two(
+    first: tuple[TrajectoryArrays, Choice, Seen], second: tuple[TrajectoryArrays, Choice, Seen], names: Sequence[str]
+) -> Figure:
+    (motion, choice, seen), (beside, theirs, there) = first, second
+    mine, others, alone = in_common(panels_of(motion, seen, choice), panels_of(beside, there, theirs))
+    differences = differences_of(motion, beside, choice, theirs)
+    panels, idle = worth_drawing(mine, choice, others)
+    panels = divided(panels)
+    panels, others, _ = in_common(panels, others)
+    title = f"—— {names[0]}: {title_of(motion, seen)}\n- - -  {names[1]}: {title_of(beside, there)}"
+    notes = notes_of(idle, alone)
+    other = Other(there.time, others, differences, f"{names[1]} − {names[0]}")
+    return stacked(title, seen.time, panels, notes, [*_events(motion, seen), *_events(beside, there)], other)
+
+
+def _events(motion: TrajectoryArrays, seen: Seen) -> list[Occurrence]:
+    """What happened to the one motion that is drawn."""
+    index = tuple(int(k) for k in np.unravel_index(seen.samples[0], seen.shape)) if seen.shape else ()
+    return [event for event in motion.events if tuple(event.sample) == index]

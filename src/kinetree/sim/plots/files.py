@@ -1,0 +1,60 @@
+"""The file of a picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kinetree.errors import OptionError
+from kinetree.files import file_path, write_file
+from kinetree.sim.picking import Samples
+from kinetree.sim.plots.figures import figure
+from kinetree.sim.plots.sheet import encoded
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
+
+__all__ = ["FORMATS", "picture_path", "plot"]
+
+FORMATS = (".png", ".svg", ".pdf")
+_OTHERS = (".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", ".html", ".mp4")
+"""Pictures that are not written; any other ending belongs to the name."""
+
+
+def picture_path(path: str | os.PathLike[str]) -> Path:
+    """Where a picture is written. Raises OptionError, DTypeError."""
+    given = file_path("plot", path)
+    if given.suffix.lower() in _OTHERS:
+        raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {given.suffix!r}")
+    return given if given.suffix.lower() in FORMATS else file_path("plot", path, ".png")
+
+
+def plot(
+    trajectory: TrajectoryArrays,
+    path: str | os.PathLike[str],
+    *,
+    what: Any = None,
+    joints: Any = None,
+    samples: Samples | None = None,
+    beside: TrajectoryArrays | None = None,
+    names: Sequence[str] = ("first", "second"),
+) -> Path:
+    """Draw a trajectory into a file, PNG, SVG or PDF by its suffix, and return its path.
+
+    The arguments are those of `Trajectory.plot`. Usually there are panels of the position of a floating base, joint
+    angles, joint displacements, coordinates without a unit, how far each quaternion has turned since the start (each
+    only if there are any), the kinetic, potential and total energy, and the error of the energy balance. Many joints
+    are divided among panels, those with similar names together; what does not move is named below and not drawn, unless
+    nothing moves. No panel's scale is finer than rounding errors.
+
+    The picture is drawn first and written then, whole or not at all: whatever goes wrong, a picture that was there
+    before stays as it was.
+
+    Raises `MissingPackageError` if matplotlib is not installed, `SaveError` if the file cannot be written, and what
+    `Trajectory.plot` raises.
+    """
+    target = picture_path(path)
+    drawn = figure(trajectory, what=what, joints=joints, samples=samples, beside=beside, names=names)
+    picture = encoded(drawn, target.suffix.lower()[1:])
+    write_file(target, lambda file: file.write(picture))
+    return target

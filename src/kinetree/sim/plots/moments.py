@@ -1,0 +1,42 @@
+"""The moments that a picture shows: no more than it has columns, and those that two motions have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.sim.plots.choice import Choice
+from kinetree.sim.plots.series import Array, Seen
+from kinetree.sim.trajectory_arrays import TrajectoryArrays
+
+__all__ = ["common_rows", "seen_of"]
+
+_POINTS = 4000
+"""A few thousand points are more than a picture has columns."""
+_NUMBERS = 1_000_000
+"""Motions times moments of a number whose quantiles are drawn."""
+_FEWEST = 100
+
+
+def seen_of(motion: TrajectoryArrays, choice: Choice, rows: NDArray[np.intp] | None = None) -> Seen:
+    """The chosen motions at some moments, by default as many as can be told apart."""
+    count = int(np.prod(motion.shape))
+    samples = np.arange(count) if choice.samples is None else choice.samples
+    if rows is None:
+        rows = np.arange(len(motion.time))
+    most = min(_POINTS, max(_FEWEST, _NUMBERS // max(1, len(samples))))
+    stride = max(1, -(-len(rows) // most))
+    shown = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
+    return Seen(motion.shape, samples, shown, motion.time[shown])
+
+
+def common_rows(first: Array, second: Array, dt: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows (K,) of two motions that are at the same times.
+
+    >>> common_rows(np.arange(5) * 0.1, np.arange(9) * 0.2, 0.1)
+    (array([0, 2, 4]), array([0, 1, 2]))
+    """
+    after = np.searchsorted(second, first - 1e-6 * dt)
+    rows = np.flatnonzero(after < len(second))
+    rows = rows[np.abs(second[after[rows]] - first[rows]) <= 1e-6 * dt]
+    return rows, after[rows]

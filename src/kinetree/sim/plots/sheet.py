@@ -1,0 +1,57 @@
+"""An empty picture: matplotlib's figure with axes in rows and columns, drawn without a screen."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetree.errors import MissingPackageError
+from kinetree.sim.plots.style import INK, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["encoded", "sheet"]
+
+_DATES: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def sheet(
+    title: str,
+    size: tuple[float, float],
+    columns: int,
+    heights: Sequence[float],
+    margins: Mapping[str, float] | None = None,
+) -> tuple[Figure, Any]:
+    """A figure of so many inches, and its axes (rows, columns). Raises `MissingPackageError` without matplotlib.
+
+    Without margins, in parts of the figure, matplotlib finds room for all words by itself, which takes long for many
+    panels.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingPackageError("drawing needs matplotlib: pip install kinetree[plot]") from None
+    drawn = Figure(figsize=size, dpi=130, layout="constrained" if margins is None else None)
+    FigureCanvasAgg(drawn)
+    own = {} if margins is None else {"y": 1.0 - 0.08 / size[1], "va": "top"}
+    drawn.suptitle(plain(title), fontsize=12, fontweight="bold", color=INK, x=0.01, ha="left", **own)
+    if margins is not None:
+        drawn.subplots_adjust(**margins)
+    options: Any = {"sharex": True, "squeeze": False, "gridspec_kw": {"height_ratios": list(heights)}}
+    return drawn, drawn.subplots(len(heights), columns, **options)
+
+
+def encoded(drawn: Figure, form: str) -> bytes:
+    """A figure as "png", "svg" or "pdf"; the same figure gives the same bytes."""
+    from matplotlib import rc_context
+
+    picture = io.BytesIO()
+    with warnings.catch_warnings(), rc_context({"svg.hashsalt": "kinetree"}):
+        # A name in a script that the font lacks is drawn as boxes; no warning is needed.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        drawn.savefig(picture, format=form, metadata=_DATES.get(form, {}))
+    return picture.getvalue()

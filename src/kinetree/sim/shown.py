@@ -1,0 +1,162 @@
+"""What can be seen of a motion, in memory or on disk: films of it, and what a notebook shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.files import check_target, file_path
+from kinetree.model import Model
+from kinetree.model.display import html_of
+from kinetree.pictures.recorded import RecordedMotion
+
+if TYPE_CHECKING:
+    from kinetree.pictures.arrangement import Samples
+    from kinetree.pictures.camera import Camera, Size
+    from kinetree.pictures.moments import Which
+    from kinetree.pictures.scene import Shapes
+
+__all__ = ["Shown"]
+
+_SIZE = (1000, 250)
+
+
+class _Motion(RecordedMotion, Protocol):
+    """What a motion has that is shown."""
+
+    def gone(self, which: Which | None) -> NDArray[np.float64] | None: ...
+
+    def strip(self, *, size: Size) -> NDArray[np.uint8] | Path: ...
+
+
+class Shown:
+    """A motion that can be filmed."""
+
+    __slots__ = ()
+
+    def film(
+        self: _Motion,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 30.0,
+        size: Size = (1280, 720),
+        speed: float = 1.0,
+        camera: Camera | Literal["whole", "follow"] | None = None,
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: Which | None = None,
+        robot: Model | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """Write a film of the motion, drawn without a screen or a graphics processor.
+
+        Args:
+            path: of the file: .mp4, .gif or .webp. It is written whole or not at all.
+            fps: frames per second; of a .gif at most 50.
+            size: width and height, pixels; of an .mp4 they are even.
+            speed: how many seconds of the motion one second of the film shows; 0.1 is slow motion.
+            camera: a `kt.Camera`; "whole", from where all of the motion is seen; "follow", which moves along with the
+                robot; or None: the first unless the robot moves more than five times its own size.
+            shapes: "visual", "collision" or "both", as for `kt.render`.
+            samples: how the motions of a batch are shown, "side by side" or as "ghosts"; at most 64. A motion that
+                diverged is not seen from then on.
+            which: the motions of a batch that are shown, by their numbers or indices; by default all.
+            robot: the robot, if the motion does not have it (`model`).
+            progress: a function of (frames that are done, all frames), which is called after each.
+
+        Returns:
+            The path.
+
+        Raises:
+            OptionError: for arguments that are not possible; there are more motions than a film shows.
+            MissingPackageError: what writes films is not installed: pip install 'kinetree[view]'.
+            SaveError: the file cannot be written.
+
+        >>> import kinetree as kt, tempfile, pathlib
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     motion.film(pathlib.Path(folder) / "swing.gif", size=(64, 36)).name
+        'swing.gif'
+        """
+        from kinetree.pictures.drawn_robot import robot_of
+        from kinetree.pictures.film import film_of, film_path, frame_times
+        from kinetree.pictures.moments import configurations_at
+
+        film_path("film", path)
+        seen = robot_of("film", self, robot)
+        times = frame_times(float(self.time[0]), float(self.time[-1]), fps, speed) if len(self.time) else self.time
+        q = configurations_at(self, seen, times, which)
+        if (gone := self.gone(which)) is not None:
+            q[times[:, None] >= gone] = np.nan
+        return film_of(
+            seen, q, path, fps=fps, size=size, camera=camera, shapes=shapes, samples=samples, progress=progress
+        )
+
+    def strip(
+        self: _Motion,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        moments: int = 6,
+        size: Size = (1600, 400),
+        shapes: Shapes = "visual",
+        samples: Samples = "side by side",
+        which: int | tuple[int, ...] = 0,
+        robot: Model | None = None,
+    ) -> NDArray[np.uint8] | Path:
+        """The motion in one picture: moments of it, from left to right, more of them while the robot moves more.
+
+        Args:
+            path: of the PNG file to write; ".png" is appended if it is not there.
+            moments: how many, from 1 to 32.
+            size: width and height, pixels.
+            shapes: "visual", "collision" or "both", as for `kt.render`.
+            samples: "side by side", or "ghosts": all where they were, fainter the earlier they are.
+            which: of a batch, the motion that is shown, by its number or index. One that diverged is shown until then.
+            robot: the robot, if the motion does not have it (`model`).
+
+        Returns:
+            The picture (height, width, 3), red, green and blue from 0 to 255; or the path of the file.
+
+        Raises:
+            OptionError: for arguments that are not possible.
+            SaveError: the file cannot be written.
+
+        >>> import kinetree as kt
+        >>> motion = kt.simulate(kt.zoo.load("double_pendulum"), q=[1.0, 0.5], duration=0.1)
+        >>> motion.strip(size=(80, 20)).shape
+        (20, 80, 3)
+        """
+        from kinetree.pictures.camera import checked_size
+        from kinetree.pictures.drawn_robot import robot_of
+        from kinetree.pictures.moments import configurations_at
+        from kinetree.pictures.png import write_png
+        from kinetree.pictures.strip import strip_of, strip_times
+
+        target = None if path is None else file_path("strip", path, ".png")
+        if target is not None:
+            check_target(target)
+        seen, size = robot_of("strip", self, robot), checked_size(size)
+        gone, last = self.gone([which]), float(self.time[-1])
+        end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
+        times = strip_times(self, seen, moments, which, end)
+        q = configurations_at(self, seen, times, [which])[:, 0]
+        picture = strip_of(seen, q, size, shapes=shapes, samples=samples)
+        if target is None:
+            return picture
+        write_png(target, picture)
+        return target
+
+    def _repr_html_(self: _Motion) -> str | None:
+        """What a notebook shows: moments of the motion and the text; None, so the text alone, if none can be drawn."""
+        from kinetree.pictures.notebook import png_or_none
+
+        return html_of(repr(self), png_or_none(lambda: np.asarray(self.strip(size=_SIZE))))
+
+    def gone(self, which: Which | None) -> NDArray[np.float64] | None:  # noqa: ARG002 - for those that know
+        """When each of some motions diverged (n,), s; infinite if it did not. None if that is not known."""
+        return None

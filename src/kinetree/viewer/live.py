@@ -1,0 +1,150 @@
+"""A page on which a motion is seen while it is computed: what it shows, and its buttons."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.viewer.push import Hand, Pushable
+from kinetree.viewer.viewer import Viewer
+
+if TYPE_CHECKING:
+    from viser import GuiEvent
+
+__all__ = ["Followed", "LivePage"]
+
+Array = NDArray[np.float64]
+
+_SPEEDS = {"0.01": 0.01, "0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
+_SPEEDS |= {"10": 10.0, "as fast as it goes": math.inf}
+_TOLD_EVERY = 0.2
+"""Seconds between two tellings of the time."""
+_BEHIND = 0.95
+"""The part of the speed that was chosen, below which the page says that the motion is late."""
+
+
+class Followed(Pushable, Protocol):
+    """A motion while it is computed, as `kinetree.sim.live.Live` is; all of it may be called from any thread."""
+
+    speed: float
+    """Seconds of the motion per second."""
+    factor: float
+    """The same as measured; NaN while that is not known."""
+
+    @property
+    def is_paused(self) -> bool: ...
+    def pause(self) -> None: ...
+    def go(self) -> None: ...
+    def step(self) -> None: ...
+    def reset(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+class LivePage:
+    """A viewer of a robot, while its motion is computed."""
+
+    def __init__(self, viewer: Viewer, motion: Followed, *, is_one: bool = True, begins_again: bool = True) -> None:
+        """`is_one`: whether it is a single motion, whose bodies can be pushed; `begins_again`: whether it can."""
+        self._viewer, self._motion, self._told = viewer, motion, -math.inf
+        self._hand: Hand | None = None
+        with viewer.server.atomic():
+            viewer.become(None, is_at_rest=False)
+            self._add_controls(is_one, begins_again)
+            if is_one:
+                self._hand = Hand(viewer.server.scene, viewer.stages[0], motion)
+        viewer.when_closed(motion.go)  # nobody could end a pause
+
+    def show(self, t: float, q: Array, v: Array) -> None:
+        """Show a moment; nothing once the page is closed."""
+        viewer = self._viewer
+        if viewer.is_closed:
+            return
+        nq, nv = q.shape[-1], v.shape[-1]
+        with viewer.server.atomic():
+            viewer.set(q.reshape(-1, nq), v.reshape(-1, nv)[0])
+            if self._hand is not None:
+                self._hand.follow()
+            now = time.monotonic()
+            if now - self._told > _TOLD_EVERY or self._motion.is_paused:
+                self._told = now
+                self._tell(_told(t, self._motion))
+
+    def end(self, motion: Any, why: str) -> None:
+        """Let the page play what was computed, if there is any, and say why there is no more."""
+        viewer = self._viewer
+        if viewer.is_closed:
+            return
+        with viewer.server.atomic():
+            if self._hand is not None:
+                self._hand.let_go()
+            for control in self._controls:
+                control.visible = False
+            self._tell(why)
+            viewer.become(motion)
+
+    def leave(self) -> None:
+        """Let the page be as it was before."""
+        if not self._viewer.is_closed:
+            self.end(None, "")
+            self._folder.remove()
+
+    def _tell(self, text: str) -> None:
+        if self._text.content != text:
+            self._text.content = text
+
+    def _add_controls(self, is_one: bool, begins_again: bool) -> None:
+        gui, motion = self._viewer.server.gui, self._motion
+        self._folder = gui.add_folder("Simulation", order=-1.0)
+        with self._folder:
+            self._text = gui.add_markdown("The motion begins when this page is there.")
+            run = gui.add_button("Go on" if motion.is_paused else "Pause")
+            names = ("step", "begin again", "end") if begins_again else ("step", "end")
+            more = gui.add_button_group(
+                "more", names, hint="step: go on by 1/60 s, and wait; end: what was computed is kept"
+            )
+            speed = gui.add_dropdown(
+                "speed", tuple(_SPEEDS), initial_value=_named(motion.speed), hint="seconds of the motion per second"
+            )
+            hint = gui.add_markdown("Drag a body with the mouse to push it, and the background to turn the view.")
+        hint.visible = is_one
+        self._controls: list[Any] = [run, more, speed, hint]
+
+        @run.on_click
+        def _(_: GuiEvent[Any]) -> None:
+            if motion.is_paused:
+                motion.go()
+            else:
+                motion.pause()
+            label()
+
+        @more.on_click
+        def _(_: GuiEvent[Any]) -> None:
+            {"step": motion.step, "begin again": motion.reset, "end": motion.stop}[more.value]()
+            label()
+
+        @speed.on_update
+        def _(event: GuiEvent[Any]) -> None:
+            if event.client is not None:
+                motion.speed = _SPEEDS[speed.value]
+
+        def label() -> None:
+            run.label = "Go on" if motion.is_paused else "Pause"
+
+
+def _named(speed: float) -> str:
+    return next((name for name, value in _SPEEDS.items() if value == speed), "1")
+
+
+def _told(t: float, motion: Followed) -> str:
+    """The time, and how quickly it passes."""
+    if motion.is_paused:
+        return f"t = {t:.3f} s, paused"
+    if math.isnan(motion.factor):
+        return f"t = {t:.2f} s"
+    is_late = math.isfinite(motion.speed) and motion.factor < _BEHIND * motion.speed
+    late = f": it takes too long to compute for {motion.speed:g} ×" if is_late else ""
+    return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}"

@@ -1,0 +1,109 @@
+"""Plain functions as machine code compute what Python computes, to the last bit."""
+
+from __future__ import annotations
+
+from math import floor, sqrt
+
+import numpy as np
+import pytest
+
+from kinetree.codegen.loops.compiled import compiled
+from kinetree.codegen.loops.expressions import Unknown
+from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
+from kinetree.codegen.loops.translate import module_text
+
+THIRD = 3
+
+
+def sum_and_difference(a: float, b: float) -> tuple[float, float]:
+    return a + b, a - b
+
+
+def is_between(x: float, low: float, high: float) -> bool:
+    return not (x < low or x > high)
+
+
+def first_above(x: Floats, least: float) -> int:
+    for k in range(len(x)):
+        if x[k] > least:
+            return k
+    return -1
+
+
+@compiled
+def everything(x: Floats, whole: Indices, out: Floats, short: Singles, table: Floats, bytes: Bytes, c: float) -> None:
+    for i in range(len(x)):
+        if (is_between(x[i], -0.5, 2.0) and (x[i] > 0.5 or i % 2 == 1)) or x[i] == 3.0:
+            p, q = sum_and_difference(x[i], c)
+            out[i] = sqrt(p * p + q * q) if p > 1.0 else float(floor(x[i] * 10.0))
+        elif i == 5:
+            continue
+        else:
+            out[i] = THIRD * max(x[i], 0.25, c) - (i - 4) // THIRD
+        k = 0
+        while k < 5:
+            k += 1
+            if k == 2:
+                break
+        short[i] = out[i] / 3.0
+        out[i] += k + float(short[i]) + min(i, 3) + abs(x[i]) + int(x[i]) + int(whole[i]) + (-7) % (i + 1)
+        table[i % 4, i // 4 % 3] -= -x[i]
+        bytes[i] = i
+    for _ in range(3, 7, 2):
+        out[0] += first_above(x, c) + total(*sum_and_difference(c, 1.0))
+
+
+def total(a: float, b: float) -> float:
+    return a + b
+
+
+def arguments() -> list[object]:
+    x = np.random.default_rng(0).normal(size=40) * 2.0
+    x[7] = 3.0
+    return [
+        x,
+        np.arange(-20, 20, dtype=np.int32),
+        np.zeros(40),
+        np.zeros(40, np.float32),
+        np.zeros((4, 3)),
+        np.zeros(40, np.uint8),
+        0.3,
+    ]
+
+
+def test_machine_code_computes_what_python_computes() -> None:
+    made, meant = arguments(), arguments()
+    everything(*made)
+    everything.__wrapped__(*meant)  # type: ignore[attr-defined]
+    for a, b in zip(made, meant, strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def unknown_name(x: float) -> None:
+    y = x + nothing_of_this_name  # type: ignore[name-defined] # noqa: F821, F841
+
+
+def narrow(x: Singles) -> None:
+    y = x[0] * 2.0  # noqa: F841
+
+
+def of_two_types(x: float) -> None:
+    y = 1
+    y = x  # type: ignore[assignment] # noqa: F841
+
+
+def in_a_list(x: float) -> None:
+    y = [x]  # noqa: F841
+
+
+@pytest.mark.parametrize("function", [unknown_name, narrow, of_two_types, in_a_list])
+def test_anything_else_is_refused_by_its_line(function: object) -> None:
+    with pytest.raises(Unknown, match=f"{function.__name__}, line"):  # type: ignore[attr-defined]
+        module_text([function], "x86_64-unknown-linux-gnu")  # type: ignore[list-item]
+
+
+def test_an_array_of_another_kind_is_refused() -> None:
+    given = arguments()
+    given[0] = np.zeros(40, np.float32)
+    with pytest.raises(TypeError, match="float64 in C order"):
+        everything(*given)

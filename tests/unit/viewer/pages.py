@@ -1,0 +1,47 @@
+"""What a page would show and do, without a browser."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.viewer import Viewer
+
+__all__ = ["control", "labels", "moved", "position_of"]
+
+
+def _messages(viewer: Viewer) -> list[Any]:
+    """What a browser gets that opens the page now."""
+    return list(viewer.server._websock_server._broadcast_buffer.message_from_id.values())
+
+
+def position_of(viewer: Viewer, node: str) -> NDArray[np.float64]:
+    """Where a node is, in its parent's axes; at its origin if it was never moved."""
+    found = [m.position for m in _messages(viewer) if type(m).__name__ == "SetPositionMessage" and m.name == node]
+    return np.array(found[-1] if found else (0.0, 0.0, 0.0))
+
+
+def labels(viewer: Viewer) -> list[str]:
+    """The labels of all controls."""
+    return [handle.label for handle in viewer.server.gui._gui_input_handle_from_uuid.values()]
+
+
+def control(viewer: Viewer, label: str) -> Any:
+    """The control with a label."""
+    found = [h for h in viewer.server.gui._gui_input_handle_from_uuid.values() if h.label == label]
+    assert len(found) == 1, labels(viewer)
+    return found[0]
+
+
+def moved(viewer: Viewer, label: str, value: object) -> list[tuple[str, str]]:
+    """Do what follows when somebody moves a control; returns the notifications that the browser shows."""
+    shown: list[tuple[str, str]] = []
+    client = SimpleNamespace(add_notification=lambda title, body, **_: shown.append((title, body)))
+    handle = control(viewer, label)
+    handle._impl.value = value
+    for callback in handle._impl.update_cb:
+        callback(SimpleNamespace(client=client, client_id=0, target=handle))
+    return shown

@@ -1,0 +1,239 @@
+"""`kt.view`: what is on the page, and what moves it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import ModelWarning
+
+from .pages import control, labels, moved, position_of
+
+ARM = kt.zoo.load("arm6")
+HAND = list(ARM.joints.values())[-1].child
+
+
+def test_bodies_are_where_forward_kinematics_puts_them() -> None:
+    q = ARM.random(1)
+    with kt.view(ARM, q=q, port=0) as viewer:
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        q = ARM.random(2)
+        viewer.set(q)
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+
+
+def test_a_slider_moves_the_joint_it_names_and_no_other() -> None:
+    q = ARM.random(1)
+    k = 2
+    name = ARM.q_names[k]
+    with kt.view(ARM, q=q, port=0) as viewer:
+        assert control(viewer, f"{name}, rad").value == q[k]
+        moved(viewer, f"{name}, rad", 0.25)
+        q[k] = 0.25
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3], atol=1e-9)
+
+
+def test_where_the_sliders_have_moved_it_can_be_asked() -> None:
+    with kt.view(ARM, port=0) as viewer:
+        moved(viewer, f"{ARM.q_names[1]}, rad", 0.5)
+        assert viewer.q.tolist() == [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+        viewer.set(ARM.random(0, size=3))
+        assert viewer.q.shape == (3, 6)
+
+
+def test_what_goes_wrong_while_it_plays_pauses_it() -> None:
+    motion = kt.simulate(ARM, duration=0.2)
+    with kt.view(motion, port=0) as viewer:
+        viewer.stages[0].bodies.placements = lambda _: 1 / 0  # type: ignore[method-assign,assignment]
+        viewer.play()
+        for _ in range(100):
+            if not viewer.is_playing:
+                break
+            threading.Event().wait(0.02)
+        assert not viewer.is_playing
+
+
+def test_sliders_follow_what_a_program_sets() -> None:
+    with kt.view(ARM, port=0) as viewer:
+        last = ARM.random(0)
+        for q in (ARM.random(1), ARM.random(2), last):
+            viewer.set(q)
+        for _ in range(50):
+            if control(viewer, f"{ARM.q_names[0]}, rad").value == last[0]:
+                break
+            threading.Event().wait(0.02)
+        assert [control(viewer, f"{name}, rad").value for name in ARM.q_names] == last.tolist()
+
+
+def test_a_free_base_has_sliders_for_its_place_and_its_attitude() -> None:
+    dog = kt.zoo.load("quadruped")
+    base = next(iter(dog.joints))
+    with kt.view(dog, port=0) as viewer:
+        moved(viewer, f"{base}.x, m", 0.5)
+        moved(viewer, f"{base} yaw, rad", np.pi / 2)
+        q = dog.neutral()
+        q[:7] = [0.5, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)]
+        foot = next(name for name in dog.bodies if "foot" not in name and "front" in name)
+        assert np.allclose(position_of(viewer, f"/robot/{foot}"), kt.frame_placement(dog, q, foot)[:3, 3], atol=1e-9)
+
+
+def test_buttons_lead_to_configurations() -> None:
+    q = ARM.random(3)
+    with kt.view(ARM, q=q, port=0) as viewer:
+        viewer.set(ARM.random(4))
+        moved(viewer, "go to", "start")
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        moved(viewer, "state", "neutral")
+        assert np.allclose(
+            position_of(viewer, f"/robot/{HAND}"), kt.frame_placement(ARM, ARM.neutral(), HAND)[:3, 3], atol=1e-7
+        )
+
+
+@pytest.mark.parametrize("name", ["collision shapes", "frames", "joint axes", "centre of mass", "velocities", "names"])
+def test_each_switch_can_be_turned(name: str) -> None:
+    with kt.view(ARM, port=0) as viewer:
+        for on in (True, False, True):
+            assert moved(viewer, name, on) == []
+        viewer.set(ARM.random(0))
+
+
+def test_what_cannot_be_shown_is_told_on_the_page() -> None:
+    robot = kt.ModelBuilder("rod")
+    robot.add_body("base")
+    robot.add_body("rod", kt.solids.box(0.1, 0.1, 1.0, mass=1.0))
+    robot.add_joint("hinge", kt.Revolute((0, 1, 0)), "base", "rod")
+    with kt.view(robot.build(), port=0) as viewer:
+        ((title, body),) = moved(viewer, "contacts and forces", True)
+        assert title == "contacts and forces cannot be shown"
+        assert "no shapes of 'rod' can touch" in body
+        assert control(viewer, "contacts and forces").value is False
+
+
+def test_contact_forces_carry_a_ball() -> None:
+    empty = kt.ModelBuilder("ball on the ground")
+    empty.add_body("world")
+    robot = empty.build().with_free_body("sphere", 0.1, mass=1.0).on_ground()
+    with kt.view(robot, q=[0.0, 0.0, 0.099, 0.0, 0.0, 0.0, 1.0], port=0, show="contacts") as viewer:
+        stage = viewer.stages[0]
+        arrow = stage._overlays["contacts"]._arrows._node.points[0]  # type: ignore[attr-defined]
+        assert arrow[1, 2] > arrow[0, 2]
+        viewer.set([0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0])
+        assert not stage._overlays["contacts"]._arrows._node.visible  # type: ignore[attr-defined]
+
+
+def test_a_motion_has_a_time_and_no_sliders_for_joints() -> None:
+    motion = kt.simulate(ARM, duration=0.2)
+    with kt.view(motion, port=0) as viewer:
+        assert f"{ARM.q_names[0]}, rad" not in labels(viewer)
+        viewer.set_time(0.1)
+        assert control(viewer, "t, s").value == 0.1
+        expected = kt.frame_placement(ARM, motion.q[100], HAND)[:3, 3]
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+        moved(viewer, "t, s", 0.2)
+        expected = kt.frame_placement(ARM, motion.q[-1], HAND)[:3, 3]
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+        with pytest.raises(kt.OptionError, match=r"its own; viewer\.set_time"):
+            viewer.set(ARM.neutral())
+
+
+def test_playing_moves_the_robot_and_ends_where_it_does_not_repeat() -> None:
+    motion = kt.simulate(ARM, duration=0.2)
+    with kt.view(motion, port=0) as viewer:
+        moved(viewer, "repeat", False)
+        viewer.play()
+        for _ in range(200):
+            if viewer.time == 0.2 and not viewer.is_playing:
+                break
+            threading.Event().wait(0.02)
+        assert (viewer.time, viewer.is_playing) == (0.2, False)
+
+
+@pytest.mark.parametrize("samples", ["one", "ghosts", "side by side"])
+def test_batches(samples: Any) -> None:
+    motion = kt.simulate(ARM, q=ARM.neutral() + np.linspace(0.0, 0.3, 4)[:, None], duration=0.05)
+    with kt.view(motion, samples=samples, port=0) as viewer:
+        moved(viewer, "sample", 2)
+        viewer.set_time(0.05)
+        moved(viewer, "arrangement", "one")
+        expected = kt.frame_placement(ARM, motion.q[2, -1], HAND)[:3, 3]
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+
+
+def test_several_samples_of_a_robot_at_rest() -> None:
+    with kt.view(ARM, port=0) as viewer:
+        viewer.set(ARM.random(0, size=5))
+        assert position_of(viewer, f"/robot/{HAND}").any()
+        viewer.set(ARM.random(0))
+
+
+def test_two_motions_run_together_and_may_be_of_different_length() -> None:
+    first, second = (kt.simulate(ARM, duration=duration) for duration in (0.1, 0.2))
+    with kt.view([first, second], port=0, show="velocities") as viewer:
+        viewer.set_time(0.2)
+        assert len(viewer.stages) == 2
+        expected = kt.frame_placement(ARM, first.q[-1], HAND)[:3, 3]
+        assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+
+
+def test_many_bodies_are_few_nodes() -> None:
+    chain = kt.ModelBuilder("chain")
+    chain.add_body("link 0")
+    for k in range(1, 200):
+        chain.add_body(f"link {k}", kt.solids.box(0.02, 0.02, 0.1, mass=0.1))
+        chain.add_joint(
+            f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.placement((0, 0, 0.1))
+        )
+    with kt.view(chain.build(), port=0) as viewer:
+        buffer = viewer.server._websock_server._broadcast_buffer
+        before = buffer.message_counter
+        viewer.set(np.full(199, 0.01))
+        assert buffer.message_counter - before < 128  # what a browser applies at once
+        assert "coordinates" in labels(viewer)
+        moved(viewer, "coordinates", control(viewer, "coordinates").options[-1])
+        assert "joint 199, rad" in labels(viewer)
+        assert len(labels(viewer)) < 80
+
+
+def test_what_is_not_drawn_is_listed(tmp_path: Any) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"><visual><geometry><mesh filename="no.stl"/></geometry></visual>'
+        '<visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>'
+    )
+    with pytest.warns(ModelWarning, match="not everything is drawn"):
+        viewer = kt.view(kt.load(path), port=0)
+    with viewer:
+        assert [one.part for one in viewer.unseen] == ["a[0]"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "options", "sentence"),
+    [
+        (ARM, {"q": [0.0]}, r"q has shape \(1,\), but 'arm6' needs \(…, 6\)"),
+        (ARM, {"shapes": "all"}, "view: shapes is 'visual', 'collision', 'both', not 'all'"),
+        (ARM, {"samples": "all"}, "view: samples is 'one', 'ghosts', 'side by side', not 'all'"),
+        (ARM, {"show": ["frame"]}, "view: show takes .*, not 'frame'"),
+        ([], {}, "view takes a robot, a motion, or a list of at least one motion"),
+        (3.0, {}, "view takes a robot, a motion, or a list of at least one motion, not 3.0"),
+    ],
+)
+def test_what_cannot_be_viewed(shown: Any, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises((kt.OptionError, kt.ShapeError), match=sentence):
+        kt.view(shown, port=0, **options)
+
+
+def test_a_closed_page_says_so() -> None:
+    viewer = kt.view(ARM, port=0)
+    assert re.fullmatch(r"<Viewer of 'arm6': http://127\.0\.0\.1:\d+>", repr(viewer))
+    assert viewer.url in viewer._repr_html_()
+    viewer.close()
+    viewer.close()
+    assert repr(viewer) == "<Viewer of 'arm6': closed>"
+    viewer.wait()
+    with pytest.raises(kt.OptionError, match="no time"):
+        viewer.set_time(0.0)
