@@ -35,7 +35,7 @@ from kinetree.sim.watched import watched
 from kinetree.symbolic import refuse_symbols
 
 if TYPE_CHECKING:
-    from kinetree.viewer.viewer import Viewer
+    from kinetree.viewer import Viewer
 
 __all__ = ["simulate", "step_count"]
 

@@ -30,7 +30,7 @@ def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: A
     pace = _pace(view, speed)
     if view is False:
         return compute(None)
-    from kinetree.viewer.live import LivePage
+    from kinetree.viewer import LivePage
 
     viewer = _viewer(task, view)
     live = Live(lambda *moment: page.show(*moment), speed=pace)
@@ -64,13 +64,12 @@ def _pace(view: Any, speed: Any) -> float:
 
 
 def _viewer(task: Task, view: Any) -> Any:
-    from kinetree.viewer.view import view as page_of
-    from kinetree.viewer.viewer import Viewer
+    from kinetree import viewer as pages
 
     robot = task.setting.robot
     if view is True:
-        return page_of(robot, q=task.start.row[..., : robot.nq].reshape(-1, robot.nq))
-    if not isinstance(view, Viewer):
+        return pages.view(robot, q=task.start.row[..., : robot.nq].reshape(-1, robot.nq))
+    if not isinstance(view, pages.Viewer):
         raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {view!r:.60}")
     if view.robot is not robot and view.robot != robot:
         raise OptionError(f"simulate: view is a page of another robot, {view.robot.name!r}, and this is {robot.name!r}")
