@@ -56,7 +56,7 @@ def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike 
     groups = [np.flatnonzero(~clear)] + [np.flatnonzero(clear & (layer == n)) for n in np.unique(layer[clear])]
     faces, ranges, begin = [], [], 0
     for group in groups:
-        taken = [surfaces[i].faces + starts[i] for i in group]
+        taken = [surfaces[int(i)].faces + starts[i] for i in group]
         faces += taken
         ranges.append((begin, begin := begin + sum(map(len, taken))))
     colors = _stacked([s.colors for s in surfaces], 4, np.float64) / 255.0

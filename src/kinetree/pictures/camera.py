@@ -74,7 +74,8 @@ class Camera:
         focal = 0.5 * height / math.tan(0.5 * self.field_of_view)
         inside = np.array([[focal, 0.0, 0.5 * width], [0.0, focal, 0.5 * height], [0.0, 0.0, 1.0]])
         axes = self.axes()
-        return inside @ np.column_stack((axes, -axes @ np.array(self.position)))
+        matrix: NDArray[np.float64] = inside @ np.column_stack((axes, -axes @ np.array(self.position)))
+        return matrix
 
     def project(self, points: ArrayLike, size: Size) -> NDArray[np.float64]:
         """(…, 2): the columns and rows of points (…, 3) in a picture of this size, NaN for those not in front."""

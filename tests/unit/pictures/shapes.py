@@ -27,8 +27,8 @@ def flat(corners: ArrayLike, color: tuple[int, int, int, int] = RED) -> Surface:
 
 def square(y: float = 0.0, half: float = 1.0, color: tuple[int, int, int, int] = RED) -> Surface:
     """Two triangles across the y axis, which a camera that looks along y sees from the front."""
-    a, b, c, d = ((x * half, y, z * half) for x, z in ((-1, -1), (1, -1), (1, 1), (-1, 1)))
-    return flat([[a, b, c], [a, c, d]], color)
+    corners = half * np.array([(-1, y / half, -1), (1, y / half, -1), (1, y / half, 1), (-1, y / half, 1)])
+    return flat(corners[[[0, 1, 2], [0, 2, 3]]], color)
 
 
 def ball(radius: float = 1.0, n: int = 8, color: tuple[int, int, int, int] = RED) -> Surface:
@@ -51,5 +51,5 @@ def ball(radius: float = 1.0, n: int = 8, color: tuple[int, int, int, int] = RED
 def at(*places: ArrayLike) -> NDArray[np.float64]:
     """(k, 4, 4): placements without rotation."""
     placements = np.tile(np.eye(4), (len(places), 1, 1))
-    placements[:, :3, 3] = places
+    placements[:, :3, 3] = np.asarray(places)
     return placements

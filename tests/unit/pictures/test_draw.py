@@ -86,7 +86,9 @@ def test_edges_are_averaged_in_linear_light() -> None:
     black = square(color=(0, 0, 0, 255))
     dark = Light(key=(0, 0, 0), fill=(0, 0, 0), sky=(0, 0, 0), ground=(0, 0, 0))
     half_width = 5.0 * math.tan(0.3) * 64 / 48
-    surface = Surface(black.vertices * [half_width / 32 * 10.5, 1, 1], black.faces, black.normals, black.colors)
+    surface = Surface(
+        black.vertices * np.array([half_width / 32 * 10.5, 1, 1], np.float32), black.faces, black.normals, black.colors
+    )
     row = draw([surface], at((0, 0, 0)), FRONT, SIZE, light=dark, background=WHITE)[24, :, 0]
     assert set(row[23:41].tolist()) == {row[32]}
     assert row[20] == 255
@@ -229,8 +231,9 @@ def test_the_floor_is_under_the_lowest_point() -> None:
 )
 def test_bad_arguments_are_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:
     surfaces, placements, options = scene()
+    given: dict[str, Any] = {"surfaces": surfaces, "placements": placements, "size": SIZE} | options | change
     with pytest.raises(error, match=message):
-        draw(**({"surfaces": surfaces, "placements": placements, "size": SIZE} | options | change))
+        draw(**given)
 
 
 def test_directions_without_length_are_refused() -> None:

@@ -80,8 +80,8 @@ class Expressions:
             return [self._constant(node.value, node)]
         if isinstance(node, ast.Name):
             if node.id in self.variables:
-                kind = self.variables[node.id]
-                return [self.emit(kind, f"load {kind}, ptr %{node.id}.v")]
+                type = self.variables[node.id]
+                return [self.emit(type, f"load {type}, ptr %{node.id}.v")]
             return [self._constant(self.function.__globals__.get(node.id), node)]
         if isinstance(node, ast.Subscript):
             kind, place = self.element(node)
@@ -219,7 +219,7 @@ class Expressions:
         name = node.func.id
         if name == "len" and isinstance(node.args[0], ast.Name):
             return [Value("i64", f"%{node.args[0].id}.0")]
-        if name in ("float", "int"):
+        if name in ("float", "int", "bool"):
             return [self._cast(SCALARS[name], node.args[0])]
         if name in ("min", "max", "abs", "sqrt", "floor"):
             return [self._elementary(name, [self.value(x) for x in node.args], node)]

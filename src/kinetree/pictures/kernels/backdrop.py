@@ -139,7 +139,7 @@ def shadow_at(shadow: Floats, x: float, y: float) -> float:
     a, b = x - 0.5 - j, y - 0.5 - i
     upper = shadow[i, j] + a * (shadow[i, j + 1] - shadow[i, j])
     lower = shadow[i + 1, j] + a * (shadow[i + 1, j + 1] - shadow[i + 1, j])
-    return upper + b * (lower - upper)
+    return float(upper + b * (lower - upper))
 
 
 def smooth(x: float) -> float:

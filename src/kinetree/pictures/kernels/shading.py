@@ -119,7 +119,7 @@ def shade(
 
 def soft_light(lights: Floats, k: int, up: float, fill: float) -> float:
     """The light without shadows, in red, green or blue."""
-    return up * lights[2, k] + (1.0 - up) * lights[3, k] + fill * lights[6, k]
+    return float(up * lights[2, k] + (1.0 - up) * lights[3, k] + fill * lights[6, k])
 
 
 def given_back(color: float, reached: float, shine: float, key: float, soft: float) -> float:
@@ -169,7 +169,7 @@ def is_back(
     b_x, b_y, b_z = world[k, 0] - world[i, 0], world[k, 1] - world[i, 1], world[k, 2] - world[i, 2]
     g_x, g_y, g_z = a_y * b_z - a_z * b_y, a_z * b_x - a_x * b_z, a_x * b_y - a_y * b_x
     to_viewer = g_x * v_x + g_y * v_y + g_z * v_z
-    return to_viewer * (g_x * n_x + g_y * n_y + g_z * n_z) < 0.0
+    return bool(to_viewer * (g_x * n_x + g_y * n_y + g_z * n_z) < 0.0)
 
 
 def lit_part(
@@ -232,7 +232,7 @@ def texel(
 def between(texels: Bytes, linear: Floats, p: int, q: int, r: int, s: int, k: int, a: float, b: float) -> float:
     upper = (1.0 - a) * linear[int(texels[p, k])] + a * linear[int(texels[q, k])]
     lower = (1.0 - a) * linear[int(texels[r, k])] + a * linear[int(texels[s, k])]
-    return (1.0 - b) * upper + b * lower
+    return float((1.0 - b) * upper + b * lower)
 
 
 def softened(x: float) -> float:
