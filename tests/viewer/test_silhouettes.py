@@ -73,9 +73,8 @@ def test_a_rendered_picture_draws_the_meshes_where_they_are(
     k: int, robot: kt.Model, corners: list[NDArray[np.float64]]
 ) -> None:
     camera = kt.Camera(EYE.position, EYE.target, field_of_view=EYE.field_of_view)
-    everything = kt.render(robot, CONFIGURATIONS[k], size=SIZE, camera=camera, ground=False)
-    background = kt.render(_nothing(), size=SIZE, camera=camera, ground=False)
-    _check(silhouette(everything, background), corners, k)
+    picture = kt.render(robot, CONFIGURATIONS[k], size=SIZE, camera=camera, ground=False)
+    _check(silhouette(picture, picture[:, :1]), corners, k)  # one colour per row is behind it
 
 
 def _check(drawn: NDArray[np.bool_], corners: list[NDArray[np.float64]], k: int) -> None:
