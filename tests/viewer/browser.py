@@ -124,6 +124,15 @@ class Tab:
         """The field beside a slider, which shows its number and takes another one."""
         return self.control(label).locator("xpath=following-sibling::*//input")
 
+    def button(self, name: str) -> Locator:
+        """A button with this text."""
+        return self.page.get_by_text(name, exact=True)
+
+    def choose(self, label: str, value: str) -> None:
+        """Choose from a list that opens."""
+        self.control(label).click()
+        self.page.get_by_role("option", name=value, exact=True).click()
+
     def click_at(self, control: Locator, share: float, dragged_from: float | None = None) -> None:
         """Click on a control at a share of its width, or drag the mouse there."""
         control.scroll_into_view_if_needed()

@@ -31,7 +31,7 @@ def robot() -> kt.Model:
 
 @pytest.fixture(scope="module")
 def expected(robot: kt.Model) -> Expected:
-    return Expected(robot, EYE, SIZE)
+    return Expected(robot, EYE)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def tab(open_tab: Tab, viewer: Viewer, expected: Expected) -> Tab:
 
 def test_the_page_comes_up_in_three_seconds(browser: Opener, viewer: Viewer, expected: Expected) -> None:
     """From navigation to a picture of the robot, the best of three times; more if the processors have more to do."""
-    inside = binary_erosion(expected.at(START), iterations=3)
+    inside = binary_erosion(expected.at(START, SIZE), iterations=3)
     seconds: list[float] = []
     allowed = 3.0 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     while len(seconds) < 3 and min(seconds, default=np.inf) >= allowed:
