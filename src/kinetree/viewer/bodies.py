@@ -22,7 +22,9 @@ class MovingBodies:
     def __init__(self, robot: Model) -> None:
         self.robot = robot
         order = {name: k for k, name in enumerate(robot.bodies)}
-        children = [robot.bodies[joint.child] for joint in sorted(robot.joints.values(), key=lambda one: one.slot)]
+        joints = sorted(robot.joints.values(), key=lambda one: one.slot)
+        children = [robot.bodies[joint.child] for joint in joints]
+        self._joints = [joint.name for joint in joints]
         self.names: tuple[str, ...] = _unique(
             ["world" if robot.floating_base else robot.root, *(b.name for b in children)]
         )
@@ -34,6 +36,14 @@ class MovingBodies:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def about(self, piece: int) -> str:
+        """A line about a piece: its name, its mass with all that is fixed to it, and the joint that moves it."""
+        body = self.bodies[piece]
+        if not body:
+            return "the world"
+        mass = f"{body}, {self.robot.rigid_inertia(body).mass:.3g} kg"
+        return f"{mass}, on joint {self._joints[piece - 1]}" if piece else mass
 
     def place_on(self, body: str) -> tuple[int, Array]:
         """(the piece that a body is part of, its placement there (4, 4))."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -49,6 +50,7 @@ class Nodes:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, dict[int, Any]] = {}
+        self._told: dict[int, Any] = {}
         self._top = scene.add_frame(root, show_axes=False)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
@@ -60,12 +62,21 @@ class Nodes:
             if not on:
                 return
             by_piece = surfaces_by_body(self._bodies, self._shapes(role))
-            self._made[role] = {
-                k: self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
-                for k, surfaces in by_piece.items()
-            }
+            self._made[role] = {}
+            for k, surfaces in by_piece.items():
+                shape = self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
+                shape.on_click(partial(self._tell_name, k))
+                self._made[role][k] = shape
         for handle in self._made[role].values():
             handle.visible = on
+
+    def _tell_name(self, piece: int, _: object) -> None:
+        """Write what was clicked on beside it, or take that away again."""
+        if piece in self._told:
+            self._told.pop(piece).remove()
+        else:
+            node = f"{self._root}/{self._bodies.names[piece]}/told"
+            self._told[piece] = self._scene.add_label(node, self._bodies.about(piece), font_screen_scale=0.9)
 
     def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
         return [(handle, [k]) for made in self._made.values() for k, handle in made.items()]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,8 @@ Edit = Callable[[Callable[[Array], None]], None]
 """Calls a function that changes q in place, and draws what came out."""
 
 _ON_A_PAGE = 48
+_FOLLOWING = 0.1
+"""Seconds between moves of the sliders while a program sets configurations."""
 _TURNS = ("roll", "pitch", "yaw")
 
 
@@ -51,7 +55,7 @@ class Dial:
 
 
 def dials_of(robot: Model, size: float) -> list[Dial]:
-    """All dials, in the order of q; a robot of `size` m may be shifted by twice that where nothing limits it."""
+    """All dials, in the order of q; a robot of `size` m may be shifted by about that where nothing limits it."""
     return [dial for owner in robot.owners for dial in _dials(robot, owner, size)]
 
 
@@ -75,10 +79,16 @@ def _dials(robot: Model, owner: Joint | Coupling, size: float) -> Iterator[Dial]
             continue
         label = f"{owner.name}.{name}" if name else owner.name
         low, high = float(robot.lower[start + k]), float(robot.upper[start + k])
-        reach = {"rad": math.pi, "m": 2.0 * size}.get(unit, 1.0)
+        reach = {"rad": math.pi, "m": _round_up(size)}.get(unit, 1.0)
         told = f"{about}; {_range(low, high)}"
         low, high = _finite(low, high, reach)
         yield Dial((f"{label}, {unit}" if unit else label,), told, low, high, slice(start + k, start + k + 1))
+
+
+def _round_up(x: float) -> float:
+    """The next number that is 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(x))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if x <= step * power)
 
 
 def _range(low: float, high: float) -> str:
@@ -104,6 +114,8 @@ class Sliders:
         dials = dials_of(robot, size)
         self._pages = [dials[k : k + _ON_A_PAGE] for k in range(0, len(dials), _ON_A_PAGE)]
         self._shown: list[tuple[Dial, list[GuiSliderHandle[float]]]] = []
+        self._lock, self._followed = threading.Lock(), 0.0
+        self._later: threading.Timer | None = None
         self._folder: GuiFolderHandle = gui.add_folder("Joints")
         if len(self._pages) > 1:
             self._choose_pages()
@@ -111,8 +123,28 @@ class Sliders:
             self._fill(0)
 
     def follow(self, q: Array) -> None:
-        """Show another configuration."""
-        self._q = q
+        """Show another configuration: at once, or, of very many, the last one soon."""
+        with self._lock:
+            self._q = q
+            if self._later is not None:
+                return
+            wait = self._followed + _FOLLOWING - time.monotonic()
+            if wait > 0.0:
+                self._later = threading.Timer(wait, self._catch_up)
+                self._later.daemon = True
+                self._later.start()
+                return
+        self._catch_up()
+
+    def close(self) -> None:
+        """Follow no longer."""
+        with self._lock:
+            if self._later is not None:
+                self._later.cancel()
+
+    def _catch_up(self) -> None:
+        with self._lock:
+            self._later, self._followed, q = None, time.monotonic(), self._q
         for dial, handles in self._shown:
             for handle, x in zip(handles, dial.read(q), strict=True):
                 put(handle, min(max(x, handle.min), handle.max))

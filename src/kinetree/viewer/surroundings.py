@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = math.radians(40.0)
 _DIRECTION = np.array([0.82, -1.0, 0.52])
 """From the middle of what is seen to the camera."""
-_SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.7
+_SKY, _EARTH, _SKY_LIGHT = (255, 255, 255), (214, 208, 200), 1.4
 _SHOULDER, _SHOULDER_LIGHT = (0.35, -1.0, 0.9), 1.1
 """The direction from which it comes, and how strong it is."""
 _ASIDE = 0.06

@@ -1,0 +1,147 @@
+"""A page and its controls: what is drawn when somebody moves one of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.appearance import Unseen
+from kinetree.model import Model
+from kinetree.pictures.recorded import RecordedMotion
+from kinetree.viewer.motions import Frames
+from kinetree.viewer.player import Player
+from kinetree.viewer.server import address
+from kinetree.viewer.sliders import Sliders
+from kinetree.viewer.states import add_states
+from kinetree.viewer.subject import Subject
+from kinetree.viewer.surroundings import Surroundings
+from kinetree.viewer.switches import add_switches
+
+if TYPE_CHECKING:
+    from viser import GuiFolderHandle, ViserServer
+
+__all__ = ["Page"]
+
+Array = NDArray[np.float64]
+
+
+class Page:
+    """What `Viewer` is without what programs call."""
+
+    def __init__(self, server: ViserServer, subject: Subject) -> None:
+        self.server = server
+        """The viser server behind it, for what else is to be on the page; see its documentation."""
+        self.robot: Model = subject.robot
+        """The robot, or that of the first motion."""
+        self._subject = subject
+        self._lock = threading.RLock()
+        self._closed = threading.Event()
+        self._sliders: Sliders | None = None
+        self._at_rest: GuiFolderHandle | None = None
+        self._at_close: list[Callable[[], None]] = []
+        self._player: Player | None = None
+        with server.atomic():
+            self.stages = subject.stages(server.scene)
+            """The robots on the page, one for each motion."""
+            self._surroundings = Surroundings(server, self.stages)
+            self._arrange()
+            for name, on in subject.on.items():
+                self._turn(name, on)
+            self._add_controls()
+
+    @property
+    def url(self) -> str:
+        """The page's address, for a browser on this machine."""
+        return address(self.server)
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """The shapes that are not drawn as the file says, and why."""
+        return tuple(dict.fromkeys(one for stage in self.stages for one in stage.unseen))
+
+    def become(self, motion: RecordedMotion | None, *, is_at_rest: bool = True) -> None:
+        """Show a motion of the robot, from its end; or for None the robot again, which is moved by hand or not."""
+        with self._lock, self.server.atomic():
+            if self._player is not None:
+                self._player.remove()
+            self._player, self._subject.motions = None, ()
+            if motion is not None:
+                self._subject.motions = (Frames(motion, self.robot),)
+                player = self._add_player()
+                player.go(player.end)
+            if self._at_rest is not None:
+                self._at_rest.visible = motion is None and is_at_rest
+                self._follow()
+
+    def _add_controls(self) -> None:
+        gui, subject = self.server.gui, self._subject
+        if subject.motions:
+            self._add_player()
+        subject.batch.add_controls(gui, self._arrange)
+        add_switches(gui, subject.on, self._turn)
+        if not subject.motions and self.robot.nq:
+            self._at_rest = gui.add_folder("Configuration")
+            with self._at_rest:
+                add_states(gui, self.robot, subject.q[0].copy(), self._go)
+                self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
+        if self.unseen:
+            with gui.add_folder("Not drawn", expand_by_default=False):
+                gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))
+
+    def _add_player(self) -> Player:
+        self._player = Player(self.server.gui, self._subject.times, lambda _: self._redraw(), self._tell)
+        return self._player
+
+    def _tell(self, error: Exception) -> None:
+        """Say on all open pages what went wrong."""
+        for client in self.server.get_clients().values():
+            client.add_notification("The motion cannot be shown", str(error), color="red")
+
+    def _turn(self, name: str, on: bool) -> None:
+        """Act on a switch."""
+        with self._lock, self.server.atomic():
+            self._subject.on[name] = on
+            if name == "ground":
+                self._surroundings.show(on)
+                return
+            for stage in self.stages:
+                stage.switch(name, on)
+
+    def _arrange(self) -> None:
+        """Show as many samples as are to be seen."""
+        with self._lock, self.server.atomic():
+            self._subject.arrange(self.stages)
+            self._redraw()
+
+    def _redraw(self) -> None:
+        """Draw the moment that is to be seen."""
+        with self._lock, self.server.atomic():
+            self._subject.draw(self.stages, 0.0 if self._player is None else self._player.now)
+
+    def _go(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
+        """Show a robot at rest at q, (nq,) or (samples, nq), with rates of the first sample."""
+        subject, given = self._subject, q.reshape(-1, self.robot.nq)
+        with self._lock:
+            before, subject.q = len(subject.q), given
+            if len(given) != before:
+                subject.batch.resize(len(given))
+                self._arrange()
+            with self.server.atomic():
+                self.stages[0].draw(given[subject.batch.samples], v, qdd)
+        self._follow()
+
+    def _edit(self, change: Callable[[Array], None]) -> None:
+        """Let a slider change the configuration."""
+        with self._lock:
+            self._subject.q = self._subject.q.copy()
+            change(self._subject.q[0])
+            self._redraw()
+
+    def _follow(self) -> None:
+        """Let the sliders show where the robot is, if they are seen."""
+        if self._sliders is not None and self._at_rest is not None and self._at_rest.visible:
+            self._sliders.follow(self._subject.q[0])
