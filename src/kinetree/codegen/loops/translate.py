@@ -61,7 +61,7 @@ class _Writer(Expressions):
         self._source = source
         self._linkage = "" if exported else "internal "
         self._ends: list[tuple[str, str]] = []
-        """Of each loop around: where `continue` and `break` go."""
+        """Where `continue` and `break` go, of each loop around."""
 
     def text(self) -> str:
         arguments = []
