@@ -96,8 +96,9 @@ class Player:
         @self._slider.on_update
         def _(event: GuiEvent[Any]) -> None:
             if event.client is not None:
-                self.pause()
-                self.go(self._slider.value)
+                chosen = self._slider.value
+                self.pause()  # moves the slider back to now
+                self.go(chosen)
 
         @self._button.on_click
         def _(_: GuiEvent[Any]) -> None:
