@@ -10,7 +10,7 @@ from kinetree.collision.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, S
 from kinetree.expr import Scalar, less, maximum, otherwise, sqrt
 from kinetree.spatial import Transform, Vec3
 
-__all__ = ["contacts_nearby"]
+__all__ = ["contacts_nearby", "enclosing_radius"]
 
 _QUICK = {("sphere", "sphere"), ("capsule", "sphere")}
 """Pairs, sorted, whose contacts are found as quickly as that they are far apart."""
@@ -23,7 +23,7 @@ def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: 
 
     Elsewhere all of them are `FAR` away; compiled programs leave the search for them out there.
     """
-    one, other = _radius(a), _radius(b)
+    one, other = enclosing_radius(a), enclosing_radius(b)
     if one is None or other is None or tuple(sorted((a.kind, b.kind))) in _QUICK:
         return contacts(a, X_a, b, X_b, margin)
     radius = (one + other + maximum(margin, 0.0)) * _ROUNDING
@@ -46,7 +46,7 @@ def contacts_nearby(a: Shape, X_a: Transform, b: Shape, X_b: Transform, margin: 
     return tuple(points)
 
 
-def _radius(shape: Shape) -> Scalar | None:
+def enclosing_radius(shape: Shape) -> Scalar | None:
     """The radius of a ball about the shape's origin that holds it; None if there is none."""
     radius: Scalar | None = None
     if isinstance(shape, Sphere):

@@ -60,6 +60,8 @@ def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Pa
     server = started(port=0)
     try:
         stages = subject.stages(server.scene)
+        for stage in stages:
+            stage.is_awaited = True
         surroundings = Surroundings(server, stages)
         subject.arrange(stages)
         subject.draw(stages, float(moments[0]))

@@ -26,3 +26,5 @@ class Moment:
     """(pieces, 4, 4) of its moving bodies, on the page."""
     offset: Array
     """(3,): by how much it stands aside, in a row of several."""
+    is_awaited: bool = False
+    """Whether all must be drawn at once, as for a page in a file."""

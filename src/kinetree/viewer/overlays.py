@@ -168,7 +168,7 @@ def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: f
     if name == "center of mass":
         return CenterOfMass(scene, root, bodies.robot, size)
     if name == "contacts":
-        return Contacts(scene, root, bodies.robot, size)
+        return Contacts(scene, root, bodies, size)
     if name == "names":
         return Names(scene, root, bodies)
     if name == "frames":

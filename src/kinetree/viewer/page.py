@@ -65,10 +65,11 @@ class Page:
 
     def become(self, motion: RecordedMotion | None, *, is_at_rest: bool = True) -> None:
         """Show a motion of the robot, from its end; or for None the robot again, which is moved by hand or not."""
+        with self._lock:
+            before, self._player, self._subject.motions = self._player, None, ()
+        if before is not None:
+            before.remove()  # without the lock, for which its thread may wait
         with self._lock, self.server.atomic():
-            if self._player is not None:
-                self._player.remove()
-            self._player, self._subject.motions = None, ()
             if motion is not None:
                 self._subject.motions = (Frames(motion, self.robot),)
                 player = self._add_player()

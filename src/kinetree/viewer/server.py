@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import socket
+import threading
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ __all__ = ["LOOPBACK", "address", "started"]
 
 LOOPBACK = "127.0.0.1"
 _USUAL_PORT = 8080
+_QUIET = threading.Lock()
+"""Held while standard output is another one, by one thread at a time."""
 _TRIED = 100
 """How many ports from the usual one on are tried."""
 
@@ -40,11 +43,11 @@ def started(host: str = LOOPBACK, port: int | None = None) -> ViserServer:
             return None
 
         def stop(self) -> None:
-            with redirect_stdout(io.StringIO()):
+            with _QUIET, redirect_stdout(io.StringIO()):
                 super().stop()
 
     chosen = _free_port(host, port)
-    with redirect_stdout(io.StringIO()):  # a banner; the address is for whoever called to say
+    with _QUIET, redirect_stdout(io.StringIO()):  # a banner; the address is for whoever called to say
         return Server(host=host, port=chosen, label="kinetree", verbose=False)
 
 

@@ -46,6 +46,8 @@ class Stage:
         self._on: set[str] = set()
         self._roles: set[Role] = set()
         self._figures: list[tuple[Figure, slice]] = []
+        self.is_awaited = False
+        """Whether `draw` returns when all is drawn, rather than leave what takes long for later."""
         self._arranged: tuple[str, int] | None = None
         self._offsets = np.zeros((1, 3))
 
@@ -109,8 +111,9 @@ class Stage:
             figure.pose(placements[rows])
         zero = np.zeros(self.robot.nv)
         self._moment = Moment(
-            q[0], zero if v is None else v, zero if qdd is None else qdd, placements[0], self._offsets[0]
-        )
+            q[0], zero if v is None else v, zero if qdd is None else qdd, placements[0], self._offsets[0],
+            self.is_awaited,
+        )  # fmt: skip
         for name in self._on:
             self._overlays[name].draw(self._moment)
 
@@ -142,6 +145,11 @@ class Stage:
             self._overlays[name].draw(self._moment)
         self._on = self._on | {name} if on else self._on - {name}
         self._overlays[name].show(on)
+
+    def close(self) -> None:
+        """Draw nothing any more."""
+        for name in self._on:
+            self._overlays[name].show(False)
 
     def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:

@@ -155,6 +155,9 @@ class Viewer(Page):
             self._player.close()
         if self._sliders is not None:
             self._sliders.close()
+        with self._lock:
+            for stage in self.stages:
+                stage.close()
         self.server.stop()
 
     def __enter__(self) -> Self:

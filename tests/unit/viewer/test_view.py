@@ -126,6 +126,22 @@ def test_contact_forces_carry_a_ball() -> None:
         assert not stage._overlays["contacts"]._arrows._node.visible  # type: ignore[attr-defined]
 
 
+def test_contacts_that_take_long_do_not_hold_up_the_page() -> None:
+    empty = kt.ModelBuilder("ball on the ground")
+    empty.add_body("world")
+    robot = empty.build().with_free_body("sphere", 0.1, mass=1.0).on_ground()
+    with kt.view(robot, q=[0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0], port=0, show="contacts") as viewer:
+        contacts: Any = viewer.stages[0]._overlays["contacts"]
+        contacts._seconds = 10.0
+        for z in (0.3, 0.2, 0.09):
+            viewer.set([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0])
+        for _ in range(100):
+            if contacts._any:
+                break
+            threading.Event().wait(0.02)
+        assert contacts._any
+
+
 def test_a_motion_has_a_time_and_no_sliders_for_joints() -> None:
     motion = kt.simulate(ARM, duration=0.2)
     with kt.view(motion, port=0) as viewer:
