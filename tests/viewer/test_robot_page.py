@@ -84,7 +84,7 @@ def test_a_slider_is_dragged(tab: Tab, robot: kt.Model, expected: Expected) -> N
     tab.click_at(tab.control("elbow_pitch, rad"), 0.2, dragged_from=0.5)
     q = _sliders(tab, robot)
     np.testing.assert_allclose(np.delete(q, 2), np.delete(START, 2), atol=1e-9)
-    assert q[2] == pytest.approx(-2.6 + 0.2 * 5.2, abs=0.1)
+    assert q[2] == pytest.approx(-2.6 + 0.2 * 5.2, abs=0.3)
     tab.picture_when(lambda picture: expected.away(picture, q), at_most=PIXELS)
 
 
@@ -111,7 +111,7 @@ def test_a_switch_adds_something_and_takes_it_away(switch: str, tab: Tab) -> Non
     plain = tab.picture()
     assert plain is not None
     tab.control(switch).check()
-    tab.picture_when(lambda picture: -float((picture != plain).any(axis=-1).sum()), at_most=-20)
+    tab.picture_when(lambda picture: -float((picture != plain).any(axis=-1).sum()), at_most=-5)
     tab.control(switch).uncheck()
     tab.picture_when(lambda picture: float((picture != plain).any(axis=-1).sum()), at_most=0)
 
