@@ -84,18 +84,16 @@ class Tab:
             self.elsewhere.append(socket.url)
 
     def picture(self) -> NDArray[np.uint8] | None:
-        """What the page draws in 3-D now, (height, width, 3), without panels over it; None before it draws at all."""
+        """What the page draws in 3-D now, (height, width, 3), without panels over it; None where it has no place for that."""
         address = self.page.evaluate(_PIXELS)
         if not address:
             return None
         drawn = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGBA")
-        if drawn.getextrema()[3] == (0, 0):
-            return None
         paper = Image.new("RGBA", drawn.size, "white")
         return np.asarray(Image.alpha_composite(paper, drawn).convert("RGB"))
 
     def picture_when(
-        self, measure: Callable[[NDArray[np.uint8]], float], at_most: float = 0.0, within: float = 20.0
+        self, measure: Callable[[NDArray[np.uint8]], float], at_most: float = 0.0, within: float = 60.0
     ) -> NDArray[np.uint8]:
         """The first picture of which a measure is small enough, looked for until `within` seconds have passed."""
         until = time.monotonic() + within
@@ -107,7 +105,7 @@ class Tab:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
-    def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
+    def wait_until(self, is_so: Callable[[], bool], within: float = 60.0) -> None:
         """Wait for something that is looked for in the page."""
         until = time.monotonic() + within
         while not is_so():

@@ -117,10 +117,10 @@ def test_a_file_plays_without_a_network(
     with browser.file(path, EYE, SIZE) as file:
         field = file.page.locator("input").first
         field.wait_for()
-        file.wait_until(lambda: float(field.input_value()) > 0.0, within=40.0)
+        file.wait_until(lambda: float(field.input_value()) > 0.0)
         file.page.keyboard.press("Space")  # pause
         for time in (0.4, 0.7, 0.9):
             field.fill(str(time))
             row = round(time / STEP)
             rows = motion.q[row - 1 : row + 1]  # it has waited for sums of steps, of which each is rounded
-            file.picture_when(lambda x: min(expected.away(x, q) for q in rows), at_most=PIXELS, within=40.0)  # noqa: B023
+            file.picture_when(lambda x: min(expected.away(x, q) for q in rows), at_most=PIXELS)  # noqa: B023
