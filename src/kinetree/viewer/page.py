@@ -125,7 +125,7 @@ class Page:
 
     def _go(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
         """Show a robot at rest at q, (nq,) or (samples, nq), with rates of the first sample."""
-        subject, given = self._subject, q.reshape(-1, self.robot.nq)
+        subject, given = self._subject, np.atleast_2d(q)
         with self._lock:
             before, subject.q = len(subject.q), given
             if len(given) != before:

@@ -143,7 +143,7 @@ def test_contacts_that_take_long_do_not_hold_up_the_page() -> None:
 
 
 def test_a_motion_has_a_time_and_no_sliders_for_joints() -> None:
-    motion = kt.simulate(ARM, duration=0.2)
+    motion = kt.simulate(ARM, q=ARM.random(5), duration=0.2)
     with kt.view(motion, port=0) as viewer:
         assert f"{ARM.q_names[0]}, rad" not in labels(viewer)
         viewer.set_time(0.1)
@@ -194,6 +194,14 @@ def test_two_motions_run_together_and_may_be_of_different_length() -> None:
         assert len(viewer.stages) == 2
         expected = kt.frame_placement(ARM, first.q[-1], HAND)[:3, 3]
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+
+
+def test_what_does_not_move() -> None:
+    builder = kt.ModelBuilder("block")
+    builder.add_body("block", kt.solids.box(1.0, 1.0, 1.0, mass=1.0))
+    with kt.view(builder.build(), port=0, show=["frames", "axes", "center of mass", "velocities", "names"]) as viewer:
+        viewer.set(np.empty(0))
+        assert viewer.q.shape == (0,)
 
 
 def test_many_bodies_are_few_nodes() -> None:
