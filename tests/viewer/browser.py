@@ -84,7 +84,7 @@ class Tab:
             self.elsewhere.append(socket.url)
 
     def picture(self) -> NDArray[np.uint8] | None:
-        """What the page draws in 3-D now, (height, width, 3), without panels over it; None if it has nothing to draw on."""
+        """What the page draws in 3-D now, (height, width, 3), without panels over it; None if there is no canvas."""
         address = self.page.evaluate(_PIXELS)
         if not address:
             return None
