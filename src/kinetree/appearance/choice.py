@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kinetree.model import Body, Geometry, Model
 from kinetree.records import record
 
-__all__ = ["Seen", "part_names", "touching", "visible"]
+__all__ = ["Seen", "part_names", "skins", "touching", "visible"]
 
 _SHOWN_GROUPS = 3
 """MuJoCo's viewer shows the groups 0, 1 and 2."""
@@ -30,14 +30,37 @@ class Seen:
 
 
 def visible(robot: Model) -> list[Seen]:
-    """The shapes that are there to be seen; of an MJCF file, those that touch count if MuJoCo shows their group."""
+    """The shapes that are there to be seen.
+
+    Of an MJCF file, those that touch count too, if MuJoCo shows their group; unless their body has meshes that are only
+    for show, and none of their group. A body without such shapes in a robot with a skin shows those that it has.
+    """
     groups = {(one.body, one.index): one.group for one in robot.extras.shapes}
+    has_skin = bool(skins(robot))
+    chosen: dict[str, list[int]] = {}
+    for body in robot.bodies.values():
+        group = [groups.get((body.name, k), 0) for k in range(len(body.geometry))]
+        shown = [
+            k
+            for k, shape in enumerate(body.geometry)
+            if group[k] < _SHOWN_GROUPS and (shape.role == "visual" or shape.contact is not None)
+        ]
+        for_show = [k for k in shown if body.geometry[k].role == "visual"]
+        if any(body.geometry[k].shape == "mesh" for k in for_show):
+            with_these = {group[k] for k in for_show}
+            shown = [k for k in shown if group[k] in with_these]
+        chosen[body.name] = shown or (list(range(len(body.geometry))) if has_skin else [])
+    return _chosen(robot, lambda body, index, _: index in chosen[body.name])
 
-    def is_seen(body: Body, index: int, shape: Geometry) -> bool:
-        is_shown = groups.get((body.name, index), 0) < _SHOWN_GROUPS
-        return is_shown and (shape.role == "visual" or shape.contact is not None)
 
-    return _chosen(robot, is_seen)
+def skins(robot: Model) -> list[str]:
+    """The names of the skins of an MJCF file."""
+    return [
+        dict(one.attributes).get("name", "")
+        for section in robot.extras.unused
+        for one in (section.children if section.tag in ("asset", "deformable") else ())
+        if one.tag == "skin"
+    ]
 
 
 def touching(robot: Model) -> list[Seen]:

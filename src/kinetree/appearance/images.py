@@ -14,7 +14,7 @@ __all__ = ["colors_at", "decoded", "refined", "smaller"]
 _LARGEST = 1024
 """Rows and columns that are looked at of an image."""
 _FOLLOWED = 256
-"""Those of which detail becomes that of a mesh."""
+"""Rows and columns that are left when detail is sought, so that a mesh does not follow finer detail."""
 _MOST_PIXELS = 100_000_000
 _DIFFERENCE = 20
 """How far the middle of an edge may be from the mean of its ends, of 255, before it is cut there."""

@@ -1,4 +1,4 @@
-"""The materials of an MJCF file: what their textures show on shapes.
+"""Materials of robot files: what their textures show on shapes.
 
 A two-dimensional texture lies on planes, and on meshes that say where. Of others, and on other shapes, only the mean
 colour is shown.
@@ -54,13 +54,19 @@ class Materials:
         self._source = robot.source
         self._known: dict[str, Texture | str | None] = {}
 
+        self._files = {(one.body, one.shape): one.file for one in robot.extras.textures if one.file}
+
+    def has_texture(self, body: str, index: int) -> bool:
+        """Whether the file names an image for a shape by itself, as URDF files do."""
+        return (body, index) in self._files
+
     def put_on(self, surface: Surface, body: str, index: int, shape: Geometry) -> tuple[Surface, tuple[str, ...]]:
         """A surface with the texture of its shape, if it has one; and a remark if that cannot be read."""
-        name = self._names.get((body, index), "")
-        if not name:
+        name = self._names.get((body, index), "") or self._files.get((body, index), "")
+        if not name or surface.texture is not None:
             return surface, ()
         if name not in self._known:
-            self._known[name] = self._texture(name)
+            self._known[name] = self._texture(name) if (body, index) in self._names else self._file_alone(name)
         found = self._known[name]
         if found is None:
             return surface, ()
@@ -87,6 +93,16 @@ class Materials:
         x, y = (_numbers(properties.get("texrepeat", "1 1")) * 2)[:2]
         is_flat = given.get("type", "cube") == "2d"
         return Texture(image, is_flat, (x, y), properties.get("texuniform", "false") == "true")
+
+    def _file_alone(self, file: str) -> Texture | str:
+        """The texture that is in a file, as URDF files name them."""
+        try:
+            data = Companions(Path(self._source)).content(file) if self._source else None
+            if data is not None:
+                return Texture(decoded(file, data), is_flat=True, repeat=(1.0, 1.0), is_uniform=False)
+        except KinetreeError as error:
+            return f"it is drawn without its texture: {error}"
+        return f"its texture {file!r} is not inside the folder of the robot's file; it is drawn without: put it there"
 
     def _image(self, given: Mapping[str, str]) -> Image | None:
         if (builtin := given.get("builtin", "none")) != "none":

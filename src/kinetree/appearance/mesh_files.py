@@ -93,10 +93,9 @@ class Companions:
         """What is in the file of this name; None if there is none. Where a path is another computer's, the file may be
         beside the mesh."""
         plain = unquote(name.strip()).replace("\\", "/")
-        plain = plain.removeprefix("file://") if "://" in plain else plain
         data = None
         for address in (plain, plain.rpartition("/")[2]):
-            found = self._finder.find(address) if address and "://" not in address else None
+            found = self._finder.find(address) if address else None
             if found is not None:
                 data = content(found, _MOST_IN_COMPANION)
                 break

@@ -80,7 +80,7 @@ def _turned(strips: Sequence[Floats], around: int) -> Triangles:
     c, s = np.cos(angle), np.sin(angle)
     vertices: list[Floats] = []
     normals: list[Floats] = []
-    faces = []
+    faces = [np.zeros((0, 3), np.int64)]
     first = 0
     right = np.roll(np.arange(around), -1)
     for strip in strips:

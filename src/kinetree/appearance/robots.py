@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
-from kinetree.appearance.choice import Seen, touching, visible
+from kinetree.appearance.choice import Seen, skins, touching, visible
 from kinetree.appearance.looks import Looks, Part, Unseen
 from kinetree.appearance.palette import COLLISION, GROUND, body_color
 from kinetree.appearance.shapes import Shapes
@@ -20,6 +20,8 @@ __all__ = ["Role", "looks_of"]
 
 Role = Literal["visual", "collision", "stand_in"]
 
+_SKIN = "skins that bend are not drawn; the shapes below it are shown, as far as there are any"
+
 
 def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     """The shapes of a robot as triangles with colours.
@@ -27,9 +29,9 @@ def looks_of(robot: Model, roles: Sequence[Role] = ("visual",)) -> Looks:
     Args:
         robot: the robot.
         roles: one or several of
-            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; of one that
-            has none of these either, or of which none can be read, what stands for its bodies;
-            "collision": the shapes that touch;
+            "visual": the shapes that are there to be seen; of a robot that has none, those for collisions; what stands
+            for a body of which no shape can be read, and for all bodies of a robot without shapes;
+            "collision": the shapes that touch, as collisions see them: hulls of meshes;
             "stand_in": what stands for each body, drawn from its inertia.
 
     Returns:
@@ -78,10 +80,15 @@ def _looks(robot: Model, role: Role) -> Looks:
     if len(scenery) == len(wanted):
         wanted += [one for one in touching(robot) if not one.is_scenery]
     found = _drawn(robot, wanted, role, lambda body: body_color(body.slot, is_fixed=body.is_fixed))
-    scenes = {one.name for one in scenery}
-    if all(part.name in scenes for part in found.parts):
+    if names := skins(robot):
+        remarks = (Unseen(name or "skin", _SKIN) for name in names)
+        found = replace(found, unseen=(*found.unseen, *remarks))
+    drawn = {part.name for part in found.parts}
+    if not drawn or (robot.nv and drawn <= {one.name for one in scenery}):
         return replace(found, parts=(*found.parts, *stand_ins(robot)))
-    return found
+    bodies = {part.body for part in found.parts}
+    lost = {one.body.name for one in wanted} - bodies
+    return replace(found, parts=(*found.parts, *(part for part in stand_ins(robot) if part.body in lost)))
 
 
 def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Body], Color]) -> Looks:
@@ -92,7 +99,7 @@ def _drawn(robot: Model, wanted: Sequence[Seen], role: Role, usual: Callable[[Bo
         is_ground = not one.body.slot and one.shape.shape in ("plane", "heightfield")
         color = GROUND if is_ground and one.shape.color is None else usual(one.body)
         try:
-            found = shapes.drawn(one, color, is_plain=role == "collision")
+            found = (shapes.touching if role == "collision" else shapes.drawn)(one, color)
         except KinetreeError as error:
             unseen.append(Unseen(one.name, str(error)))
             continue

@@ -7,12 +7,15 @@ from numpy.typing import NDArray
 
 from kinetree.appearance.choice import Seen
 from kinetree.appearance.height_fields import height_field
+from kinetree.appearance.hulls import hull_surface
 from kinetree.appearance.materials import Materials
 from kinetree.appearance.meshes import mesh_surface
 from kinetree.appearance.palette import color_of
 from kinetree.appearance.primitives import primitive
 from kinetree.appearance.surface import Color, Surface
+from kinetree.contact import shapes as contact
 from kinetree.contact.assets import Assets
+from kinetree.errors import MissingPackageError, ModelError
 from kinetree.model import Model
 from kinetree.records import record
 
@@ -23,6 +26,8 @@ _TOGETHER = 200_000
 """Triangles that the meshes of a robot have together, about."""
 _LEVELS = (20_000, 10_000, 6_000, 4_000, 2_500)
 """How many a mesh may have; few choices, so that meshes kept on disk serve several robots."""
+
+_WHITE = (255, 255, 255, 255)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -43,24 +48,41 @@ class Shapes:
         self._assets = Assets(robot)
         self._materials = Materials(robot)
         self._most = _most(robot)
+        self._hulls = contact.Shapes(robot)
         self._known: dict[tuple[object, ...], tuple[Surface, tuple[str, ...]]] = {}
 
-    def drawn(self, one: Seen, usual: Color, *, is_plain: bool = False) -> Drawn:
-        """A shape as triangles, in a usual colour where its file says nothing, or if it is to be plain.
+    def touching(self, one: Seen, color: Color) -> Drawn:
+        """A shape as collisions see it; of a mesh, its hull, or the mesh with a remark where there is none.
+
+        Raises:
+            ModelError, MissingPackageError: as `drawn`.
+        """
+        remarks: tuple[str, ...] = ()
+        if one.shape.shape == "mesh":
+            try:
+                return Drawn(*hull_surface(self._hulls, one, color))
+            except (ModelError, MissingPackageError) as error:
+                remarks = (f"collisions do not see it, so the mesh itself is shown: {error}",)
+        surface, more = self._surface(one, color, is_plain=True)
+        return Drawn(surface, one.shape.placement.matrix, (*remarks, *more))
+
+    def drawn(self, one: Seen, usual: Color) -> Drawn:
+        """A shape as triangles, in a usual colour where its file says nothing.
 
         Raises:
             ModelError: if it cannot be drawn.
             MissingPackageError: if that needs a package that is not installed.
         """
         shape = one.shape
-        color = usual if is_plain or shape.color is None else color_of(shape.color)
-        surface, remarks = self._surface(one, color, is_plain=is_plain)
-        if not is_plain:
-            surface, more = self._materials.put_on(surface, one.body.name, one.index, shape)
-            remarks = (*remarks, *more)
-        return Drawn(surface, shape.placement.matrix, remarks)
+        if shape.color is not None:
+            color = color_of(shape.color)
+        else:
+            color = _WHITE if self._materials.has_texture(one.body.name, one.index) else usual
+        surface, remarks = self._surface(one, color)
+        surface, more = self._materials.put_on(surface, one.body.name, one.index, shape)
+        return Drawn(surface, shape.placement.matrix, (*remarks, *more))
 
-    def _surface(self, one: Seen, color: Color, *, is_plain: bool) -> tuple[Surface, tuple[str, ...]]:
+    def _surface(self, one: Seen, color: Color, *, is_plain: bool = False) -> tuple[Surface, tuple[str, ...]]:
         shape = one.shape
         if shape.shape in ("mesh", "heightfield"):
             asset = self._assets.of(one.body.name, one.index, shape)

@@ -1,0 +1,128 @@
+"""Mesh files: triangles, colours, images, and what is said about those that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinetree.appearance.file_mesh import FileMesh
+from kinetree.appearance.mesh_files import file_mesh
+from kinetree.errors import ModelError
+from tests.unit.appearance.files import (
+    CORNERS,
+    FACES,
+    write_dae,
+    write_obj,
+    write_png,
+    write_stl,
+    write_stl_text,
+)  # fmt: skip
+
+
+def bounds(mesh: FileMesh) -> list[list[float]]:
+    return [mesh.vertices.min(axis=0).round(5).tolist(), mesh.vertices.max(axis=0).round(5).tolist()]
+
+
+@pytest.mark.parametrize("write", [write_stl, write_stl_text, write_obj])
+def test_a_cube(write: Callable[[Path], Path], tmp_path: Path) -> None:
+    mesh = file_mesh(write(tmp_path / ("cube.obj" if write is write_obj else "cube.stl")), 100)
+    assert bounds(mesh) == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    assert len(mesh.faces) == 12
+    assert len(mesh.vertices) == 24
+    assert np.abs(mesh.normals).max(axis=1).tolist() == [1.0] * 24
+    assert mesh.is_bare.all() == (write is not write_obj)
+
+
+def test_obj_has_the_colours_of_its_library(tmp_path: Path) -> None:
+    mesh = file_mesh(write_obj(tmp_path / "cube.obj"), 100)
+    green = (mesh.colors == (0, 255, 0, 255)).all(axis=1)
+    assert green.sum() == 4
+    assert (mesh.colors[~green] == (255, 0, 0, 255)).all()
+    assert (mesh.vertices[green, 0] == 0.0).all()
+
+
+def test_obj_for_mujoco_has_no_colours(tmp_path: Path) -> None:
+    assert file_mesh(write_obj(tmp_path / "cube.obj"), 100, as_mujoco=True).is_bare.all()
+
+
+def test_dae_is_placed_by_its_scene_in_metres_whatever_is_up(tmp_path: Path) -> None:
+    mesh = file_mesh(write_dae(tmp_path / "cube.dae"), 100)
+    assert bounds(mesh) == [[1.0, 0.0, 0.0], [2.0, 1.0, 1.0]]
+    assert (mesh.colors == (0, 0, 128, 255)).all()
+    assert not mesh.is_bare.any()
+
+
+def test_an_image_is_in_the_colours_of_finer_triangles(tmp_path: Path) -> None:
+    (tmp_path / "meshes").mkdir()
+    write_png(tmp_path / "half.png")
+    mesh = file_mesh(write_dae(tmp_path / "meshes" / "cube.dae", image="../half.png"), 5000)
+    assert len(mesh.faces) > 100
+    assert mesh.remarks == ()
+    assert mesh.texture is not None
+    assert mesh.uv is not None
+    left = mesh.colors[mesh.uv[:, 0] < 0.4]
+    right = mesh.colors[(mesh.uv[:, 0] > 0.6) & (mesh.uv[:, 0] < 0.97)]
+    assert (left[mesh.uv[mesh.uv[:, 0] < 0.4][:, 0] > 0.03] == (255, 0, 0, 255)).all()
+    assert (right == (0, 0, 255, 255)).all()
+    assert len(right)
+
+
+@pytest.mark.parametrize("image", ["gone.png", "../../outside.png", "http://example.org/a.png", "/etc/hostname"])
+def test_an_image_that_is_not_in_the_package_is_left_out_and_said(image: str, tmp_path: Path) -> None:
+    folder = tmp_path / "package" / "meshes"
+    folder.mkdir(parents=True)
+    write_png(tmp_path / "outside.png")
+    mesh = file_mesh(write_dae(folder / "cube.dae", image=image), 100)
+    assert len(mesh.faces) == 12
+    assert f"its image '{image}' is not in the mesh's package" in mesh.remarks[0]
+
+
+def test_a_broken_image_is_left_out_and_said(tmp_path: Path) -> None:
+    (tmp_path / "half.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    mesh = file_mesh(write_dae(tmp_path / "cube.dae", image="half.png"), 100)
+    assert "it is drawn without its image: the image 'half.png' cannot be read" in mesh.remarks[0]
+
+
+def test_a_binary_gltf(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    box = trimesh.Trimesh(CORNERS, FACES, process=False)
+    box.visual.vertex_colors = (1, 2, 3, 255)
+    for name in ("cube.glb", "cube.ply"):
+        box.export(tmp_path / name)
+        mesh = file_mesh(tmp_path / name, 100)
+        assert bounds(mesh) == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+        assert (mesh.colors == (1, 2, 3, 255)).all(), name
+
+
+BROKEN = {
+    "empty.stl": (b"", "the file is empty"),
+    "short.stl": (b"x" * 50, "it ends in its header"),
+    "cut.stl": (bytes(80) + b"\xff\x00\x00\x00" + bytes(100), "announces 255 triangles"),
+    "text.stl": (b"solid a\nvertex 1 2 x\nvertex 1 2 3\nvertex 1 2 3", "something else between the numbers"),
+    "cut.dae": (b"<COLLADA><asset>", "not XML"),
+    "other.dae": (b"<svg/>", "first element is <svg>"),
+    "bomb.dae": (b'<!DOCTYPE a [<!ENTITY b "c">]><COLLADA/>', "defines entities"),
+    "none.dae": (b"<COLLADA/>", "no triangles"),
+    "wrong.obj": (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "a vertex that does not exist"),
+    "words.obj": (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf a b c\n", "something else between the numbers"),
+    "none.obj": (b"# nothing\n", "no vertices"),
+    "nan.obj": (b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not a finite number"),
+    "cut.glb": (b"glTF", "trimesh cannot read it"),
+    "cube.blend": (b"BLENDER", "convert this one"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_said(name: str, tmp_path: Path) -> None:
+    content, message = BROKEN[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ModelError, match=message):
+        file_mesh(tmp_path / name, 100)
+
+
+def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"gone\.stl cannot be read: No such file"):
+        file_mesh(tmp_path / "gone.stl", 100)
