@@ -49,6 +49,8 @@ class Live:
         self._is_paused = self._is_stopped = self._is_reset = False
         self._granted = 0
         self._push: Push | None = None
+        self.is_preparing = False
+        """Whether a push waits until the kernel for it is made."""
         self.factor = math.nan
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
         self.begin(1.0, 0, 0, 0)

@@ -41,6 +41,9 @@ _WINDOW = 4096
 class Pushes(Protocol):
     """Who pushes."""
 
+    is_preparing: bool
+    """Whether a push waits for its kernel; it is told here."""
+
     @property
     def pushed(self) -> Push | None:
         """What is pushed now."""
@@ -140,7 +143,8 @@ class Pushed:
             maker = ThreadPoolExecutor(1, "kinetree-pushes")
             self._kernel = maker.submit(self._prepare, push)
             maker.shutdown(wait=False)
-        if not (self._kernel.done() or self._pushes.waits):
+        self._pushes.is_preparing = not (self._kernel.done() or self._pushes.waits)
+        if self._pushes.is_preparing:
             return False
         self._kernel.result()
         return True
@@ -148,7 +152,7 @@ class Pushed:
     def _prepare(self, push: Push) -> None:
         """Make all kernels, which are kept."""
         robot = self._setting.robot
-        self._law(push, robot.neutral(), np.zeros(robot.nv))
+        PushLaw(robot, self._setting.parameters)(push, robot.neutral(), np.zeros(robot.nv))
         others = self._others_at(0, 1)
         self._make(self._with(others, 0), 0, 1, {}, {})
 

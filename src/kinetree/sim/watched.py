@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeVar
@@ -43,6 +44,9 @@ def watched(task: Task, compute: Callable[[Live | None], M], view: Any, speed: A
     except StiffFrictionError:  # another integrator may do
         page.leave()
         raise
+    except KeyboardInterrupt as stop:
+        page.end(getattr(stop, "trajectory", None), "The motion was interrupted here.")
+        raise
     except BaseException as error:
         page.end(getattr(error, "trajectory", None), str(error) or type(error).__name__)
         raise
@@ -68,7 +72,8 @@ def _viewer(task: Task, view: Any) -> Any:
 
     robot = task.setting.robot
     if view is True:
-        return pages.view(robot, q=task.start.row[..., : robot.nq].reshape(-1, robot.nq))
+        start = task.start.row[..., : robot.nq]
+        return pages.view(robot, q=start.reshape(math.prod(start.shape[:-1]), robot.nq))
     if not isinstance(view, pages.Viewer):
         raise OptionError(f"simulate: view must be True, False, or the kt.view of this robot, not {view!r:.60}")
     if view.robot is not robot and view.robot != robot:

@@ -62,8 +62,8 @@ def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Pa
         stages = subject.stages(server.scene)
         for stage in stages:
             stage.is_awaited = True
-        surroundings = Surroundings(server, stages)
         subject.arrange(stages)
+        surroundings = Surroundings(server, stages)
         subject.draw(stages, float(moments[0]))
         for name, on in subject.on.items():
             if name == "ground":

@@ -34,6 +34,8 @@ class Followed(Pushable, Protocol):
     """Seconds of the motion per second."""
     factor: float
     """The same as measured; NaN while that is not known."""
+    is_preparing: bool
+    """Whether a push waits until it can be computed."""
 
     @property
     def is_paused(self) -> bool: ...
@@ -63,9 +65,9 @@ class LivePage:
         viewer = self._viewer
         if viewer.is_closed:
             return
-        nq, nv = q.shape[-1], v.shape[-1]
+        samples = math.prod(q.shape[:-1])
         with viewer.server.atomic():
-            viewer.set(q.reshape(-1, nq), v.reshape(-1, nv)[0])
+            viewer.set(q.reshape(samples, q.shape[-1]), v.reshape(samples, v.shape[-1])[0])
             if self._hand is not None:
                 self._hand.follow()
             now = time.monotonic()
@@ -84,7 +86,7 @@ class LivePage:
             for control in self._controls:
                 control.visible = False
             self._tell(why)
-            viewer.become(motion)
+            viewer.become(motion if motion is not None and len(motion.time) else None)
 
     def leave(self) -> None:
         """Let the page be as it was before."""
@@ -143,8 +145,9 @@ def _told(t: float, motion: Followed) -> str:
     """The time, and how quickly it passes."""
     if motion.is_paused:
         return f"t = {t:.3f} s, paused"
+    later = "; what is needed to compute pushes is being made, once" if motion.is_preparing else ""
     if math.isnan(motion.factor):
-        return f"t = {t:.2f} s"
+        return f"t = {t:.2f} s{later}"
     is_late = math.isfinite(motion.speed) and motion.factor < _BEHIND * motion.speed
-    late = f": it takes too long to compute for {motion.speed:g} ×" if is_late else ""
-    return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}"
+    late = ", as computing takes longer" if is_late else ""
+    return f"t = {t:.2f} s, at {motion.factor:.2f} × real time{late}{later}"

@@ -116,6 +116,7 @@ class Page:
         """Show as many samples as are to be seen."""
         with self._lock, self.server.atomic():
             self._subject.arrange(self.stages)
+            self._surroundings.aim(self.stages)
             self._redraw()
 
     def _redraw(self) -> None:

@@ -59,6 +59,11 @@ class Stage:
         return replace(found, parts=tuple(part for part in found.parts if part.name != self.ground.part))
 
     @property
+    def corners(self) -> tuple[Array, Array]:
+        """The corners (3,) of the box around all samples that are seen, along the world's axes."""
+        return self.low + self._offsets.min(axis=0), self.high + self._offsets.max(axis=0)
+
+    @property
     def unseen(self) -> Sequence[Unseen]:
         """The shapes that are not drawn as the file says, of the roles that have been seen."""
         return [one for role in sorted(self._roles) for one in self.looks(role).unseen]

@@ -45,7 +45,7 @@ class Surroundings:
         level = np.eye(4)
         level[2, 3] = low[2]
         self._ground = self._add_ground(level if known is None else known.placement, size)
-        self.aim(low, high)
+        self.aim(stages)
 
     def show(self, on: bool) -> None:
         """Let the ground be seen or not."""
@@ -72,8 +72,10 @@ class Surroundings:
             plane_color=_PAPER, plane_opacity=1.0, position=position, wxyz=quaternion,
         )  # fmt: skip
 
-    def aim(self, low: Array, high: Array) -> None:
-        """Let new pages begin with everything between two corners in view, and "reset view" return there."""
+    def aim(self, stages: Sequence[Stage]) -> None:
+        """Let new pages begin with everything in view, and "reset view" return there."""
+        low = np.min([stage.corners[0] for stage in stages], axis=0)
+        high = np.max([stage.corners[1] for stage in stages], axis=0)
         middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 1e-3)
         away = _DIRECTION / np.linalg.norm(_DIRECTION)
         distance = 1.15 * radius / math.sin(0.5 * FIELD_OF_VIEW)

@@ -103,6 +103,8 @@ def test_a_push_is_an_external_force(case: str, live_motion: Any) -> None:
     assert (np.isnan(point).any(axis=-1) == (body < 0)).all()
     assert not force[body < 0].any()
     begin = int(np.argmax(body >= 0))
+    first = PushLaw(ROBOT, {})(Push("lower_rod", (0.0, 0.0, -0.2), (0.4, 0.4, 0.5)), motion.q[begin], motion.v[begin])
+    np.testing.assert_allclose(force[begin], first.wrench[:3], rtol=1e-12)
     alone = kt.simulate(ROBOT, **{**START, **options})
     np.testing.assert_array_equal(motion.q[: begin + 1], alone.q[: begin + 1])
     assert abs(motion.q[-1] - alone.q[-1]).max() > 0.1

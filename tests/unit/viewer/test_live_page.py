@@ -212,6 +212,13 @@ def test_a_batch_is_seen_and_cannot_be_pushed(viewer: Viewer, pages: list[LivePa
     assert pages[-1]._hand is None
 
 
+def test_a_robot_without_joints_is_seen() -> None:
+    builder = kt.ModelBuilder("stone")
+    builder.add_body("stone", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    with view(stone := builder.build(), port=0) as viewer:
+        assert kt.simulate(stone, view=viewer, speed=math.inf, duration=0.01).q.shape == (11, 0)
+
+
 def test_a_stream_is_seen(viewer: Viewer, tmp_path: Any) -> None:
     motion = kt.simulate(ROBOT, view=viewer, speed=math.inf, stream=tmp_path / "run", **START)
     assert motion.is_complete
@@ -222,12 +229,13 @@ def test_the_page_tells_how_quickly_time_passes() -> None:
     from kinetree.viewer.live import _told
 
     def motion(speed: float, factor: float, is_paused: bool = False) -> Any:
-        return SimpleNamespace(speed=speed, factor=factor, is_paused=is_paused)
+        return SimpleNamespace(speed=speed, factor=factor, is_paused=is_paused, is_preparing=speed == 2.0)
 
     assert _told(1.25, motion(1.0, math.nan)) == "t = 1.25 s"
     assert _told(1.25, motion(1.0, 1.0)) == "t = 1.25 s, at 1.00 × real time"
-    assert _told(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time: it takes too long to compute for 1 ×"
+    assert _told(1.25, motion(1.0, 0.3)) == "t = 1.25 s, at 0.30 × real time, as computing takes longer"
     assert _told(1.25, motion(math.inf, 300.0)) == "t = 1.25 s, at 300.00 × real time"
+    assert _told(1.25, motion(2.0, 2.0)).endswith("real time; what is needed to compute pushes is being made, once")
     assert _told(1.25, motion(1.0, 1.0, is_paused=True)) == "t = 1.250 s, paused"
 
 
@@ -254,6 +262,29 @@ def test_pages_that_cannot_show_the_motion(viewer: Viewer) -> None:
     viewer.close()
     with pytest.raises(kt.OptionError, match="is closed"):
         kt.simulate(ROBOT, view=viewer, duration=0.01)
+
+
+def test_friction_that_is_too_stiff_leaves_the_page_as_it_was() -> None:
+    builder = kt.ModelBuilder("stiff")
+    builder.add_body("base")
+    builder.add_body("rod", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    builder.add_joint("hinge", kt.Revolute([0, 1, 0]), "base", "rod", damping=[1e5])
+    robot = builder.build()
+    with view(robot, port=0) as viewer:
+        with pytest.raises(kt.StiffFrictionError):
+            kt.simulate(robot, view=viewer, integrator="rk4", duration=0.01)
+        assert viewer._player is None
+        viewer.set([0.1])
+        kt.simulate(robot, view=viewer, integrator="semi_implicit_euler", duration=0.01)
+
+
+def test_a_stream_that_was_ended_at_once_leaves_nothing_to_play(
+    viewer: Viewer, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_moments(monkeypatch, lambda _, page: page._motion.stop())
+    motion = kt.simulate(ROBOT, view=viewer, stream=tmp_path / "run", **START)
+    assert not motion.is_complete
+    assert viewer._player is None
 
 
 def test_a_page_is_used_again(viewer: Viewer) -> None:
