@@ -84,18 +84,16 @@ class Tab:
             self.elsewhere.append(socket.url)
 
     def picture(self) -> NDArray[np.uint8] | None:
-        """What the page draws in 3-D now, (height, width, 3), without panels over it; None before it draws at all."""
+        """What the page draws in 3-D now, (height, width, 3), without panels over it; None if there is no canvas."""
         address = self.page.evaluate(_PIXELS)
         if not address:
             return None
         drawn = Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))).convert("RGBA")
-        if drawn.getextrema()[3] == (0, 0):
-            return None
         paper = Image.new("RGBA", drawn.size, "white")
         return np.asarray(Image.alpha_composite(paper, drawn).convert("RGB"))
 
     def picture_when(
-        self, measure: Callable[[NDArray[np.uint8]], float], at_most: float = 0.0, within: float = 20.0
+        self, measure: Callable[[NDArray[np.uint8]], float], at_most: float = 0.0, within: float = 60.0
     ) -> NDArray[np.uint8]:
         """The first picture of which a measure is small enough, looked for until `within` seconds have passed."""
         until = time.monotonic() + within
@@ -107,7 +105,7 @@ class Tab:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"after {within} s: {found}, where at most {at_most} was expected")
 
-    def wait_until(self, is_so: Callable[[], bool], within: float = 20.0) -> None:
+    def wait_until(self, is_so: Callable[[], bool], within: float = 60.0) -> None:
         """Wait for something that is looked for in the page."""
         until = time.monotonic() + within
         while not is_so():
@@ -120,9 +118,30 @@ class Tab:
         name = labels.get_attribute("for")
         return self.page.locator(f'[id="{name}"]')
 
-    def slider(self, label: str) -> Locator:
-        """The handle of a slider, which takes keys, and whose attribute aria-valuenow is its value."""
-        return self.control(label).get_by_role("slider")
+    def number(self, label: str) -> Locator:
+        """The field beside a slider, which shows its number and takes another one."""
+        return self.control(label).locator("xpath=following-sibling::*//input")
+
+    def button(self, name: str) -> Locator:
+        """A button with this text."""
+        return self.page.get_by_text(name, exact=True)
+
+    def choose(self, label: str, value: str) -> None:
+        """Choose from a list that opens."""
+        self.control(label).click()
+        self.page.get_by_role("option", name=value, exact=True).click()
+
+    def click_at(self, control: Locator, share: float, dragged_from: float | None = None) -> None:
+        """Click on a control at a share of its width, or drag the mouse there."""
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box is not None
+        height = box["y"] + 0.5 * box["height"]
+        mouse = self.page.mouse
+        mouse.move(box["x"] + (share if dragged_from is None else dragged_from) * box["width"], height)
+        mouse.down()
+        mouse.move(box["x"] + share * box["width"], height, steps=4)
+        mouse.up()
 
 
 class Opener:
