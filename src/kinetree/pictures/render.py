@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any, overload
@@ -103,7 +104,7 @@ def render(
         check_target(target)
     given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})")
     robot.check_configuration(given)
-    rows = np.asarray(given, np.float64).reshape(-1, robot.nq)
+    rows = np.asarray(given, np.float64).reshape(math.prod(np.shape(given)[:-1]), robot.nq)
     picture = picture_of(robot, rows, size, camera, shapes, samples, ground)
     if target is None:
         return picture

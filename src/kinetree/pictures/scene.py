@@ -46,6 +46,8 @@ class Scene:
         self.ground = ground_of(robot, looks)
         under = None if self.ground is None else self.ground.part
         self.looks = Looks(tuple(part for part in looks.parts if part.name != under), looks.unseen)
+        if not self.looks.parts:
+            raise OptionError(_nothing(robot, shapes, len(looks.unseen)))
         self._corners = np.array([_box(part.surface.vertices) for part in self.looks.parts]).reshape(-1, 8, 3)
         moving = [not part.is_ground for part in self.looks.parts]
         self._bounded = moving if any(moving) else [True] * len(moving)
@@ -114,3 +116,11 @@ def _box(vertices: NDArray[np.float32]) -> Floats:
         return np.zeros((8, 3))
     low, high = vertices.min(axis=0).astype(np.float64), vertices.max(axis=0).astype(np.float64)
     return np.stack(np.meshgrid(*np.column_stack((low, high)), indexing="ij"), axis=-1).reshape(8, 3)
+
+
+def _nothing(robot: Model, shapes: Shapes, unseen: int) -> str:
+    """The reason why there is no picture."""
+    if shapes == "collision":
+        return f"{robot.name!r} has no shapes for collisions that can be drawn; shapes='visual' draws what there is"
+    lost = f", and {unseen} shapes cannot be drawn (kinetree.appearance.looks_of tells why)" if unseen else ""
+    return f"{robot.name!r} has nothing to be drawn: no shapes, and no moving body with a mass{lost}"

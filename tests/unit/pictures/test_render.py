@@ -205,3 +205,16 @@ def test_notebooks_show_the_text_where_nothing_can_be_drawn(monkeypatch: pytest.
     assert replace(kt.simulate(PENDULUM, duration=0.01), kept=None)._repr_html_() is None
     monkeypatch.setattr(display, "_drawing", [])
     assert PENDULUM._repr_html_() is None
+
+
+def test_a_robot_without_joints_is_drawn() -> None:
+    builder = kt.ModelBuilder("post")
+    builder.add_body("post", kt.solids.box(0.1, 0.1, 1.0, mass=1.0))
+    assert kt.render(builder.build(), size=(64, 36)).std() > 1.0
+
+
+def test_a_robot_that_has_nothing_to_draw_is_told() -> None:
+    builder = kt.ModelBuilder("nothing")
+    builder.add_body("point")
+    with pytest.raises(kt.OptionError, match="'nothing' has nothing to be drawn: no shapes"):
+        kt.render(builder.build(), size=(64, 36))
