@@ -33,10 +33,11 @@ def joints(robot: kt.Model, q: Array, v: Array, a: Array) -> Joints:
     return found
 
 
-def state_of(robot: kt.Model, moved: list[tuple[Any, Any, Any]]) -> tuple[Array, Array]:
-    """The state at (kind, q, v) of each joint, with v in axes that do not turn."""
-    pieces = [kind.seen_from_moving(q, v.tolist()) for kind, q, v in moved]
-    q, v = robot.tree.joined([q for _, q, _ in moved], "nq"), robot.tree.joined(pieces, "nv")
+def state_of(robot: kt.Model, moved: list[tuple[Any, Any, Any]], *, is_end: bool = True) -> tuple[Array, Array]:
+    """The state at (kind, q, v) of each joint, with v in axes that do not turn; at the end of a step in its chart."""
+    pieces = [(kind, q, kind.seen_from_moving(q, v.tolist())) for kind, q, v in moved]
+    states = [kind.rechart(q, v) if is_end else (q, v) for kind, q, v in pieces]
+    q, v = robot.tree.joined([q for q, _ in states], "nq"), robot.tree.joined([v for _, v in states], "nv")
     return np.array(q, dtype=float), np.array(v, dtype=float)
 
 
@@ -67,7 +68,7 @@ def rk4_step(robot: kt.Model, q: Array, v: Array, tau: Array, dt: float) -> Arra
             d = sum((c * r[i] for c, r in zip(row, rates, strict=True)), np.zeros(kind.nv))
             changed = sum((c * stage[i][3] for c, stage in zip(row, stages, strict=True)), v_0)
             moved.append((kind, kind.displaced(q_0, d), changed))
-        at = state_of(robot, moved)
+        at = state_of(robot, moved, is_end=row is tableau[-1])
     return np.concatenate(at)
 
 
