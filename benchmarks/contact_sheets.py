@@ -111,7 +111,7 @@ def section(package: str, title: str, robots: Sequence[Drawn]) -> str:
 
 
 def told(robots: Sequence[Drawn]) -> Iterator[str]:
-    """What is not drawn as its file says."""
+    """List the shapes that are not drawn as their file says."""
     for one in robots:
         if one.refused:
             yield f"- `{one.name}` has no picture: {one.refused}"

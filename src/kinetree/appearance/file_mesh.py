@@ -19,7 +19,7 @@ _ARRAYS = ("vertices", "faces", "normals", "colors", "is_bare", "uv", "texture")
 
 @record(frozen=True, slots=True, eq=False)
 class FileMesh:
-    """What a mesh file shows, in its own axes and before scaling. Its arrays are those of `Surface`."""
+    """The triangles of a mesh file, in its own axes and before scaling. Its arrays are those of `Surface`."""
 
     vertices: NDArray[np.float32]
     faces: NDArray[np.int32]
@@ -30,7 +30,7 @@ class FileMesh:
     uv: NDArray[np.float32] | None = None
     texture: NDArray[np.uint8] | None = None
     remarks: tuple[str, ...] = ()
-    """What is not as the file says."""
+    """Sentences about everything that differs from the file."""
     is_provisional: bool = False
     """Whether it would look better if a package that is missing were installed."""
     companions: tuple[tuple[str, str], ...] = ()

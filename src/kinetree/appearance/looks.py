@@ -1,4 +1,4 @@
-"""What a robot looks like, as records."""
+"""The looks of a robot, as records."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _FOLDERS = frozenset({"mesh", "meshes", "visual", "visuals", "collision", "colli
 
 
 def file_mesh(path: Path, most: int, content_type: str = "", *, as_mujoco: bool = False) -> FileMesh:
-    """What a mesh file shows, with about `most` triangles or fewer.
+    """Read the triangles of a mesh file, with about `most` of them or fewer.
 
     As MuJoCo sees it, it has no colours and no images of its own, and an OBJ file ends with its first object.
 

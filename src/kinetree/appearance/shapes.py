@@ -44,7 +44,7 @@ class Drawn:
     placement: NDArray[np.float64]
     """(4, 4) in its body's axes."""
     remarks: tuple[str, ...] = ()
-    """What is not as the file says."""
+    """Sentences about everything that differs from the file."""
 
 
 class Shapes:

@@ -42,7 +42,7 @@ class Scene:
         self.copies = len(opacity)
         looks = looks_of(robot, _ROLES[shapes])
         self.unseen = looks.unseen
-        """What is not drawn as the robot's file says, with reasons."""
+        """The shapes that are not drawn as the robot's file says, with reasons."""
         self.ground = ground_of(robot, looks)
         under = None if self.ground is None else self.ground.part
         self.looks = Looks(tuple(part for part in looks.parts if part.name != under), looks.unseen)

@@ -12,7 +12,7 @@ _MODELS = ("phong", "lambert", "blinn", "constant")
 
 
 class Materials:
-    """What surfaces look like, by the id of their material."""
+    """The colours and images of surfaces, by the id of their material."""
 
     def __init__(self, root: Element, by_id: Mapping[str, Element]) -> None:
         self._by_id = by_id

@@ -15,7 +15,7 @@ __all__ = ["read_obj"]
 
 @record(slots=True)
 class Material:
-    """What is used of an entry of a material library."""
+    """The part of an entry of a material library that is used."""
 
     color: tuple[float, ...] | None = None
     opacity: float = 1.0
