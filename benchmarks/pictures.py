@@ -26,7 +26,8 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.appearance import Surface, looks_of, placements_of
-from kinetree.pictures import Drawing, floor_below, framing
+from kinetree.pictures import floor_below, framing
+from kinetree.pictures.draw import Drawing
 from kinetree.pictures.encoders import encoder_for
 
 

@@ -50,7 +50,8 @@ class Drawing:
 
     >>> import numpy as np
     >>> from kinetree.appearance import Surface
-    >>> from kinetree.pictures import Camera, Drawing
+    >>> from kinetree.pictures import Camera
+    >>> from kinetree.pictures.draw import Drawing
     >>> color = np.tile(np.array([200, 30, 30, 255], np.uint8), (3, 1))
     >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1]], np.float32)
     >>> triangle = Surface(corners, np.array([[0, 1, 2]], np.int32), np.tile(np.float32([0, -1, 0]), (3, 1)), color)

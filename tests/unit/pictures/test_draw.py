@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from kinetree.appearance import Surface
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures import Background, Camera, Drawing, Floor, Light, draw, floor_below, framing
+from kinetree.pictures import Background, Camera, Floor, Light, floor_below, framing
+from kinetree.pictures.draw import Drawing, draw
 from kinetree.pictures.lamp import SIDE
 from tests.unit.pictures.shapes import GREEN, RED, at, ball, flat, square
 
