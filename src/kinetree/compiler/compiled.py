@@ -28,11 +28,12 @@ from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
 
-__all__ = ["CompiledFunction", "compiling"]
+__all__ = ["IMPORTED", "CompiledFunction", "compiling"]
 
 _SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
-_IMPORTED = time.time()
+IMPORTED = time.time()
+"""When kinetree was imported, in seconds since the epoch."""
 _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`Batch.flags`)
 
 compiling = threading.RLock()  # also around imports, which have locks of their own
@@ -83,14 +84,14 @@ class CompiledFunction:
             Kernel(
                 name=source.name,
                 inputs=ports,
-                output=self._output,
+                outputs=(self._output,),
                 dtype=self.dtype,
                 quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
                 state=source.state,
                 program=lambda: self.program,
                 key=self._key,
-                imported=_IMPORTED,
+                imported=IMPORTED,
                 most=most_on_one_thread(self._seconds),
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
