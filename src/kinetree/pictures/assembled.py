@@ -14,6 +14,10 @@ from kinetree.records import record
 
 __all__ = ["Assembled", "assemble", "linear_of"]
 
+_NEARER = 1e-3
+"""Surfaces at one place, as far as this part of their distance, are seen in the order of their opacity, not of rounding
+errors: the one that is least opaque is in front."""
+
 
 @record(frozen=True, slots=True, eq=False)
 class Assembled:
@@ -31,6 +35,8 @@ class Assembled:
     """First and last triangle of what is opaque, and of each layer."""
     parts: tuple[NDArray[np.int64], ...]
     """The parts of each of these."""
+    nearer: NDArray[np.float64]
+    """(k,), from 1: how much nearer a part counts as being."""
     boxes: NDArray[np.float64]
     """(k, 8, 3), the corners of a box around each part."""
     textures: NDArray[np.int32]
@@ -46,13 +52,8 @@ def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike 
         _check(surface, i)
     counts = [len(s.vertices) for s in surfaces]
     starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    clear = np.array(
-        [
-            o < 1.0 or bool(len(s.colors) and s.colors[:, 3].min() < 255)
-            for s, o in zip(surfaces, opacities, strict=True)
-        ],
-        dtype=bool,
-    )
+    least = opacities * [s.colors[:, 3].min(initial=255) / 255.0 for s in surfaces]
+    clear = least < 1.0
     groups = [np.flatnonzero(~clear)] + [np.flatnonzero(clear & (layer == n)) for n in np.unique(layer[clear])]
     faces, ranges, begin = [], [], 0
     for group in groups:
@@ -74,6 +75,7 @@ def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike 
         faces=_stacked(faces, 3, np.int32),
         layers=tuple(ranges),
         parts=tuple(groups),
+        nearer=1.0 + _NEARER * (1.0 - least),
         boxes=np.array([_box(s.vertices) for s in surfaces]).reshape(k, 8, 3),
         textures=textures,
         texels=texels,

@@ -33,6 +33,7 @@ def placed(
             scene.normals,
             scene.part_of,
             M,
+            scene.nearer,
             matrix,
             lamp,
             part.start,

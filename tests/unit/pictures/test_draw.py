@@ -136,6 +136,20 @@ def test_layers_are_drawn_from_the_farthest() -> None:
     assert a[24, 32, 0] > a[24, 32, 1]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("opacity", [[1.0, 0.4], [0.6, 0.4]])
+def test_of_surfaces_at_one_place_the_least_opaque_is_in_front(order: list[int], opacity: list[float]) -> None:
+    """The green square has the other diagonal, so that its depths are rounded otherwise."""
+    corners = 2.0 * np.array([(-1, -0.7, -1), (1, 0.3, -1), (1, 0.7, 1), (-1, -0.3, 1)])
+    red, green = flat(corners[[[0, 1, 2], [0, 2, 3]]], RED), flat(corners[[[0, 1, 3], [1, 2, 3]]], GREEN)
+    before = at((0, -0.001, 0))
+    options: dict[str, Any] = {"light": EVEN, "opacity": [opacity[k] for k in order], "layers": [0, 0]}
+    both = draw([[red, green][k] for k in order], np.concatenate((at((0, 0, 0)),) * 2), FRONT, SIZE, **options)
+    places = [[at((0, 0, 0)), before][k] for k in order]
+    apart = draw([[red, green][k] for k in order], np.concatenate(places), FRONT, SIZE, **options)
+    assert np.abs(both.astype(int) - apart).max() <= 2
+
+
 def test_a_texture_is_seen_upright() -> None:
     texture = np.zeros((2, 2, 4), np.uint8)
     texture[0, 0] = (255, 0, 0, 255)  # the upper left
