@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.viewer import Viewer
 
-__all__ = ["control", "labels", "moved", "position_of"]
+__all__ = ["control", "labels", "moved", "position_of", "texts"]
 
 
 def _messages(viewer: Viewer) -> list[Any]:
@@ -27,6 +27,11 @@ def position_of(viewer: Viewer, node: str) -> NDArray[np.float64]:
 def labels(viewer: Viewer) -> list[str]:
     """The labels of all controls."""
     return [handle.label for handle in viewer.server.gui._gui_input_handle_from_uuid.values()]
+
+
+def texts(viewer: Viewer) -> list[str]:
+    """What is written on the page between its controls."""
+    return [m.props._markdown for m in _messages(viewer) if type(m).__name__ == "GuiMarkdownMessage"]
 
 
 def control(viewer: Viewer, label: str) -> Any:
