@@ -176,6 +176,26 @@ def test_shadow_is_where_the_light_is_kept_from_the_floor() -> None:
     assert (with_ball[row, column] == without[row, column]).all()
 
 
+def test_what_can_be_seen_through_has_a_lighter_shadow() -> None:
+    camera, light, size = Camera((0.0, -8.0, 8.0), (0.0, 0.0, 0.0)), Light(direction=(-1.0, 0.0, 1.0)), (200, 150)
+    table = square(half=0.8, color=(200, 200, 200, 255))
+    level = at((-1.5, 0, 0))
+    level[0, :3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    places = np.concatenate((level, at((0, 0, 1.0), (-2.5, 0, 1.0))))
+    columns = camera.project([[1.0, 0.0, 0.0], [-1.5, 0.0, 0.0]], size).astype(int)
+
+    def at_shadows(opacity: float, **options: Any) -> NDArray[np.int64]:
+        """On the floor, and on the table."""
+        found = draw([table, ball(0.4), ball(0.4)], places, camera, size, floor=Floor(0.0 - 1e-3), light=light,
+                     opacity=[1.0, opacity, opacity], **options)  # fmt: skip
+        return np.array([int(found[row, column].min()) for column, row in columns])
+
+    none, some, all_of_it = at_shadows(0.0), at_shadows(0.5), at_shadows(1.0)
+    assert (none > some + 15).all()
+    assert (some > all_of_it + 15).all()
+    np.testing.assert_array_equal(at_shadows(0.5, shadows=[True, False, False]), none)
+
+
 def test_one_surface_is_in_the_shadow_of_another() -> None:
     light = Light(direction=(0, -1, 0))
     lit = draw([square()], at((0, 0, 0)), FRONT, SIZE, light=light)[24, 20]
