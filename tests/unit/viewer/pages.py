@@ -32,7 +32,7 @@ def labels(viewer: Viewer) -> list[str]:
 
 def texts(viewer: Viewer) -> list[str]:
     """What is written on the page between its controls."""
-    return [m.props._markdown for m in _messages(viewer) if type(m).__name__ == "GuiMarkdownMessage"]
+    return [m["props"]["_markdown"] for m in messages(viewer) if m["type"] == "GuiMarkdownMessage"]
 
 
 def control(viewer: Viewer, label: str) -> Any:
