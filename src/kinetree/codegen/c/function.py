@@ -49,8 +49,13 @@ class FunctionWriter:
         called: dict[int, FunctionWriter] | None = None,
         macros: set[str] | None = None,
     ) -> None:
-        """`ports`: the names of the parameters; `root`: what the names of static functions begin with; `called`: the functions that there are, by `id` of their programs;
-        `macros`: the names of the library's functions that are used, to which this function's are added."""
+        """
+        Args:
+            ports: the names of the parameters.
+            root: what the names of static functions begin with.
+            called: the functions that there are, by `id` of their programs.
+            macros: the names of the macros that are used, to which this function's are added.
+        """
         self.name = name
         self.program = program = without_dead_code(program)
         self.ports = [*zip(ports, (*program.inputs, *program.outputs), strict=True)]
@@ -160,7 +165,8 @@ class FunctionWriter:
         if isinstance(s, Load):
             return self._place(s.array, s.at)
         assert isinstance(s, Instruction)
-        text, macro = expression(s.op, [self._value(a) for a in s.args], self._real)
+        args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
+        text, macro = expression(s.op, [self._value(a) for a in args], self._real)
         if macro:
             self.macros.add(macro)
         return text
@@ -348,5 +354,3 @@ def wrapped(text: str) -> list[str]:
         lines.append(rest[: at + 1])
         rest = f"{_INDENT}{rest[at + 2 :]}"
     return [*lines, rest]
-
-

@@ -18,7 +18,12 @@ Numbers = Sequence[Sequence[float]]
 
 
 def self_test(
-    unit: str, function: FunctionWriter, real: Real, given: Sequence[Numbers], expected: Sequence[Numbers], within: float
+    unit: str,
+    function: FunctionWriter,
+    real: Real,
+    given: Sequence[Numbers],
+    expected: Sequence[Numbers],
+    within: float,
 ) -> str:
     """The text of the program. `within`: how far a result may be off, as a part of the largest of its array or of 1."""
     inputs, count = len(function.program.inputs), len(expected[0])
@@ -34,7 +39,9 @@ def self_test(
         calls.append(f"{table}[k]" if k < inputs else f"found_{name}")
         if k >= inputs:
             results.append(f"    static {real.type} found_{name}[{port.size}];")
-            checks.append(f"        if (differ(found_{name}, {table}[k], {port.size})) {{\n            failed = 1;\n        }}")
+            checks.append(
+                f"        if (differ(found_{name}, {table}[k], {port.size})) {{\n            failed = 1;\n        }}"
+            )
     if function.memory:
         results.append(f"    static {real.type} w[{length_name(function.name)}];")
         calls.append("w")

@@ -41,7 +41,7 @@ def to_c(
     dtype: str = "float64",
     name: str | None = None,
     derivative: str | None = None,
-    wrt: Sequence[str] | str | None = None,
+    by: Sequence[str] | str | None = None,
     **options: Any,
 ) -> CSource:
     """Write one of kinetree's functions, or a program of your own, as C99 without dependencies. See docs/c.md.
@@ -63,7 +63,7 @@ def to_c(
         derivative: "forward" for the tangents of the results, given those of arguments; "reverse" for the cotangents of
             arguments, given those of the results; both by the numbers of each argument, by those of q as well. (For
             Jacobians write a program that calls `kt.jacobian`.)
-        wrt: the arguments that a derivative is by; all by default.
+        by: the arguments that a derivative is by; all by default.
         options: the function's own options, such as `frame="tool"`, or `steps=100` of `kt.rollout`.
 
     Returns:
@@ -90,7 +90,7 @@ def to_c(
         subject = Subject(
             function, robot, f_ext=f_ext, parameters=parameters, unroll=False, options=options, adapter="kt.to_c"
         )
-    node = _derived(subject, subject.node(found), derivative, wrt)
+    node = _derived(subject, subject.node(found), derivative, by)
     return _written(subject, node, _chosen_name(subject, node, name))
 
 
@@ -99,16 +99,16 @@ def _is_long(subject: Subject, dtype: str) -> bool:
     return program.is_straight and program.operation_counts().total() > _STRAIGHT
 
 
-def _derived(subject: Subject, node: Node, derivative: str | None, wrt: Sequence[str] | str | None) -> Node:
+def _derived(subject: Subject, node: Node, derivative: str | None, by: Sequence[str] | str | None) -> Node:
     """The node that was asked for."""
     names = subject.names
     if derivative is None:
-        if wrt is not None:
-            raise OptionError('kt.to_c: wrt= is for derivatives; give derivative="forward" or derivative="reverse" too')
+        if by is not None:
+            raise OptionError('kt.to_c: by= is for derivatives; give derivative="forward" or derivative="reverse" too')
         return node
     if derivative not in ("forward", "reverse"):
         raise OptionError(f'kt.to_c: derivative must be "forward" or "reverse", not {derivative!r:.60}')
-    chosen = names if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    chosen = names if by is None else (by,) if isinstance(by, str) else tuple(by)
     for one in chosen:
         if one not in names:
             raise OptionError(f"kt.to_c: {subject.name} has no argument {one!r:.60}: {nearest_names(str(one), names)}")
@@ -129,8 +129,8 @@ def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
         )
     if len(name) > _LONGEST_NAME:
         raise OptionError(
-            f"kt.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room for endings in "
-            "the 31 that C compilers tell apart"
+            f"kt.to_c: the name {name!r:.60} is longer than {_LONGEST_NAME} characters, which leave room for endings "
+            "in the 31 that C compilers tell apart"
         )
     return name
 
@@ -141,7 +141,7 @@ def _written(subject: Subject, node: Node, name: str) -> CSource:
         raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
     ports: dict[str, Port] = {}
     for port in (*node.inputs, *node.outputs):
-        ports[identifier(port.name, ports)] = port
+        ports[identifier(port.name, {name, *ports})] = port
     writer = FunctionWriter(in_pieces(node.program), real, name, [*ports])
     about = _about(subject, node, [*ports])
     source, header = texts(name, [writer], real, about, [(f"{name}_ID".upper(), f'"{node.fingerprint[:16]}"')])

@@ -22,7 +22,7 @@ class CSource:
     >>> import kinetree as kt
     >>> made = kt.to_c(kt.aba, kt.zoo.load("double_pendulum"))
     >>> made
-    <C function double_pendulum_aba(q[2], v[2], tau[2]) -> aba[2]: double, 40 operations, no working memory>
+    <C function double_pendulum_aba(q[2], v[2], tau[2]) -> aba[2]: double, 33 operations, no working memory>
     >>> made.source.splitlines()[-1]
     '}'
     """
