@@ -3,6 +3,6 @@
 from kinetree.pictures.camera import Camera
 from kinetree.pictures.framing import framing
 from kinetree.pictures.notebook import png_of_robot
-from kinetree.pictures.setting import Background, Floor, Light, floor_below
+from kinetree.pictures.setting import Background, Floor, Light
 
-__all__ = ["Background", "Camera", "Floor", "Light", "floor_below", "framing", "png_of_robot"]
+__all__ = ["Background", "Camera", "Floor", "Light", "framing", "png_of_robot"]

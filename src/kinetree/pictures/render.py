@@ -124,7 +124,7 @@ def picture_of(
     if not ghosts and len(q) > 1 and not scene.has_terrain:
         placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
-    floor = floor_of(scene, corners, ground)
+    floor = floor_of(scene, placements, corners) if ground is None or ground else None
     if camera is None:
         camera = framing(corners, size)
     return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from kinetree.appearance import Surface
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures import Background, Camera, Floor, Light, floor_below, framing
+from kinetree.pictures import Background, Camera, Floor, Light, framing
 from kinetree.pictures.draw import Drawing, draw
-from kinetree.pictures.lamp import SIDE
 from tests.unit.pictures.shapes import GREEN, RED, at, ball, flat, square
 
 FRONT = Camera((0.0, -5.0, 0.0), (0.0, 0.0, 0.0))
@@ -224,11 +223,6 @@ def test_any_size(size: tuple[int, int], supersampling: int) -> None:
     surfaces, placements, options = scene()
     options["camera"] = framing(np.concatenate([s.vertices for s in surfaces]), size)
     assert draw(surfaces, placements, size=size, supersampling=supersampling, **options).shape == (size[1], size[0], 3)
-
-
-def test_the_floor_is_under_the_lowest_point() -> None:
-    assert floor_below([[0, 0, 2.0], [np.nan, 0, -7.0], [0, 0, np.nan]]).height in (2.0, -7.0)
-    assert SIDE % 128 == 0
 
 
 @pytest.mark.parametrize(
