@@ -300,9 +300,9 @@ class Trajectory(TrajectoryArrays, Shown):
                 all that move.
             samples: motions of a batch, by their numbers counted through all its axes, or by their indices; by default
                 all.
-            beside: a second motion, in memory or on disk, drawn dashed on the same axes, with the differences, second minus first, in a
-                second column. They are taken at the times that both have rows at; if these are few, the second motion
-                is on straight lines between its rows.
+            beside: a second motion, in memory or on disk, drawn dashed on the same axes, with the differences, second
+                minus first, in a second column. They are taken at the times that both have rows at; if these are few,
+                the second motion is on straight lines between its rows.
             names: of the two motions.
 
         Returns:
