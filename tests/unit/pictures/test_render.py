@@ -162,11 +162,9 @@ def test_parameters_place_what_is_fixed_to_something(tmp_path: Path) -> None:
         """Where balls are, from left to right."""
         others = [k for k in range(3) if k != channel]
         there = (picture[..., channel].astype(int) - picture[..., others].max(axis=-1) > 25).any(axis=0)
-        first, last = (
-            np.flatnonzero(np.diff(there.astype(int), prepend=0) == 1),
-            np.flatnonzero(np.diff(there.astype(int), append=0) == -1),
-        )
-        return (0.5 * (first + last + 1)).tolist()
+        first = np.flatnonzero(np.diff(there.astype(int), prepend=0) == 1)
+        last = np.flatnonzero(np.diff(there.astype(int), append=0) == -1)
+        return [float(x) for x in 0.5 * (first + last + 1)]
 
     def seen_at(*y: float) -> Any:
         return pytest.approx(camera.project([[0.0, one, 0.0] for one in y], size)[:, 0].tolist(), abs=2.0)
