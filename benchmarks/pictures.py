@@ -26,7 +26,8 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.appearance import Surface, looks_of, placements_of
-from kinetree.pictures import Drawing, floor_below, framing
+from kinetree.pictures import Floor, framing
+from kinetree.pictures.draw import Drawing
 from kinetree.pictures.encoders import encoder_for
 
 
@@ -49,7 +50,7 @@ def main() -> None:
         [s.vertices @ m[:3, :3].T + m[:3, 3] for s, m in zip(surfaces, placements[0], strict=True)]
     )
     size = (options.size[0], options.size[1])
-    camera, floor = framing(corners, size, margin=0.12), floor_below(corners)
+    camera, floor = framing(corners, size, margin=0.12), Floor(float(corners[:, 2].min()))
     drawing = Drawing(surfaces)
 
     def draw(k: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

@@ -3,6 +3,9 @@
 A robot goes in (`load`, `zoo.load`, `ModelBuilder`); fast functions of its motion come out.
 """
 
+import importlib
+import typing
+
 from kinetree import attitudes, solids, zoo
 from kinetree.attitudes.exponential_maps import (
     pose_exp,
@@ -167,7 +170,6 @@ from kinetree.model import Limits, Mimic, Model, ModelBuilder, Rotor, merge
 from kinetree.model.constraints import Contact, Loop
 from kinetree.model.external_forces import ForceOn, WrenchOn
 from kinetree.pictures import Camera
-from kinetree.pictures.render import render
 from kinetree.problems import Problem
 from kinetree.programs import Argument, Program, fori, program, scan
 from kinetree.sim import (
@@ -182,7 +184,26 @@ from kinetree.sim import (
 )
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
-from kinetree.viewer import view
+
+importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
+
+if typing.TYPE_CHECKING:
+    from kinetree.pictures.render import render
+    from kinetree.viewer import view
+else:
+    _LATER = {
+        "render": "kinetree.pictures.render",
+        "view": "kinetree.viewer",
+    }
+
+    def __getattr__(name):
+        """What draws, and adapters of frameworks, imported when first asked for: most programs only compute."""
+        if name in ("appearance", "viewer"):
+            return importlib.import_module(f"kinetree.{name}")
+        if name in _LATER:
+            return globals().setdefault(name, getattr(importlib.import_module(_LATER[name]), name))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__ = "0.1.0"
 

@@ -287,3 +287,21 @@ def imported_with_kinetree() -> frozenset[str]:
     return frozenset(
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     )
+
+
+@pytest.mark.parametrize("module", ["kinetree.appearance", "kinetree.pictures.draw", "kinetree.viewer"])
+def test_what_draws_is_imported_when_it_is_first_asked_for(module: str) -> None:
+    assert module not in imported_with_kinetree()
+    assert kt.render.__module__ == "kinetree.pictures.render"
+    assert kt.view.__module__ == "kinetree.viewer.view"
+
+
+def test_rooms_that_draw_are_attributes_before_they_are_imported() -> None:
+    code = "import kinetree as kt; print(kt.appearance.looks_of.__name__, kt.viewer.Viewer.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["looks_of", "Viewer"]
+
+
+def test_a_name_that_there_is_not_is_told() -> None:
+    with pytest.raises(AttributeError, match="module 'kinetree' has no attribute 'rendr'"):
+        kt.rendr  # type: ignore[attr-defined]  # noqa: B018

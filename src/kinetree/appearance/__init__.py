@@ -1,5 +1,6 @@
 """How robots look: the shapes of their files as triangles with colours, whatever is drawn with them."""
 
+from kinetree.appearance.footing import floor_height
 from kinetree.appearance.ground import Ground, ground_of
 from kinetree.appearance.looks import Looks, Part, Unseen
 from kinetree.appearance.placements import bounds_of, placements_of
@@ -14,6 +15,7 @@ __all__ = [
     "Surface",
     "Unseen",
     "bounds_of",
+    "floor_height",
     "ground_of",
     "looks_of",
     "placements_of",

@@ -78,7 +78,8 @@ def _each(trajectory: Trajectory, seconds: float, lost: str) -> Table:
         table.add_column(heading, justify="right")
     count = trajectory.shape[0]
     for k in range(min(count, _SHOWN)):
-        table.add_row(f"motion {k}", *(f"{x[k]:.4g}" for x in columns.values()))
+        until = f", until {trajectory.ended[k]:g} s" if trajectory.ended[k] < trajectory.time[-1] else ""
+        table.add_row(f"motion {k}{until}", *(f"{x[k]:.4g}" for x in columns.values()))
     if count > _SHOWN:
         table.add_row(f"… {count - _SHOWN} more", *("" for _ in columns))
     table.add_section()

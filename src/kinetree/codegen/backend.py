@@ -24,7 +24,8 @@ class Kernel:
 
     name: str
     inputs: tuple[Port, ...]
-    output: Port
+    outputs: tuple[Port, ...]
+    """One, if there are to be quicker functions than that of batches."""
     dtype: np.dtype[Any]
     quaternions: tuple[tuple[int, int], ...]
     """(input, start) of four numbers that need a direction."""
@@ -43,8 +44,8 @@ class Kernel:
     """The smallest batch that is worth releasing the interpreter's lock for."""
     owner: object
     """The `__self__` of a builtin."""
-    general: Callable[..., Any]
-    """The function that takes all calls which a quicker one declines."""
+    general: Callable[..., Any] | None
+    """The function that takes all calls which a quicker one declines; None: there are to be no quicker ones."""
 
 
 class Batch(NamedTuple):

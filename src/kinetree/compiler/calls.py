@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
+from kinetree.compiler.foreign import is_single
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import forget, kernels_of, remember
@@ -23,9 +24,9 @@ from kinetree.model import Model, check_robot
 from kinetree.model.by_identity import ByIdentity
 from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_force_key
 
-__all__ = ["compile", "compile_function", "dtype_name", "run"]
+__all__ = ["compile", "compile_function", "dtype_name", "requested", "run"]
 
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_F64 = np.dtype(np.float64)
 
 
 def compile(
@@ -73,6 +74,24 @@ def compile(
     >>> f([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape
     (2,)
     """
+    compiled, numbers = requested(robot, function, dtype, f_ext, parameters, unroll, options)
+    if not numbers:
+        return compiled.prepare()
+    assert compiled.asked is not None
+    return WithNumbers(compiled, numbers, (_call_again, *compiled.asked[1:]))
+
+
+def requested(
+    robot: Model,
+    function: Callable[..., Any],
+    dtype: str | np.dtype[Any],
+    f_ext: Sequence[ForceKey],
+    parameters: Sequence[str],
+    unroll: bool | None,
+    options: Mapping[str, Any],
+) -> tuple[CompiledFunction, tuple[Array, ...]]:
+    """The function that a request to `compile` is for, and the numbers of its constraints and weights; nothing is
+    compiled yet."""
     function, options = function_and_options(function, options)
     definition = definition_of(robot, function)
     name = dtype_name(dtype)
@@ -84,11 +103,9 @@ def compile(
     known = {**default_options(function), **options}
     asked = {name: known[name] for name in (*definition.options, *options) if name in known}
     compiled = _checked(definition, robot, asked, forces, given, name, unroll)
-    request = (function, name, forces, given, unroll, asked)
-    again = (compiled.source.model, *request)  # type: ignore[attr-defined]
-    compiled.asked = (_compiled_again, *again)
-    numbers = definition.arrays_of_numbers(asked)
-    return WithNumbers(compiled, numbers, (_call_again, *again)) if numbers else compiled.prepare()
+    model = compiled.source.model  # type: ignore[attr-defined]
+    compiled.asked = (_compiled_again, model, function, name, forces, given, unroll, asked)
+    return compiled, tuple(definition.arrays_of_numbers(asked))
 
 
 compile_function = compile
@@ -184,7 +201,7 @@ def run(
     dtype = "float64"
     if not is_double:
         dtypes = [getattr(x, "dtype", None) for x in typed if not isinstance(x, int | float)]
-        dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
+        dtype = "float32" if dtypes and all(map(is_single, dtypes)) else "float64"
     if (traced := dtype_in_trace(arguments)) is not None:
         dtype = traced.name
     compiled = _compiled(definition, robot, options, forces, given, dtype)

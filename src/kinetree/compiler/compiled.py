@@ -22,17 +22,19 @@ from kinetree.codegen.backend import Backend, Kernel
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
+from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
 from kinetree.compiler.tracing import inlined, is_symbolic
 from kinetree.compiler.without_kernel import run_rounds, without_kernel
 from kinetree.expr import Program, without_slopes
 
-__all__ = ["CompiledFunction", "compiling"]
+__all__ = ["IMPORTED", "CompiledFunction", "compiling"]
 
 _SECONDS_A_NUMBER = 2e-9  # of a sample's arguments and result, on one thread; a guess is enough to cut a batch
 _WORTH_RELEASING = 5e-6  # seconds of a batch, by that guess, from which the interpreter's lock is released
-_IMPORTED = time.time()
+IMPORTED = time.time()
+"""When kinetree was imported, in seconds since the epoch."""
 _DOUBTFUL, _UNCHECKED = 0, 1  # the flags of a kernel that checks quaternions (`Batch.flags`)
 
 compiling = threading.RLock()  # also around imports, which have locks of their own
@@ -73,6 +75,8 @@ class CompiledFunction:
         self._single: Callable[..., Any] | None = None
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
+        self.adapters: dict[str, Callable[..., Any]] = {}
+        """What answers calls with arrays of a framework, by its name."""
         self.asked: tuple[Any, ...] | None = None
         """A function that makes this one again, and what it takes; for pickles."""
         if backend is None:
@@ -83,14 +87,14 @@ class CompiledFunction:
             Kernel(
                 name=source.name,
                 inputs=ports,
-                output=self._output,
+                outputs=(self._output,),
                 dtype=self.dtype,
                 quaternions=tuple((k, x.start) for k, found in source.quaternions for x in found.values()),
                 rows=self._rows,
                 state=source.state,
                 program=lambda: self.program,
                 key=self._key,
-                imported=_IMPORTED,
+                imported=IMPORTED,
                 most=most_on_one_thread(self._seconds),
                 release_from=math.ceil(_WORTH_RELEASING / self._seconds),
                 owner=self,
@@ -158,6 +162,9 @@ class CompiledFunction:
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)
             return inside
+        if (framework := framework_among(arguments)) is not None:
+            abroad: Array = answered_abroad(framework, self, arguments, out, threads)
+            return abroad
         arrays = expected.prepared(arguments, out)
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None

@@ -21,7 +21,7 @@ from kinetree.model import Model
 from kinetree.model.external_forces import Acting, ForceKey
 from kinetree.records import record
 
-__all__ = ["DerivedSpecialization", "derived", "input_names", "specialized"]
+__all__ = ["DerivedSpecialization", "derived", "input_names", "program_to_differentiate", "specialized"]
 
 _TIMES_AS_LONG = 2.6
 """Statements of a derivative per statement of the function, forward or backward."""
@@ -75,6 +75,17 @@ def input_names(
     return [*own, *(port.name for port in numbers), *(f"f_ext.{key}" for key in forces), *parameters]
 
 
+def program_to_differentiate(base: Specialization, *, has_many_entries: bool = False) -> Program:
+    """A function written out, or its loops where the derivative would take long to compile; a matrix with many entries
+    takes long anyway.
+    """
+    program, strategy = base.program(), base.definition.strategy
+    if base.unroll is not None or not strategy.can_loop(base.model, base.options):
+        return program
+    statements = sum(1 for _ in program.body.all_statements())
+    return base.looped() if has_many_entries or _TIMES_AS_LONG * statements > strategy.longest else program
+
+
 @record(frozen=True, eq=False)
 class DerivedSpecialization(Specialization):
     """A derivative for one robot and one set of options."""
@@ -120,13 +131,5 @@ class DerivedSpecialization(Specialization):
 
     def program(self) -> Program:
         """The derivative of the function written out, or of its loops where that would take long to compile."""
-        base = self._base.program()
-        if self._base.definition.strategy.can_loop(self.model, self.options) and self._is_long(base):
-            base = self._base.looped()
+        base = program_to_differentiate(self._base, has_many_entries=self.derived.has_many_entries)
         return self.derived.derivative_of(base)
-
-    def _is_long(self, base: Program) -> bool:
-        """Whether the derivative of a program would take long to compile, and need not be written out."""
-        statements = sum(1 for _ in base.body.all_statements())
-        is_long = _TIMES_AS_LONG * statements > self.definition.strategy.longest or self.derived.has_many_entries
-        return self.unroll is None and is_long

@@ -27,9 +27,10 @@ class WithNumbers:
                     f"(…, {', '.join(map(str, port.shape))}) is needed"
                 )
         self.__self__ = compiled
-        self._numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
+        self.numbers = tuple(array.astype(compiled.dtype, order="C") for array in numbers)
+        """The numbers that are used where a call leaves them out."""
         self._after = len(source.forces) + len(source.parameters)
-        self._fewest = compiled.arrays - len(self._numbers) + 1
+        self._fewest = compiled.arrays - len(self.numbers) + 1
         self._asked = asked
         self._call = compiled.prepare()
 
@@ -38,9 +39,9 @@ class WithNumbers:
         if len(arguments) >= self._fewest:
             return self._call(*arguments, **more)
         if not self._after:
-            return self._call(*arguments, *self._numbers, **more)
+            return self._call(*arguments, *self.numbers, **more)
         at = max(len(arguments) - self._after, 0)
-        return self._call(*arguments[:at], *self._numbers, *arguments[at:], **more)
+        return self._call(*arguments[:at], *self.numbers, *arguments[at:], **more)
 
     def __repr__(self) -> str:
         return repr(self.__self__)

@@ -1,5 +1,6 @@
 """The tracer: symbols, programs, and what a program means. It knows nothing about robots."""
 
+from kinetree.expr.chosen import with_outputs
 from kinetree.expr.derivatives import forward_derivative, reverse_derivative
 from kinetree.expr.functions import (
     absolute,
@@ -106,5 +107,6 @@ __all__ = [
     "trace",
     "trace_memory",
     "unless",
+    "with_outputs",
     "without_slopes",
 ]

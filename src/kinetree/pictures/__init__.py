@@ -1,8 +1,8 @@
-"""Pictures and films of robots, from triangles to pixels, without a screen."""
+"""Pictures and films of robots, from triangles to pixels, without a screen. Importing it does not import what draws."""
 
 from kinetree.pictures.camera import Camera
-from kinetree.pictures.draw import Drawing, draw
 from kinetree.pictures.framing import framing
-from kinetree.pictures.setting import Background, Floor, Light, floor_below
+from kinetree.pictures.notebook import png_of_robot
+from kinetree.pictures.setting import Background, Floor, Light
 
-__all__ = ["Background", "Camera", "Drawing", "Floor", "Light", "draw", "floor_below", "framing"]
+__all__ = ["Background", "Camera", "Floor", "Light", "framing", "png_of_robot"]

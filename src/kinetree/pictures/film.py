@@ -20,7 +20,7 @@ from kinetree.pictures.arrangement import Samples, aside, checked_samples, opaci
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
 from kinetree.pictures.scene import Scene, Shapes, floor_of
-from kinetree.pictures.shots import checked_camera, outline, shots
+from kinetree.pictures.shots import OUTERMOST, checked_camera, outline, shots
 
 __all__ = ["check_format", "film_of", "film_path", "frame_times"]
 
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 _MOST_FPS = 1000
 _AT_ONCE = 2**22
-"""Numbers in the corners of all parts in the frames that are looked at together."""
+"""Numbers in the outermost points of all parts in the frames that are looked at together."""
 _SMALL = 4
 """How many times smaller than a frame those are that colours are chosen from."""
 
@@ -142,7 +142,7 @@ class _Take:
             points = np.swapaxes(outlines, 0, 1).reshape(count, -1, 3)
             self._aside = aside(points, self._scene.normal, stays=self._scene.stays)
         together = outline((outlines + self._aside[:, None]).reshape(self.frames, -1, 3))
-        self._floor = floor_of(self._scene, together, None)
+        self._floor = floor_of(self._scene, self._scene.placements(q[0]), together)
         self._camera = shots(together, size, camera, fps)
         self._drawing = self._scene.drawing  # made once, before threads share it
 
@@ -161,11 +161,11 @@ class _Take:
     def _outlines(self) -> Floats:
         """(F, n, 26, 3), some frames at a time."""
         frames, count, _ = self._q.shape
-        step = max(1, _AT_ONCE // (24 * count * max(1, len(self._scene.looks.parts))))
+        step = max(1, _AT_ONCE // (3 * OUTERMOST * count * max(1, len(self._scene.looks.parts))))
         found = []
         for begin in range(0, frames, step):
             corners = self._scene.corners(self._scene.placements(self._q[begin : begin + step]))
-            found.append(outline(corners.reshape(-1, *corners.shape[-2:])).reshape(-1, count, 26, 3))
+            found.append(outline(corners.reshape(-1, *corners.shape[-2:])).reshape(-1, count, OUTERMOST, 3))
         return np.concatenate(found)
 
 

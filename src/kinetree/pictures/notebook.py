@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.errors import KinetreeError
+from kinetree.model.display import draw_with
 from kinetree.pictures.png import png_bytes
 
-__all__ = ["png_or_none"]
+__all__ = ["png_of_robot", "png_or_none"]
+
+_SIZE = (640, 360)
 
 
 def png_or_none(draw: Callable[[], NDArray[np.uint8]]) -> bytes | None:
@@ -19,3 +23,13 @@ def png_or_none(draw: Callable[[], NDArray[np.uint8]]) -> bytes | None:
         return png_bytes(draw())
     except KinetreeError:
         return None
+
+
+def png_of_robot(robot: Any) -> bytes | None:
+    """The PNG file of a robot where its file places it."""
+    from kinetree.pictures.render import render  # with all that draws, for which `import kinetree` does not wait
+
+    return png_or_none(lambda: render(robot, size=_SIZE))
+
+
+draw_with(png_of_robot)

@@ -14,13 +14,11 @@ from kinetree.errors import OptionError
 from kinetree.files import check_target, file_path
 from kinetree.inputs import real_array
 from kinetree.model import Model
-from kinetree.model.display import draw_with
 from kinetree.model.model import check_robot
 from kinetree.model.reference import reference_configuration
 from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.framing import framing
-from kinetree.pictures.notebook import png_or_none
 from kinetree.pictures.png import write_png
 from kinetree.pictures.scene import Scene, Shapes, floor_of
 from kinetree.pictures.shots import outline
@@ -28,8 +26,6 @@ from kinetree.pictures.shots import outline
 __all__ = ["render"]
 
 Picture = NDArray[np.uint8]
-
-_SHOWN_SIZE = (640, 360)
 
 
 @overload
@@ -128,15 +124,7 @@ def picture_of(
     if not ghosts and len(q) > 1 and not scene.has_terrain:
         placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]
     corners = scene.corners(placements).reshape(-1, 3)
-    floor = floor_of(scene, corners, ground)
+    floor = floor_of(scene, placements, corners) if ground is None or ground else None
     if camera is None:
         camera = framing(corners, size)
     return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor)
-
-
-def _shown(robot: Any) -> bytes | None:
-    """The picture of a robot in a notebook: where its file places it."""
-    return png_or_none(lambda: picture_of(robot, reference_configuration(robot)[None], _SHOWN_SIZE))
-
-
-draw_with(_shown)

@@ -9,11 +9,12 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Looks, Role, ground_of, looks_of, placements_of
+from kinetree.appearance import Looks, Role, floor_height, ground_of, looks_of, placements_of
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.draw import Drawing
-from kinetree.pictures.setting import Floor, floor_below
+from kinetree.pictures.setting import Floor
+from kinetree.pictures.shots import outline
 
 __all__ = ["Scene", "Shapes", "floor_of"]
 
@@ -48,11 +49,12 @@ class Scene:
         self.looks = Looks(tuple(part for part in looks.parts if part.name != under), looks.unseen)
         if not self.looks.parts:
             raise OptionError(_nothing(robot, shapes, len(looks.unseen)))
-        self._corners = np.array([_box(part.surface.vertices) for part in self.looks.parts]).reshape(-1, 8, 3)
+        self._outlines = np.array([_outline(part.surface.vertices) for part in self.looks.parts])
         moving = [not part.is_ground for part in self.looks.parts]
         self._bounded = moving if any(moving) else [True] * len(moving)
-        own = [_SEEN_THROUGH if shapes == "both" and part.role == "collision" else 1.0 for part in self.looks.parts]
-        seen = np.outer(opacity, own)
+        is_over = np.array([shapes == "both" and part.role == "collision" for part in self.looks.parts])
+        self._has_shadow = ~is_over  # the shapes below have it
+        seen = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
         if together or self.has_terrain:  # what does not move is there once, with the copy that is solid
             still = [self._is_still(part.body) for part in self.looks.parts]
             seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
@@ -62,7 +64,8 @@ class Scene:
     def drawing(self) -> Drawing:
         """The surfaces of all copies, one copy after the other."""
         surfaces = [part.surface for part in self.looks.parts] * self.copies
-        return Drawing(surfaces, self._opacity.ravel(), np.repeat(np.arange(self.copies), self._opacity.shape[1]))
+        layers = np.repeat(np.arange(self.copies), self._opacity.shape[1])
+        return Drawing(surfaces, self._opacity.ravel(), layers, np.tile(self._has_shadow, self.copies))
 
     @property
     def has_terrain(self) -> bool:
@@ -88,34 +91,34 @@ class Scene:
             return placements_of(self.robot, self.looks, q)
 
     def corners(self, placements: Floats) -> Floats:
-        """The corners of boxes around the parts at such placements: (…, 8 k', 3), m; without those of the ground."""
+        """The outermost points of the parts at such placements: (…, 26 k', 3), m; without those of the ground."""
         chosen = np.flatnonzero(self._bounded)
         with np.errstate(all="ignore"):
             M = placements[..., chosen, :, :]
-            found: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._corners[chosen])
+            found: Floats = np.einsum("...kij,kcj->...kci", M[..., :3, :3], self._outlines[chosen])
             found += M[..., None, :3, 3]
         return found.reshape(*found.shape[:-3], -1, 3)
 
 
-def floor_of(scene: Scene, corners: Floats, wanted: bool | None) -> Floor | None:
-    """The floor of a picture: the robot's ground, or else a level one below the corners (…, 3) of all there is.
+def floor_of(scene: Scene, placements: Floats, corners: Floats) -> Floor | None:
+    """The floor of a picture: the robot's ground, or else a level one; none on uneven terrain.
 
-    `wanted` is False for no floor. True and None: as said.
+    `placements` are some that it has, and `corners` (…, 3) the outermost points of all there is.
     """
-    if wanted is False:
-        return None
     if scene.ground is not None:
         x, y, z = (float(n) for n in scene.ground.normal)
         return Floor(float(scene.ground.normal @ scene.ground.placement[:3, 3]), (x, y, z))
-    return None if scene.has_terrain else floor_below(corners)
+    if scene.has_terrain:
+        return None
+    heights = corners[..., 2][np.isfinite(corners[..., 2])]
+    if not heights.size:
+        raise OptionError("there is nothing to be seen: the robot has no shape at a finite place")
+    return Floor(floor_height(scene.robot, scene.looks, placements, float(heights.min()), float(heights.max())))
 
 
-def _box(vertices: NDArray[np.float32]) -> Floats:
-    """(8, 3): the corners of the box around vertices, in their axes."""
-    if not len(vertices):
-        return np.zeros((8, 3))
-    low, high = vertices.min(axis=0).astype(np.float64), vertices.max(axis=0).astype(np.float64)
-    return np.stack(np.meshgrid(*np.column_stack((low, high)), indexing="ij"), axis=-1).reshape(8, 3)
+def _outline(vertices: NDArray[np.float32]) -> Floats:
+    """(26, 3): the outermost vertices of a part, in its axes; the origin if it has none."""
+    return outline(vertices.astype(np.float64) if len(vertices) else np.zeros((1, 3)))
 
 
 def _nothing(robot: Model, shapes: Shapes, unseen: int) -> str:

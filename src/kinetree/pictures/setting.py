@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from kinetree.errors import OptionError
 from kinetree.records import record
 
-__all__ = ["Background", "Floor", "Light", "floor_below"]
+__all__ = ["Background", "Floor", "Light"]
 
 Triple = tuple[float, float, float]
 
@@ -70,19 +67,6 @@ class Background:
     def __post_init__(self) -> None:
         _check_color("Background: top", self.top)
         _check_color("Background: bottom", self.bottom)
-
-
-def floor_below(points: ArrayLike) -> Floor:
-    """A level floor under the lowest of some points (…, 3), m; those that are not finite are left out.
-
-    >>> floor_below([[0.0, 0.0, 0.3], [1.0, 0.0, 0.5]]).height
-    0.3
-    """
-    heights = np.asarray(points, dtype=np.float64)[..., 2]
-    heights = heights[np.isfinite(heights)]
-    if heights.size == 0:
-        raise OptionError("there is no floor below nothing: no point is finite")
-    return Floor(float(heights.min()))
 
 
 def _unit(name: str, x: Triple) -> Triple:

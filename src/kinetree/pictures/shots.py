@@ -13,7 +13,7 @@ from kinetree.errors import OptionError
 from kinetree.pictures.camera import Camera, Size
 from kinetree.pictures.framing import framing
 
-__all__ = ["checked_camera", "outline", "shots"]
+__all__ = ["OUTERMOST", "checked_camera", "outline", "shots"]
 
 Floats = NDArray[np.float64]
 
@@ -28,10 +28,12 @@ _WANDERED = 5.0
 _SMOOTH = 0.3
 """s of the film: how smoothly the camera moves."""
 _DIRECTIONS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if x or y or z], float)
+OUTERMOST = len(_DIRECTIONS)
+"""Points of an outline."""
 
 
 def outline(corners: Floats) -> Floats:
-    """The points that are extreme along some directions, of those of each frame (F, m, 3): (F, 26, 3)."""
+    """The points that are extreme along some directions, of points (…, m, 3): (…, 26, 3); NaN where none is finite."""
     with np.errstate(all="ignore"):
         is_there = np.asarray((np.abs(corners) < _FARTHEST).all(axis=-1))  # NaN is not
         along = np.where(is_there[..., None], np.where(is_there[..., None], corners, 0.0) @ _DIRECTIONS.T, -np.inf)

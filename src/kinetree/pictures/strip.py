@@ -83,7 +83,7 @@ def strip_of(
     corners = scene.corners(placements).reshape(-1, 3)
     direction = (float(forward[0]), float(forward[1]), VIEW[2] / math.hypot(*VIEW[:2]))
     camera = framing(corners, size, direction=direction, field_of_view=min(_ACROSS * size[1] / size[0], _ACROSS))
-    return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor_of(scene, corners, None))
+    return scene.drawing(placements.reshape(-1, 4, 4), camera, size, floor=floor_of(scene, placements, corners))
 
 
 def _row(scene: Scene, outlines: Floats, forward: Floats, size: Size) -> Floats:

@@ -88,7 +88,7 @@ class Results:
         """Derivatives of all numbers (…, n, *argument) in the same form, each array with the last `trailing` axes."""
         if self._form == 0:
             return whole if whole.ndim else whole[()]
-        return self.filled(self._parts(whole, trailing))
+        return self.filled(self.parts(whole, trailing))
 
     def joined(self, given: Any, what: str) -> tuple[Any, list[Any]]:
         """A number for each of those of the results, (…, n) or in the shape of a single array, from arrays in their
@@ -128,10 +128,10 @@ class Results:
             start += leaf.size
 
     def _views(self, whole: Any) -> Iterator[Any]:
-        for leaf, part in zip(self.leaves, self._parts(whole), strict=True):
+        for leaf, part in zip(self.leaves, self.parts(whole), strict=True):
             yield self._of_kind(leaf, part)
 
-    def _parts(self, whole: Any, trailing: int = 0) -> Iterator[Any]:
+    def parts(self, whole: Any, trailing: int = 0) -> Iterator[Any]:
         """The numbers of each array, in its shape."""
         start, axis = 0, whole.ndim - 1 - trailing
         more = (slice(None),) * trailing

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import open_regular, reason
 from kinetree.model import Model
+from kinetree.sim.endings import Divergence
+from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
@@ -115,9 +117,37 @@ class TrajectoryFolder(Shown):
         times = [self._pieces.times(k) for k in range(self.pieces)]
         return np.concatenate(times) if times else np.empty(0)
 
+    @property
+    def ended(self) -> NDArray[np.float64]:
+        """When each motion of a batch ended (…,), s, as `Trajectory.ended` has it; those that go on, at the last row.
+
+        Raises:
+            TrajectoryFileError: a piece cannot be read, or there is none yet.
+        """
+        return self._pieces.ended()
+
+    @property
+    def events(self) -> tuple[Occurrence, ...]:
+        """What happened, of what was to be watched by `until=`, in the order of time.
+
+        Raises:
+            TrajectoryFileError: a piece cannot be read.
+        """
+        return self._pieces.events()
+
+    @property
+    def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
+        """The motions of a batch that could not go on, when and why; by index, such as (3,).
+
+        Raises:
+            TrajectoryFileError: a piece cannot be read.
+        """
+        return self._pieces.diverged()
+
     def __repr__(self) -> str:
-        state = "complete" if self.is_complete else "not complete"
-        return f"<TrajectoryFolder {str(self.path)!r} of {self.robot!r}: {self.pieces} pieces, {state}>"
+        pieces = self.pieces
+        state = ("complete" if self.is_complete else "not complete") + (self._early_ends("; ") if pieces else "")
+        return f"<TrajectoryFolder {str(self.path)!r} of {self.robot!r}: {pieces} pieces, {state}>"
 
     def __iter__(self) -> Iterator[Trajectory]:
         """The pieces, one after the other."""

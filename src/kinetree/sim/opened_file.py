@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +16,8 @@ from kinetree.files import open_regular, reason
 from kinetree.model import Model
 from kinetree.sim.array_files import ArrayFileError
 from kinetree.sim.array_parts import ArrayParts
+from kinetree.sim.endings import Divergence
+from kinetree.sim.events import Occurrence
 from kinetree.sim.outcomes import picked
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.shown import Shown
@@ -29,6 +32,8 @@ from kinetree.sim.trajectory_file import (
 )
 
 __all__ = ["TrajectoryFile", "stamp_of"]
+
+_CHANGED = "it has changed since it was opened"
 
 
 class TrajectoryFile(Shown):
@@ -76,6 +81,7 @@ class TrajectoryFile(Shown):
         self.v_names: tuple[str, ...] = fields["v_names"]
         self._kept = fields["kept"]
         self._arrays: dict[str, ArrayParts] = {}
+        self._read_outcomes: dict[str, Any] | None = None
         self._stamp = stamp_of(path)
 
     @property
@@ -93,13 +99,44 @@ class TrajectoryFile(Shown):
         return self._shape
 
     @property
+    def ended(self) -> NDArray[np.float64]:
+        """When each motion of a batch ended (…,), s, as `Trajectory.ended` has it.
+
+        Raises:
+            TrajectoryFileError: it cannot be read, or the file has changed since it was opened.
+        """
+        found: NDArray[np.float64] = self._outcomes["ended"]
+        return found
+
+    @property
+    def events(self) -> tuple[Occurrence, ...]:
+        """What happened, of what was to be watched by `until=`, in the order of time.
+
+        Raises:
+            TrajectoryFileError: as for `ended`.
+        """
+        found: tuple[Occurrence, ...] = self._outcomes["events"]
+        return found
+
+    @property
+    def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
+        """The motions of a batch that could not go on, when and why; by index, such as (3,).
+
+        Raises:
+            TrajectoryFileError: as for `ended`.
+        """
+        found: Mapping[tuple[int, ...], Divergence] = self._outcomes["diverged"]
+        return found
+
+    @property
     def is_current(self) -> bool:
         """Whether the file is still the one that was opened."""
         return stamp_of(self.path) == self._stamp
 
     def __repr__(self) -> str:
         batch = f"{self.shape} motions, " if self.shape else ""
-        return f"<TrajectoryFile {str(self.path)!r} of {self.robot!r}: {batch}{len(self.time):,} rows>"
+        rows = f"{len(self.time):,} rows{self._early_ends('; ')}"
+        return f"<TrajectoryFile {str(self.path)!r} of {self.robot!r}: {batch}{rows}>"
 
     def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> NDArray[np.float64]:
         """Configurations at some moments, as `Trajectory.configurations` gives them.
@@ -140,7 +177,7 @@ class TrajectoryFile(Shown):
         numbers = sample_numbers("read", samples, self.shape)
         where, rows = np.unravel_index(numbers, self.shape), np.arange(len(self.time))
         with opened_trajectory(self.path) as archive:
-            fields = small_fields(self.path, archive) | outcome_fields(archive, float(self.time[-1]))
+            fields = small_fields(self.path, archive) | self._outcomes
         fields["ended"] = fields["ended"][where]
         fields["step_counts"] = fields["step_counts"] and fields["step_counts"][where]
         fields["events"], fields["diverged"] = picked(self.shape, where, fields["events"], fields["diverged"])
@@ -152,12 +189,22 @@ class TrajectoryFile(Shown):
         fields |= {name: self._read(name, numbers, rows) for name in PER_MOTION}
         return Trajectory(**fields)
 
+    @property
+    def _outcomes(self) -> dict[str, Any]:
+        """What became of each motion, which is read once."""
+        if self._read_outcomes is None:
+            if not self.is_current:
+                raise TrajectoryFileError(f"{self.path} cannot be read: {_CHANGED}")
+            with opened_trajectory(self.path) as archive:
+                self._read_outcomes = outcome_fields(archive, float(self.time[-1]))
+        return self._read_outcomes
+
     def _read(self, name: str, samples: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
         """Some rows of some motions of an array, (m, K, …)."""
         try:
             with self._opened() as file:
                 if _stamp(os.fstat(file.fileno())) != self._stamp:
-                    raise ArrayFileError("it has changed since it was opened")
+                    raise ArrayFileError(_CHANGED)
                 if name not in self._arrays:
                     self._arrays[name] = ArrayParts(
                         name, self._headers[name], len(self.shape), file, self._members[name]

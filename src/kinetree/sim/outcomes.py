@@ -1,4 +1,4 @@
-"""Events and divergences of a motion: of some motions of a batch, and as text in files."""
+"""Events and divergences of a motion: of some motions of a batch, in words, and as text in files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,26 @@ from numpy.typing import NDArray
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 
-__all__ = ["outcomes_of", "outcomes_text", "picked"]
+__all__ = ["early_ends", "outcomes_of", "outcomes_text", "picked"]
 
 Array = NDArray[np.float64]
 Diverged = Mapping[tuple[int, ...], Divergence]
+
+
+def early_ends(ended: Array, diverged: Diverged, last: float) -> str:
+    """How many motions diverged, and how many others ended before the last row, in words; nothing if none did.
+
+    >>> early_ends(np.array([0.5, 1.0, 1.0]), {}, 1.0)
+    '1 of 3 motions ended at an event'
+    """
+    others = np.array(ended < last)
+    for sample in diverged:
+        others[sample] = False
+    if not others.ndim:  # one of a batch
+        return f"ended at t = {ended:g} s" if others else "; ".join(map(str, diverged.values()))
+    told = [(len(diverged), "diverged"), (int(others.sum()), "ended at an event")]
+    words = [f"{count:,} of {others.size:,} motions {what}" for count, what in told if count]
+    return ", ".join(words)
 
 
 def picked(

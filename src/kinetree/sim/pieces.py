@@ -1,7 +1,8 @@
-"""The pieces of a motion on disk: which there are, their times, and parts of their arrays."""
+"""The pieces of a motion on disk: which there are, their times, parts of their arrays, and how motions ended."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import reason
 from kinetree.sim.array_files import ArrayFileError, opened_archive
+from kinetree.sim.endings import Divergence
+from kinetree.sim.events import Occurrence
 from kinetree.sim.opened_file import TrajectoryFile, stamp_of
 
 __all__ = ["Pieces", "piece_name", "snapshot_name"]
+
+_Outcomes = tuple[tuple[Occurrence, ...], Mapping[tuple[int, ...], Divergence]]
 
 _FILES = 4
 """Pieces that are kept to read more of them."""
@@ -37,6 +42,7 @@ class Pieces:
         self._head: TrajectoryFile | None = None
         self._files: dict[int, TrajectoryFile] = {}
         self._final_begins: NDArray[np.intp] | None = None
+        self._known_outcomes: dict[int, tuple[tuple[int, ...], _Outcomes]] = {}
         self._known_times: dict[int, tuple[tuple[int, ...], NDArray[np.float64]]] = {}
 
     @property
@@ -90,6 +96,34 @@ class Pieces:
         if self._known_times.get(number, ((), None))[0] != stamp:
             self._known_times[number] = stamp, self._read_times(number)
         return self._known_times[number][1]
+
+    def ended(self) -> NDArray[np.float64]:
+        """When each motion ended (…,), s; those that go on, at the last row there is."""
+        count = self.count
+        return self.opened(count - 1).ended if count else self.first().ended
+
+    def events(self) -> tuple[Occurrence, ...]:
+        """What happened in all pieces."""
+        return tuple(event for k in range(self.count) for event in self._outcomes(k)[0])
+
+    def diverged(self) -> dict[tuple[int, ...], Divergence]:
+        """The motions that could not go on, by index; no pieces are read but those in which a motion ended."""
+        count = self.count
+        if not count:
+            return {}
+        starts = np.array([self.times(k)[0] for k in range(count)])
+        # One that ends between two pieces is told of in the first of them.
+        last = np.searchsorted(starts, np.unique(self.ended()), side="right") - 1
+        some = np.unique(np.concatenate((last, np.maximum(last - 1, 0))))
+        return {sample: one for k in some.tolist() for sample, one in self._outcomes(k)[1].items()}
+
+    def _outcomes(self, number: int) -> _Outcomes:
+        """Events and divergences of a piece, which are kept as long as its file is the same."""
+        stamp = stamp_of(self.path(number))
+        if self._known_outcomes.get(number, ((), None))[0] != stamp:
+            piece = self.opened(number)
+            self._known_outcomes[number] = stamp, (piece.events, piece.diverged)
+        return self._known_outcomes[number][1]
 
     def _read_times(self, number: int) -> NDArray[np.float64]:
         path = self.path(number)

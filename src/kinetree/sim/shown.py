@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import TrajectoryFileError
 from kinetree.files import check_target, file_path
 from kinetree.model import Model
 from kinetree.model.display import html_of
 from kinetree.pictures.recorded import RecordedMotion
+from kinetree.sim.outcomes import early_ends
+from kinetree.sim.picking import sample_numbers
 
 if TYPE_CHECKING:
     from kinetree.pictures.arrangement import Samples
     from kinetree.pictures.camera import Camera, Size
     from kinetree.pictures.moments import Which
     from kinetree.pictures.scene import Shapes
+    from kinetree.sim.endings import Divergence
 
 __all__ = ["Shown"]
 
@@ -28,6 +32,12 @@ _SIZE = (1000, 250)
 
 class _Motion(RecordedMotion, Protocol):
     """What a motion has that is shown."""
+
+    @property
+    def ended(self) -> NDArray[np.float64]: ...
+
+    @property
+    def diverged(self) -> Mapping[tuple[int, ...], Divergence]: ...
 
     def gone(self, which: Which | None) -> NDArray[np.float64] | None: ...
 
@@ -181,6 +191,25 @@ class Shown:
 
         return html_of(repr(self), png_or_none(lambda: self.strip(size=_SIZE)))
 
-    def gone(self, which: Which | None) -> NDArray[np.float64] | None:  # noqa: ARG002 - for those that know
-        """When each of some motions diverged (n,), s; infinite if it did not. None if that is not known."""
-        return None
+    def gone(self: _Motion, which: Which | None) -> NDArray[np.float64] | None:
+        """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not.
+
+        None if none of the batch did.
+        """
+        if not self.diverged:
+            return None
+        found = np.full(self.shape, np.inf)
+        for sample, one in self.diverged.items():
+            found[sample] = one.time
+        return found.ravel() if which is None else found.ravel()[sample_numbers("film", which, self.shape)]
+
+    def _early_ends(self: _Motion, before: str) -> str:
+        """How many motions ended before the last row, in words after others; nothing if none did.
+
+        Nothing either of a file that is gone or damaged: whoever reads it is told so.
+        """
+        try:
+            told = early_ends(self.ended, self.diverged, self.time[-1])
+        except TrajectoryFileError:
+            return ""
+        return told and before + told

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-    from kinetree.pictures.moments import Which
-
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
@@ -95,7 +93,7 @@ class Trajectory(TrajectoryArrays, Shown):
         what = "steps" if self.step_counts is None else "rows"
         return (
             f"<Trajectory of {self.robot!r}: {batch}{self.time[-1]:g} s in {what} of {self.dt:g} s, {self.integrator}; "
-            f"q {self.q.shape}, v {self.v.shape}>"
+            f"q {self.q.shape}, v {self.v.shape}{self._early_ends('; ')}>"
         )
 
     @property
@@ -138,15 +136,6 @@ class Trajectory(TrajectoryArrays, Shown):
             step_counts=self.step_counts and self.step_counts[given],
             end=self.end if not given else None,
         )  # fmt: skip
-
-    def gone(self, which: Which | None) -> Array | None:
-        """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not."""
-        if not self.diverged:
-            return None
-        found = np.full(self.shape, np.inf)
-        for sample, one in self.diverged.items():
-            found[sample] = one.time
-        return found.ravel() if which is None else found.ravel()[sample_numbers("film", which, self.shape)]
 
     def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> Array:
         """Configurations at some moments; motions on disk have the same method, which reads no more than that.

@@ -160,7 +160,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
 
 def _outcomes(archive: ArrayReader, shape: tuple[int, ...], last: float) -> dict[str, Any]:
     """When motions ended, and why; older files have nothing about that, as all went on to the end."""
-    found: dict[str, Any] = {"ended": np.full(shape, last)}
+    found: dict[str, Any] = {"ended": np.full(shape, last), "units": {}, "events": (), "diverged": {}}
     if _ENDED in archive.headers:
         found["ended"] = archive.read(_ENDED)
         if found["ended"].shape != shape or found["ended"].dtype != np.float64:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kinetree.appearance import Unseen
 from kinetree.model import Model
 from kinetree.pictures.recorded import RecordedMotion
+from kinetree.viewer.endings import add_endings
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.player import Player
 from kinetree.viewer.server import address
@@ -89,6 +90,7 @@ class Page:
             with self._at_rest:
                 add_states(gui, self.robot, subject.q[0].copy(), self._go)
                 self._sliders = Sliders(gui, self.robot, subject.q[0], self.stages[0].size, self._edit)
+        add_endings(gui, [frames.motion for frames in subject.motions])
         if self.unseen:
             with gui.add_folder("Not drawn", expand_by_default=False):
                 gui.add_markdown("\n".join(f"- **{one.part}**: {one.reason}" for one in self.unseen))

@@ -116,6 +116,7 @@ class Sliders:
         self._shown: list[tuple[Dial, list[GuiSliderHandle[float]]]] = []
         self._lock, self._followed = threading.Lock(), 0.0
         self._later: threading.Timer | None = None
+        self._closed = False
         self._folder: GuiFolderHandle = gui.add_folder("Joints")
         if len(self._pages) > 1:
             self._choose_pages()
@@ -139,15 +140,18 @@ class Sliders:
     def close(self) -> None:
         """Follow no longer."""
         with self._lock:
+            self._closed = True
             if self._later is not None:
                 self._later.cancel()
 
     def _catch_up(self) -> None:
         with self._lock:
-            self._later, self._followed, q = None, time.monotonic(), self._q
-        for dial, handles in self._shown:
-            for handle, x in zip(handles, dial.read(q), strict=True):
-                put(handle, min(max(x, handle.min), handle.max))
+            if self._closed:
+                return
+            self._later, self._followed = None, time.monotonic()
+            for dial, handles in self._shown:
+                for handle, x in zip(handles, dial.read(self._q), strict=True):
+                    put(handle, min(max(x, handle.min), handle.max))
 
     def _choose_pages(self) -> None:
         titles = [f"{page[0].labels[0]} … {page[-1].labels[-1]}" for page in self._pages]

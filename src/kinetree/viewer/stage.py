@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, ground_of, looks_of, placements_of
+from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, floor_height, ground_of, looks_of, placements_of
 from kinetree.model import Model
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
@@ -40,7 +40,7 @@ class Stage:
         self.bodies = MovingBodies(robot)
         self.ground: Ground | None = ground_of(robot)
         """The plane of its world, if it has one."""
-        self.low, self.high = self._bounds(q)
+        self.low, self.high, self.floor = self._bounds(q)
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
@@ -68,9 +68,12 @@ class Stage:
         """The shapes that are not drawn as the file says, of the roles that have been seen."""
         return [one for role in sorted(self._roles) for one in self.looks(role).unseen]
 
-    def _bounds(self, q: Array) -> tuple[Array, Array]:
+    def _bounds(self, q: Array) -> tuple[Array, Array, float]:
+        """The corners of the box around all samples, and the height of a floor below them."""
         looks = self.looks("visual")
-        return bounds_of(looks, placements_of(self.robot, looks, q))
+        placements = placements_of(self.robot, looks, q)
+        low, high = bounds_of(looks, placements)
+        return low, high, floor_height(self.robot, looks, placements, float(low[2]), float(high[2]))
 
     def arrange(self, how: str, count: int) -> None:
         """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.

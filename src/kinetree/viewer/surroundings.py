@@ -43,7 +43,7 @@ class Surroundings:
         server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
         known = next((stage.ground for stage in stages if stage.ground is not None), None)
         level = np.eye(4)
-        level[2, 3] = low[2]
+        level[2, 3] = min(stage.floor for stage in stages)
         self._ground = self._add_ground(level if known is None else known.placement, size)
         self.aim(stages)
 

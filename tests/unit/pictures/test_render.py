@@ -19,6 +19,7 @@ import kinetree as kt
 from kinetree.model import display
 from kinetree.model.elements import Geometry
 from kinetree.pictures.png import png_bytes
+from kinetree.pictures.scene import Scene, floor_of
 from kinetree.pictures.strip import strip_times
 
 Image = pytest.importorskip("PIL.Image")
@@ -94,6 +95,53 @@ def test_shapes_and_ground() -> None:
     assert (kt.render(robot, **SMALL, ground=True) == visual).all()
     on_slope = kt.render(robot.on_slope(0.3), **SMALL)
     assert (on_slope != kt.render(robot.on_ground(), **SMALL)).any()
+
+
+def height_of_floor(robot: kt.Model, *q: list[float]) -> float:
+    scene = Scene(robot)
+    placements = scene.placements(np.array(q))
+    floor = floor_of(scene, placements, scene.corners(placements))
+    assert floor is not None
+    return floor.height
+
+
+def test_the_floor_is_under_a_base_that_stands_still() -> None:
+    """A post of 1 m, and a ball that comes down beside it."""
+    builder = kt.ModelBuilder("lift")
+    post = Geometry("visual", "box", (0.1, 0.1, 1.0), kt.Transform.identity())
+    ball = Geometry("visual", "sphere", (0.05,), kt.Transform.identity())
+    builder.add_body("post", kt.solids.box(0.1, 0.1, 1.0, mass=1.0), geometry=[post])
+    builder.add_body("ball", kt.solids.sphere(0.05, mass=1.0), geometry=[ball])
+    builder.add_joint("lift", kt.Prismatic([0, 0, 1]), "post", "ball", kt.placement((0.5, 0, 0)))
+    robot = builder.build()
+    assert height_of_floor(robot, [0.5], [0.0]) == pytest.approx(-0.5), "the ball stays above"
+    assert height_of_floor(robot, [0.5], [-0.5]) == pytest.approx(-0.5), "half of it sinks into the floor"
+    assert height_of_floor(robot, [0.5], [-0.9]) == pytest.approx(-0.95), "it goes far below, and must be seen"
+
+
+def test_a_base_that_is_not_drawn_stands_at_0() -> None:
+    builder = kt.ModelBuilder("bare")
+    builder.add_body("base")
+    builder.add_body(
+        "ball",
+        kt.solids.sphere(0.2, mass=1.0),
+        geometry=[Geometry("visual", "sphere", (0.2,), kt.Transform.identity())],
+    )
+    builder.add_joint("lift", kt.Prismatic([0, 0, 1]), "base", "ball")
+    robot = builder.build()
+    assert height_of_floor(robot, [0.22]) == height_of_floor(robot, [0.19]) == 0.0
+    assert height_of_floor(robot, [1.0]) == pytest.approx(0.8)
+    assert height_of_floor(robot, [0.0]) == pytest.approx(-0.2)
+
+
+def test_the_floor_touches_a_round_foot_whatever_its_attitude() -> None:
+    """A box around a tilted ball would be lower than the ball."""
+    builder = kt.ModelBuilder("ball")
+    shape = Geometry("visual", "sphere", (0.2,), kt.Transform.identity())
+    builder.add_body("ball", kt.solids.sphere(0.2, mass=1.0), geometry=[shape])
+    robot = builder.build(floating_base=True)
+    for q in ([0.0, 0, 0, 0, 0, 0, 1], [0.0, 0, 0, 0.5, 0.5, 0.5, 0.5], [0.0, 0, 0, 0.3, 0.2, 0.1, 0.9]):
+        assert height_of_floor(robot, q) == pytest.approx(-0.2, rel=0.12)
 
 
 def test_a_robot_without_shapes_is_seen() -> None:

@@ -194,3 +194,28 @@ def test_a_robot_without_joints_has_configurations_too(tmp_path: Path) -> None:
     builder.add_body("stone")
     motion = kt.simulate(builder.build(), duration=0.003)
     assert kt.load_trajectory(motion.save(tmp_path / "x")).configurations().shape == (4, 0)
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
+    tau = np.zeros((3, 20, 2))
+    tau[1, 7] = 1e308
+    rises = kt.program(lambda q: q[0] - 0.32, q=2)
+    motions = kt.simulate(
+        ROBOT, q=[[1.0, 0.5], [0.1, 0.2], [0.3, 0.1]], v=[[0, 0], [0, 0], [0.5, 0]], tau=tau, duration=0.2, dt=0.01,
+        until=rises,
+    )  # fmt: skip
+    file = kt.load_trajectory(motions.save(tmp_path / "run"))
+    assert file.diverged == motions.diverged
+    assert [*file.diverged] == [(1,)]
+    np.testing.assert_array_equal(file.ended, motions.ended)
+    assert [(one.name, one.sample) for one in file.events] == [("until", (2,))]
+    for motion in (file, motions):
+        assert "; 1 of 3 motions diverged, 1 of 3 motions ended at an event>" in repr(motion)
+        np.testing.assert_array_equal(motion.gone([2, 1]), [np.inf, motions.diverged[1,].time])
+    assert f"; {motions.diverged[1,]}>" in repr(motions[1])
+    other = kt.load_trajectory(tmp_path / "run.npz")
+    motions[:2].save(tmp_path / "run")
+    with pytest.raises(kt.TrajectoryFileError, match="it has changed since it was opened"):
+        _ = other.diverged
+    assert "rows>" in repr(other)

@@ -11,6 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import kinetree as kt
+from kinetree.sim.endings import Divergence
 from kinetree.sim.plots.small import _quantiles
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -111,7 +112,20 @@ def test_motions_that_have_ended_are_left_out(batch: kt.Trajectory) -> None:
     ended = np.where(np.arange(11) < 10, 0.05, 0.1)
     figure = replace(batch, ended=ended).plot(what="positions")
     np.testing.assert_array_equal(lines(figure, 0)["median"][60:], batch.q[10, 60:, 0])
-    assert "10 motions ended before the others" in figure.get_supxlabel()
+    assert "ended at an event, and drawn until then: 10 of the motions" in figure.get_supxlabel()
+
+
+def test_motions_that_diverged_are_told(batch: kt.Trajectory) -> None:
+    lost = Divergence(0.05, "elbow", "state")
+    motions = replace(batch, ended=np.where(np.arange(11) == 3, 0.05, 0.1), diverged={(3,): lost})
+    told = "diverged, and drawn until then: motion 3: 'elbow' grew beyond all bounds at t = 0.05 s"
+    assert told in motions.plot(what="positions").get_supxlabel()
+    assert "diverged" not in motions.plot(what="positions", samples=[1, 2]).get_supxlabel()
+    for one in (motions.plot(what="positions", samples=[3]), motions[3].plot(what="positions")):
+        assert np.isnan(lines(one, 0)["elbow"]).argmax() == 51
+        assert "'elbow' grew beyond all bounds" in one.axes[-1].get_xlabel()
+    two = motions.plot(what="positions", samples=[3], beside=batch)
+    assert np.isnan(two.axes[1].get_lines()[0].get_ydata()).argmax() == 51
 
 
 def test_quantiles_are_those_of_numpy() -> None:

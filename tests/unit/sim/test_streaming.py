@@ -286,3 +286,20 @@ def test_what_is_no_motion_is_not_opened(tmp_path: Path) -> None:
     assert len(run.piece(0).time) > 10
     with pytest.raises(kt.TrajectoryFileError, match="cannot be read: No such file"):
         run.piece(99)
+
+
+def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
+    tau = np.zeros((3, 950, 2))
+    tau[1, 120] = 1e308  # in the second piece or so
+    given: Any = START | {"q": [[1.0, 0.5], [0.2, 0.1], [0.3, 0.9]], "tau": tau}
+    given["until"] = kt.program(lambda q: q[0] - 0.55, q=2)
+    folder = kt.simulate(ROBOT, **given, stream=tmp_path / "run")
+    whole = kt.simulate(ROBOT, **given)
+    assert [*whole.diverged] == [(1,)]
+    assert folder.pieces > 4
+    for motion in (folder, kt.load_trajectory(folder.path)):
+        assert motion.diverged == whole.diverged
+        np.testing.assert_array_equal(motion.ended, whole.ended)
+        assert [(one.time, one.sample) for one in motion.events] == [(one.time, one.sample) for one in whole.events]
+        assert "complete; 1 of 3 motions diverged, 1 of 3 motions ended at an event>" in repr(motion)
+        np.testing.assert_array_equal(motion.gone(None), whole.gone(None))

@@ -10,23 +10,29 @@ from numpy.typing import NDArray
 
 from kinetree.viewer import Viewer
 
-__all__ = ["control", "labels", "moved", "position_of"]
+__all__ = ["control", "labels", "messages", "moved", "position_of", "texts"]
 
 
-def _messages(viewer: Viewer) -> list[Any]:
+def messages(viewer: Viewer) -> list[dict[str, Any]]:
     """What a browser gets that opens the page now."""
-    return list(viewer.server._websock_server._broadcast_buffer.message_from_id.values())
+    kept = viewer.server._websock_server._broadcast_buffer.message_from_id
+    return [message.as_serializable_dict([]) for message in kept.values()]
 
 
 def position_of(viewer: Viewer, node: str) -> NDArray[np.float64]:
     """Where a node is, in its parent's axes; at its origin if it was never moved."""
-    found = [m.position for m in _messages(viewer) if type(m).__name__ == "SetPositionMessage" and m.name == node]
+    found = [m["position"] for m in messages(viewer) if m["type"] == "SetPositionMessage" and m["name"] == node]
     return np.array(found[-1] if found else (0.0, 0.0, 0.0))
 
 
 def labels(viewer: Viewer) -> list[str]:
     """The labels of all controls."""
     return [handle.label for handle in viewer.server.gui._gui_input_handle_from_uuid.values()]
+
+
+def texts(viewer: Viewer) -> list[str]:
+    """What is written on the page between its controls."""
+    return [m["props"]["_markdown"] for m in messages(viewer) if m["type"] == "GuiMarkdownMessage"]
 
 
 def control(viewer: Viewer, label: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelWarning
+from kinetree.sim.endings import Divergence
 
-from .pages import control, labels, moved, position_of
+from .pages import control, labels, moved, position_of, texts
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -261,3 +263,13 @@ def test_a_closed_page_says_so() -> None:
     viewer.wait()
     with pytest.raises(kt.OptionError, match="no time"):
         viewer.set_time(0.0)
+
+
+def test_motions_that_ended_early_are_listed() -> None:
+    lost = Divergence(0.01, ARM.q_names[2], "state")
+    motions = kt.simulate(ARM, q=[ARM.random(k) for k in range(3)], duration=0.02, dt=0.01)
+    known = replace(motions, ended=np.array([0.02, 0.01, 0.015]), diverged={(1,): lost})
+    with kt.view(known, port=0) as viewer:
+        assert f"- **1**: {lost}\n- **2**: ended at t = 0.015 s" in texts(viewer)
+    with kt.view(motions, port=0) as viewer:
+        assert not any("ended" in text for text in texts(viewer))

@@ -42,7 +42,7 @@ class CpuKernels:
             bare = self._ufunc(MachineCode(self._object("single", self._single_rounds_text)), None)
             self.bare = bare
             return _in_contiguous_arrays(bare)
-        if not layout_is_known():
+        if self._kernel.general is None or not layout_is_known():
             return None
         self._codes["single"] = MachineCode(self._object("single", self._single_text))
         return self._builtin("single", None)
@@ -50,13 +50,17 @@ class CpuKernels:
     def batch(self) -> Batch:
         kernel = self._kernel
         flags = (ctypes.c_int64 * 2)() if kernel.quaternions else None
-        can_be_small = not kernel.rows and layout_is_known()
-        code = MachineCode(self._object("batch", self.text))
+        can_be_small = not kernel.rows and kernel.general is not None and layout_is_known()
+        code = self.batch_code()
         made = self._ufunc(code, flags)
         if can_be_small:
             self._codes["batch"] = code
             self._builtin("batch", Batches(kernel.most, kernel.release_from, flags))
         return Batch(made, flags)
+
+    def batch_code(self) -> MachineCode:
+        """The module that holds `@kernel`, the loop over a batch (batch.py)."""
+        return MachineCode(self._object("batch", self.text))
 
     def text(self) -> str:
         from kinetree.codegen.cpu.module import emit
@@ -66,6 +70,8 @@ class CpuKernels:
         kernel, program = self._kernel, self._statements()
         if kernel.rows:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
+        if len(kernel.outputs) != 1:
+            return emit(program, self._precision, host(), kernel.quaternions)
         return emit_batch(program, self._precision, host(), kernel.quaternions)
 
     def _single_text(self) -> str:
@@ -91,11 +97,12 @@ class CpuKernels:
 
     def _ufunc(self, code: MachineCode, flags: ctypes.Array[ctypes.c_int64] | None) -> Callable[..., Any]:
         kernel = self._kernel
-        return make_ufunc(code, kernel.name, kernel.inputs, (kernel.output,), self._precision, flags, kernel.rows)
+        return make_ufunc(code, kernel.name, kernel.inputs, kernel.outputs, self._precision, flags, kernel.rows)
 
     def _builtin(self, variant: str, batches: Batches | None) -> Callable[..., Any] | None:
         """The builtin of a module; the quickest way in is now that of one sample, and then that of small batches."""
         kernel, codes = self._kernel, self._codes
+        assert kernel.general is not None
         about = f"{kernel.owner!r}; see kinetree.{kernel.name}."
         made = make_builtin(
             codes[variant], kernel.name, about, kernel.owner, kernel.general, kernel.inputs, self._precision, batches

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinetree.sim.plots.choice import Choice
+from kinetree.sim.plots.moments import until_ended
 from kinetree.sim.plots.pairs import differences_of, in_common
 from kinetree.sim.plots.panels import ENERGIES, panels_of, worth_drawing
 from kinetree.sim.plots.series import Array, Line, Panel, Seen
 from kinetree.sim.plots.small import MOST_CELLS, Cell, Layer, small_panels
-from kinetree.sim.plots.words import notes_of, title_of
+from kinetree.sim.plots.words import endings_of, notes_of, title_of
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def batch_figure(
             Cell(_titled(p, x), _short(p), p.floor, [_layer("", motion, seen, x)]) for p in panels for x in p.lines
         ]
         shown, more = _most(cells)
-        return small_panels(title_of(motion, seen), shown, notes_of(idle, more=[*more, *_ended(motion)]))
+        return small_panels(title_of(motion, seen), shown, notes_of(idle, more=[*more, *endings_of(motion, seen)]))
     other, theirs, there = beside
     mine, others, alone = in_common(own, _without_exchanges(panels_of(other, there, theirs)))
     panels, idle = worth_drawing(mine, choice, others)
@@ -55,7 +56,8 @@ def batch_figure(
     if differences is None:
         more += [f"no differences are drawn between {len(seen.samples)} and {len(there.samples)} motions"]
     title = f"{names[0]}: {title_of(motion, seen)}\n{names[1]}: {title_of(other, there)}"
-    return small_panels(title, shown, notes_of(idle, alone, [*more, *_ended(motion)]))
+    more += [*endings_of(motion, seen, names[0]), *endings_of(other, there, names[1])]
+    return small_panels(title, shown, notes_of(idle, alone, more))
 
 
 def _without_exchanges(panels: list[Panel]) -> list[Panel]:
@@ -66,17 +68,14 @@ def _without_exchanges(panels: list[Panel]) -> list[Panel]:
 
 
 def _layer(name: str, motion: TrajectoryArrays, seen: Seen, line: Line) -> Layer:
-    """The motions of a line, until each has ended."""
-    ended = np.broadcast_to(motion.ended, motion.shape).reshape(-1)[seen.samples]
-    values: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, line.values)
-    return Layer(name, seen.time, values, seen.samples.tolist())
+    return Layer(name, seen.time, until_ended(motion, seen, line.values), seen.samples.tolist())
 
 
 def _most(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
     """As many cells as a picture has room for: those that vary the most beside their panel's unit."""
     if len(cells) <= MOST_CELLS:
         return cells, []
-    ranges = [max(float(np.ptp(layer.values[np.isfinite(layer.values)])) for layer in cell.layers) for cell in cells]
+    ranges = [max(_range(layer.values) for layer in cell.layers) for cell in cells]
     kept = sorted(np.argsort(ranges, kind="stable")[::-1][:MOST_CELLS])
     text = (
         f"the {MOST_CELLS} of {len(cells):,} numbers that vary the most are drawn; joints= or --joints chooses others"
@@ -84,9 +83,9 @@ def _most(cells: list[Cell]) -> tuple[list[Cell], list[str]]:
     return [cells[k] for k in kept], [text]
 
 
-def _ended(motion: TrajectoryArrays) -> list[str]:
-    early = int((motion.ended < motion.time[-1]).sum())
-    return [f"{early:,} motions ended before the others, and are drawn until then"] if early else []
+def _range(values: Array) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.ptp(known)) if known.size else 0.0
 
 
 def _titled(panel: Panel, line: Line) -> str:

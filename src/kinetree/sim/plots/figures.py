@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from kinetree.errors import OptionError
 from kinetree.sim.events import Occurrence
 from kinetree.sim.picking import Samples
 from kinetree.sim.plots.batches import batch_figure
 from kinetree.sim.plots.choice import Choice, choice_of
-from kinetree.sim.plots.moments import seen_of
+from kinetree.sim.plots.moments import seen_of, until_ended
 from kinetree.sim.plots.pairs import differences_of, in_common
 from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
-from kinetree.sim.plots.series import Seen
+from kinetree.sim.plots.series import Panel, Seen
 from kinetree.sim.plots.stacked import Other, stacked
-from kinetree.sim.plots.words import notes_of, title_of
+from kinetree.sim.plots.words import endings_of, notes_of, title_of
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
 if TYPE_CHECKING:
@@ -53,7 +52,9 @@ def figure(
 
 def _of_one(motion: TrajectoryArrays, choice: Choice, seen: Seen) -> Figure:
     panels, idle = worth_drawing(panels_of(motion, seen, choice), choice)
-    return stacked(title_of(motion, seen), seen.time, divided(panels), notes_of(idle), _events(motion, seen), None)
+    notes = notes_of(idle, more=endings_of(motion, seen))
+    drawn = _until_ended(motion, seen, divided(panels))
+    return stacked(title_of(motion, seen), seen.time, drawn, notes, _events(motion, seen), None)
 
 
 def _of_two(
@@ -66,12 +67,17 @@ def _of_two(
     panels = divided(panels)
     panels, others, _ = in_common(panels, others)
     title = f"—— {names[0]}: {title_of(motion, seen)}\n- - -  {names[1]}: {title_of(beside, there)}"
-    notes = notes_of(idle, alone)
+    notes = notes_of(idle, alone, [*endings_of(motion, seen, names[0]), *endings_of(beside, there, names[1])])
+    panels, others = _until_ended(motion, seen, panels), _until_ended(beside, there, others)
     other = Other(there.time, others, differences, f"{names[1]} − {names[0]}")
     return stacked(title, seen.time, panels, notes, [*_events(motion, seen), *_events(beside, there)], other)
 
 
+def _until_ended(motion: TrajectoryArrays, seen: Seen, panels: Sequence[Panel]) -> list[Panel]:
+    return [replace(p, lines=[replace(x, values=until_ended(motion, seen, x.values)) for x in p.lines]) for p in panels]
+
+
 def _events(motion: TrajectoryArrays, seen: Seen) -> list[Occurrence]:
     """What happened to the one motion that is drawn."""
-    index = tuple(int(k) for k in np.unravel_index(seen.samples[0], seen.shape)) if seen.shape else ()
+    (index,) = seen.indices
     return [event for event in motion.events if tuple(event.sample) == index]

@@ -1,4 +1,4 @@
-"""The moments that a picture shows: no more than it has columns, and those that two motions have in common."""
+"""The moments that a picture shows: as many as it has columns, until motions end; and those that two have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.sim.plots.choice import Choice
 from kinetree.sim.plots.series import Array, Seen
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["common_rows", "seen_of"]
+__all__ = ["common_rows", "seen_of", "until_ended"]
 
 _POINTS = 4000
 """A few thousand points are more than a picture has columns."""
@@ -28,6 +28,13 @@ def seen_of(motion: TrajectoryArrays, choice: Choice, rows: NDArray[np.intp] | N
     stride = max(1, -(-len(rows) // most))
     shown = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
     return Seen(motion.shape, samples, shown, motion.time[shown])
+
+
+def until_ended(motion: TrajectoryArrays, seen: Seen, values: Array) -> Array:
+    """Numbers (m, K) of the motions that are seen, NaN from when each has ended on."""
+    ended = np.broadcast_to(motion.ended, motion.shape).reshape(-1)[seen.samples]
+    found: Array = np.where(seen.time > ended[:, None] + 1e-9 * motion.dt, np.nan, values)
+    return found
 
 
 def common_rows(first: Array, second: Array, dt: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

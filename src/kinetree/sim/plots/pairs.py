@@ -12,7 +12,7 @@ from kinetree.errors import OptionError
 from kinetree.records import record
 from kinetree.sim.plots.choice import Choice
 from kinetree.sim.plots.coordinates import turned
-from kinetree.sim.plots.moments import common_rows, seen_of
+from kinetree.sim.plots.moments import common_rows, seen_of, until_ended
 from kinetree.sim.plots.panels import panels_of
 from kinetree.sim.plots.series import Array, Line, Panel
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
@@ -27,7 +27,7 @@ class Differences:
     time: Array
     """(K,), s."""
     by_name: dict[tuple[str, str], Array]
-    """(m, K), by the label of the panel and the name of the line."""
+    """(m, K), by the label of the panel and the name of the line; NaN where one of the two has ended."""
 
 
 def in_common(first: Sequence[Panel], second: Sequence[Panel]) -> tuple[list[Panel], list[Panel], list[str]]:
@@ -78,7 +78,9 @@ def _between(
     there = replace(seen_of(second, others), rows=np.arange(len(second.time)) if theirs is None else theirs)
     other = _by_name(panels_of(second, there, others))
     at = None if theirs is not None else (second.time, seen.time)
-    found = {key: _difference(line, other[key], at) for key, line in own.items() if key in other}
+    none = np.zeros((1, len(seen.time)))
+    ended = until_ended(first, seen, none) + until_ended(second, replace(there, time=seen.time), none)
+    found = {key: _difference(line, other[key], at) + ended for key, line in own.items() if key in other}
     return Differences(seen.time, found)
 
 

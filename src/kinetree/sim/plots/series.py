@@ -53,6 +53,13 @@ class Seen:
     time: Array
     """(K,), s."""
 
+    @property
+    def indices(self) -> list[tuple[int, ...]]:
+        """The indices of the m motions in the batch."""
+        if not self.shape:
+            return [()] * len(self.samples)
+        return list(zip(*(axis.tolist() for axis in np.unravel_index(self.samples, self.shape)), strict=True))
+
     def of(self, x: NDArray[np.generic]) -> Array:
         """Their parts (m, K, *rest) of an array (…, T, *rest)."""
         axes = len(self.shape)

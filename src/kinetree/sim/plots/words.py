@@ -10,7 +10,7 @@ from kinetree.sim.plots.series import Seen
 from kinetree.sim.plots.style import plain
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["notes_of", "title_of"]
+__all__ = ["endings_of", "notes_of", "title_of"]
 
 
 def title_of(motion: TrajectoryArrays, seen: Seen) -> str:
@@ -25,6 +25,20 @@ def title_of(motion: TrajectoryArrays, seen: Seen) -> str:
         else:
             which = f"{count:,} motions, "
     return f"{motion.robot}: {which}{motion.time[-1]:g} s, {motion.integrator}, dt = {motion.dt:g} s"
+
+
+def endings_of(motion: TrajectoryArrays, seen: Seen, name: str = "") -> list[str]:
+    """Which of the motions that are drawn ended before the last row, and why."""
+    numbers = dict(zip(seen.indices, seen.samples.tolist(), strict=True))
+    lost = [
+        f"motion {numbers[sample]}: {one}" if motion.shape else str(one)
+        for sample, one in motion.diverged.items()
+        if sample in numbers
+    ]
+    others = sum(bool(motion.ended[sample] < motion.time[-1]) for sample in numbers.keys() - motion.diverged.keys())
+    before = f"{name}: " if name else ""
+    found = [f"{before}diverged, and drawn until then: {plain(listed(lost, separator='; '))}"] if lost else []
+    return found + ([f"{before}ended at an event, and drawn until then: {others:,} of the motions"] if others else [])
 
 
 def notes_of(idle: Mapping[str, Sequence[str]], alone: Sequence[str] = (), more: Sequence[str] = ()) -> str:

@@ -1,0 +1,155 @@
+"""What a framework calls: a program in one dtype, and its derivatives, which are such nodes again.
+
+Derivatives are those that frameworks ask for: by the numbers of each input, so by those of q (nq), not by displacements
+as `kt.jvp` and `kt.vjp`. Forward, a node is linear in the tangents that follow its inputs; in reverse, in the
+cotangents of its outputs. Either can be differentiated again, to any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinetree.codegen.backend import Kernel
+from kinetree.compiler.compiled import IMPORTED, compiling
+from kinetree.compiler.differentiation import program_to_differentiate
+from kinetree.compiler.source import Source
+from kinetree.compiler.specialization import Specialization
+from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
+from kinetree.model.fingerprint import digest
+
+if TYPE_CHECKING:
+    from kinetree.codegen.cpu.backend import CpuKernels
+
+__all__ = ["Node"]
+
+Key = Callable[..., bytes | None]
+
+
+class Node:
+    """A function of arrays of one dtype; `program` is traced when it is first read."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Port],
+        outputs: Sequence[Port],
+        dtype: str,
+        program: Callable[[], Program],
+        key: Key,
+        quaternions: Sequence[tuple[int, Mapping[str, slice]]] = (),
+        to_differentiate: Callable[[], Program] | None = None,
+    ) -> None:
+        """`program` may have marks for derivatives (`without_slopes`); `key` is as that of a `Source`;
+        `to_differentiate`: the program that derivatives are made from, if it is another one."""
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.dtype = np.dtype(dtype)
+        self.quaternions = tuple(quaternions)
+        """The inputs that hold quaternions, by number, and the slices of them."""
+        self.key = key
+        self._marked = program
+        self._to_differentiate = to_differentiate
+        self._derivatives: dict[tuple[str, tuple[int, ...]], Node] = {}
+
+    @classmethod
+    def of(cls, source: Source, dtype: str) -> Node:
+        """The node of anything that is compiled, with a single output."""
+        to_differentiate = None
+        if type(source) is Specialization:
+            to_differentiate = partial(program_to_differentiate, source)
+        return cls(
+            source.name,
+            source.inputs,
+            [source.output],
+            dtype,
+            source.program,
+            source.key,
+            source.quaternions,
+            to_differentiate,
+        )
+
+    def __repr__(self) -> str:
+        ports, results = (", ".join(f"{p.name}{list(p.shape)}" for p in x) for x in (self.inputs, self.outputs))
+        return f"<{self.name}({ports}) -> {results}, {self.dtype}>"
+
+    @cached_property
+    def program(self) -> Program:
+        """The program that is compiled."""
+        with compiling:
+            return without_slopes(self._marked())
+
+    @cached_property
+    def _differentiated(self) -> Program:
+        """The program that derivatives are made from."""
+        with compiling:
+            return (self._to_differentiate or self._marked)()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A name for what it computes, the same in every process; frameworks know it by that."""
+        found = self.key(self.dtype.name) or digest(self.program, self.dtype.name)
+        assert found is not None
+        return found.hex()
+
+    @cached_property
+    def kernels(self) -> CpuKernels:
+        """Its functions on this processor: `batch` makes a gufunc of several outputs, `batch_code` what it calls."""
+        from kinetree.codegen.cpu.backend import CpuKernels
+
+        return CpuKernels(
+            Kernel(
+                name=self.name,
+                inputs=self.inputs,
+                outputs=self.outputs,
+                dtype=self.dtype,
+                quaternions=tuple((k, x.start) for k, found in self.quaternions for x in found.values()),
+                rows=(),
+                state=(),
+                program=lambda: self.program,
+                key=lambda *more: self.key(*more, self.dtype.name),
+                imported=IMPORTED,
+                most=0,
+                release_from=0,
+                owner=self,
+                general=None,
+            )
+        )
+
+    def forward(self, wrt: Sequence[int]) -> Node:
+        """The tangents of its outputs, from its inputs and then the tangents of the inputs `wrt`."""
+        return self._derivative("forward", tuple(wrt))
+
+    def reverse(self, wrt: Sequence[int]) -> Node:
+        """The cotangents of its inputs `wrt`, from its inputs and then the cotangents of its outputs."""
+        return self._derivative("reverse", tuple(wrt))
+
+    def _derivative(self, mode: str, wrt: tuple[int, ...]) -> Node:
+        with compiling:
+            if (mode, wrt) not in self._derivatives:
+                self._derivatives[mode, wrt] = self._made(mode, wrt)
+            return self._derivatives[mode, wrt]
+
+    def _made(self, mode: str, wrt: tuple[int, ...]) -> Node:
+        by = [self.inputs[k] for k in wrt]
+        if mode == "forward":
+            more, prefix = [Port(f"d_{port.name}", port.shape) for port in by], "d_"
+            outputs = [Port(f"d_{port.name}", port.shape) for port in self.outputs]
+        else:
+            more, prefix = [Port(f"bar_{port.name}", port.shape) for port in self.outputs], "bar_"
+            outputs = [Port(f"bar_{port.name}", port.shape) for port in by]
+
+        def program() -> Program:
+            differentiated = forward_derivative if mode == "forward" else reverse_derivative
+            whole = differentiated(self._differentiated, wrt)
+            return with_outputs(whole, range(len(self.outputs), len(whole.outputs)))
+
+        def key(*added: object) -> bytes | None:
+            return self.key(*added, mode, wrt)
+
+        name = f"{prefix}{self.name}"
+        return Node(name, [*self.inputs, *more], outputs, self.dtype.name, program, key, self.quaternions)

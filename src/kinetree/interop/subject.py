@@ -1,0 +1,190 @@
+"""A function of kinetree on a robot, or a user's program, as an adapter sees it: names, shapes, nodes, results.
+
+An adapter binds what a call gives, asks for the node of a dtype, runs it in its framework, and gives the result back
+in the user's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.calls import requested
+from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.differentiation import input_names
+from kinetree.compiler.source import Source
+from kinetree.compiler.specialization import Specialization
+from kinetree.errors import DTypeError, OptionError, ShapeError, nearest_names
+from kinetree.expr import Port
+from kinetree.interop.node import Node
+from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey
+from kinetree.programs import Program
+
+__all__ = ["Subject"]
+
+
+class Subject:
+    """What a framework calls, in any dtype."""
+
+    _only: CompiledFunction | None = None
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        robot: Model | None = None,
+        *,
+        f_ext: Sequence[ForceKey] = (),
+        parameters: Sequence[str] = (),
+        unroll: bool | None = None,
+        options: Mapping[str, Any] | None = None,
+        adapter: str = "the adapter",
+    ) -> None:
+        """The arguments are those of `kinetree.compile`; a program is given without a robot or options. `adapter` is
+        the function that the user called, for messages."""
+        self._function, self._robot = function, robot
+        self._asked = f_ext, parameters, unroll, options or {}
+        self._program = function if isinstance(function, Program) else None
+        if self._program is not None and (robot is not None or f_ext or parameters or unroll is not None or options):
+            raise OptionError(
+                f"{adapter}: the program {self._program.name!r} knows its robots and options; give the program alone"
+            )
+        if self._program is None and robot is None:
+            raise OptionError(
+                f"{adapter} takes one of kinetree's functions and a robot, as in {adapter}(kt.aba, robot), or a program"
+            )
+        self._begin(self.compiled("float64"))
+
+    @classmethod
+    def of(cls, compiled: CompiledFunction) -> Subject:
+        """A function that is compiled already, in its dtype alone; its results are one array."""
+        made = cls.__new__(cls)
+        made._program, made._only = None, compiled
+        made._begin(compiled)
+        return made
+
+    def _begin(self, compiled: CompiledFunction) -> None:
+        self._nodes: dict[str, Node] = {}
+        self.source: Source = compiled.source
+        """In double precision, if there is a choice."""
+        self.name = compiled.name
+        self.names: tuple[str, ...] = self._input_names()
+        """What its arguments are called, in order."""
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(self.names)}) of {self.source.subject}"
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Its arguments."""
+        return self.source.inputs
+
+    @property
+    def kinds(self) -> tuple[type, ...]:
+        """For each argument whether it holds numbers of kind `float`, `int` or `bool`."""
+        if self._program is None:
+            return (float,) * len(self.names)
+        return tuple(argument.dtype for argument in self._program.arguments.values())
+
+    def compiled(self, dtype: str) -> CompiledFunction:
+        """The function for NumPy's arrays of a dtype, with one result."""
+        if self._only is not None:
+            return self._only
+        if self._program is not None:
+            return self._program.compiled(dtype)
+        return self._request(dtype)[0]
+
+    @property
+    def dtype(self) -> str | None:
+        """The only dtype, of a function that is compiled already; else None."""
+        return None if self._only is None else self._only.dtype.name
+
+    def node(self, dtype: str) -> Node:
+        """What a framework calls for a dtype, of one output."""
+        if dtype not in self._nodes:
+            self._nodes[dtype] = Node.of(self.compiled(dtype).source, dtype)
+        return self._nodes[dtype]
+
+    def bound(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """The arguments of a call in order; NumPy's arrays for those that may be left out."""
+        if self._program is not None:
+            return self._program.bound(given, named)
+        names, (_, numbers), optional = self.names, self._request("float64"), self.source.optional
+        if len(given) > len(names):
+            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), not {len(given)}")
+        if numbers and len(given) == len(names) - len(numbers) and not named:
+            at = self._first_number
+            given = [*given[:at], *numbers, *given[at:]]
+        found = dict(zip(names, given, strict=False))
+        for name, x in named.items():
+            if name not in names:
+                raise DTypeError(f"{self.name} has no argument {name!r:.60}: {nearest_names(name, names)}")
+            if name in found:
+                raise DTypeError(f"{self.name}: {name} is given twice, by position and by name")
+            found[name] = x
+        for k, x in enumerate(numbers, self._first_number):
+            found.setdefault(names[k], x)
+        for k in optional:
+            found.setdefault(names[k], np.zeros(self.ports[k].shape))
+        if missing := [name for name in names if name not in found]:
+            raise DTypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}); {missing[0]} is missing")
+        return [found[name] for name in names]
+
+    def batch_shape(self, node: Node, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        """The shape of the leading axes of a call; raises `ShapeError` for arguments that do not fit."""
+        leading = []
+        for port, shape in zip(node.inputs, shapes, strict=True):
+            at = len(shape) - len(port.shape)
+            if at < 0 or shape[at:] != port.shape:
+                wanted = f"({', '.join(('…', *map(str, port.shape)))})"
+                raise ShapeError(
+                    f"{self.name}: {port.name} has shape {shape}, but {self.source.subject} needs {wanted}"
+                )
+            leading.append(shape[:at])
+        try:
+            return np.broadcast_shapes(*leading)
+        except ValueError:
+            listed = ", ".join(f"{port.name} {shape}" for port, shape in zip(node.inputs, shapes, strict=True))
+            raise ShapeError(
+                f"{self.name}: the leading axes do not broadcast together: {listed}; they must be equal, 1 or absent"
+            ) from None
+
+    def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
+        """A framework's array of all results in the form that the user's function gave them; `cast` gives an array
+        another dtype."""
+        if self._program is None:
+            return whole
+        results = self._program.traced(dtype).results
+
+        def parts() -> Iterator[Any]:
+            for leaf, part in zip(results.leaves, results.parts(whole), strict=True):
+                yield part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype)
+
+        return results.filled(parts())
+
+    def _request(self, dtype: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
+        """The compiled function of a robot, and the numbers of constraints and weights that its options have."""
+        if self._only is not None:
+            return self._only, ()
+        assert self._robot is not None
+        return requested(self._robot, self._function, dtype, *self._asked)
+
+    @property
+    def _first_number(self) -> int:
+        source = self.source
+        if not isinstance(source, Specialization):
+            return 0
+        return len(source.inputs) - len(source.forces) - len(source.parameters) - len(source.numbers)
+
+    def _input_names(self) -> tuple[str, ...]:
+        if self._program is not None:
+            return tuple(self._program.arguments)
+        source = self.source
+        if not isinstance(source, Specialization):
+            return tuple(port.name for port in source.inputs)
+        forces = [force.key for force in source.forces]
+        if source.definition.derivative is None:
+            return tuple(input_names(source.definition, source.numbers, forces, source.parameters))
+        return tuple(port.name for port in source.inputs)
