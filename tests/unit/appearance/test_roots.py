@@ -29,7 +29,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     for folder in ("robots", "images"):
         (tmp_path / folder).mkdir()
     write_png(tmp_path / "images" / "half.png")
-    file = tmp_path / "robots" / request.param
+    file: Path = tmp_path / "robots" / request.param
     file.write_text(TEXTS[request.param])
     return file
 
