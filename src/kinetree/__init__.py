@@ -185,18 +185,23 @@ from kinetree.sim import (
 from kinetree.spatial import Inertia, Transform
 from kinetree.spatial.placement import placement
 
+importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
+
 if typing.TYPE_CHECKING:
     from kinetree.pictures.render import render
     from kinetree.viewer import view
 else:
+    _LATER = {
+        "render": "kinetree.pictures.render",
+        "view": "kinetree.viewer",
+    }
 
     def __getattr__(name):
-        """What draws, imported when it is first asked for: most programs only compute."""
+        """What draws, and adapters of frameworks, imported when first asked for: most programs only compute."""
         if name in ("appearance", "viewer"):
             return importlib.import_module(f"kinetree.{name}")
-        if name in ("render", "view"):
-            room = importlib.import_module("kinetree.viewer" if name == "view" else "kinetree.pictures.render")
-            return globals().setdefault(name, getattr(room, name))
+        if name in _LATER:
+            return globals().setdefault(name, getattr(importlib.import_module(_LATER[name]), name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

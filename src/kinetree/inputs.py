@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError
 
-__all__ = ["holds_symbols", "is_masked", "plain", "real_array", "repeated", "takes_symbols"]
+__all__ = ["framework_of", "holds_symbols", "is_masked", "plain", "real_array", "repeated", "takes_symbols"]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
@@ -27,6 +27,8 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
         symbolic: NDArray[Any] = _reader[0](x)
         return symbolic
     wanted = f"{name} must be an array of real numbers of shape {shape}"
+    if (framework := framework_of(x)) is not None:
+        raise DTypeError(f"{wanted}, not {type(x).__name__} of {framework}; give {_AS_NUMPY[framework]}")
     if is_masked(x):
         raise DTypeError(f"{wanted}, not a masked array; give x.filled(number), or x.data if nothing in it is masked")
     try:
@@ -38,6 +40,38 @@ def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:
     if array.dtype.itemsize > 8:
         raise DTypeError(f"{wanted}, not of dtype {array.dtype}, which has more digits; give x.astype(numpy.float64)")
     return array
+
+
+_AS_NUMPY = {
+    "casadi": "numbers: what is symbolic has none",
+    "cupy": "x.get()",
+    "dask": "x.compute()",
+    "jax": "numpy.asarray(x), outside jax.jit",
+    "tensorflow": "x.numpy()",
+    "torch": "x.detach().cpu().numpy()",
+    "xarray": "x.values",
+}
+"""Frameworks with arrays of their own, and how an x of theirs becomes NumPy's."""
+
+
+def framework_of(x: object) -> str | None:
+    """The framework whose array x is, or one that is found in a list; None for NumPy's, and for everything else."""
+    return _framework_of(x) if any(name in sys.modules for name in _AS_NUMPY) else None
+
+
+def _framework_of(x: object) -> str | None:
+    kind = type(x)
+    if kind is np.ndarray:
+        return None
+    if isinstance(x, list | tuple):
+        if set(map(type, x)) <= _NUMBERS:  # fast path for the usual list
+            return None
+        return next((found for y in x if (found := _framework_of(y)) is not None), None)
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        if root in _AS_NUMPY or root == "jaxlib":
+            return "jax" if root == "jaxlib" else root
+    return None
 
 
 _Read = TypeVar("_Read", bound=Callable[[Any], Any])

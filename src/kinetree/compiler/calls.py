@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
 from kinetree.compiler.differentiation import specialized
+from kinetree.compiler.foreign import is_single
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
 from kinetree.compiler.tracing import dtype_in_trace
 from kinetree.compiler.usual_calls import forget, kernels_of, remember
@@ -25,7 +26,7 @@ from kinetree.model.external_forces import ExternalForces, ForceKey, acting, is_
 
 __all__ = ["compile", "compile_function", "dtype_name", "requested", "run"]
 
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_F64 = np.dtype(np.float64)
 
 
 def compile(
@@ -200,7 +201,7 @@ def run(
     dtype = "float64"
     if not is_double:
         dtypes = [getattr(x, "dtype", None) for x in typed if not isinstance(x, int | float)]
-        dtype = "float32" if dtypes and all(dtype == _F32 for dtype in dtypes) else "float64"
+        dtype = "float32" if dtypes and all(map(is_single, dtypes)) else "float64"
     if (traced := dtype_in_trace(arguments)) is not None:
         dtype = traced.name
     compiled = _compiled(definition, robot, options, forces, given, dtype)

@@ -22,6 +22,7 @@ from kinetree.codegen.backend import Backend, Kernel
 from kinetree.compiler.announcement import announce
 from kinetree.compiler.arguments import Arguments
 from kinetree.compiler.definition import Array
+from kinetree.compiler.foreign import answered_abroad, framework_among
 from kinetree.compiler.source import Source
 from kinetree.compiler.threads import call_in_pieces, most_on_one_thread, thread_count, worth_splitting
 from kinetree.compiler.tracing import inlined, is_symbolic
@@ -74,6 +75,8 @@ class CompiledFunction:
         self._single: Callable[..., Any] | None = None
         self._flags: ctypes.Array[ctypes.c_int64] | None = None
         self._declined = threading.local()
+        self.adapters: dict[str, Callable[..., Any]] = {}
+        """What answers calls with arrays of a framework, by its name."""
         self.asked: tuple[Any, ...] | None = None
         """A function that makes this one again, and what it takes; for pickles."""
         if backend is None:
@@ -159,6 +162,9 @@ class CompiledFunction:
         if is_symbolic(arguments):
             inside: Array = inlined(self.source, expected, arguments, out)
             return inside
+        if (framework := framework_among(arguments)) is not None:
+            abroad: Array = answered_abroad(framework, self, arguments, out, threads)
+            return abroad
         arrays = expected.prepared(arguments, out)
         if self._is_one_sample(arrays) and not hasattr(self._declined, "now") and self._has_single():
             assert self._single is not None

@@ -29,6 +29,8 @@ __all__ = ["Subject"]
 class Subject:
     """What a framework calls, in any dtype."""
 
+    _only: CompiledFunction | None = None
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -44,7 +46,6 @@ class Subject:
         the function that the user called, for messages."""
         self._function, self._robot = function, robot
         self._asked = f_ext, parameters, unroll, options or {}
-        self._nodes: dict[str, Node] = {}
         self._program = function if isinstance(function, Program) else None
         if self._program is not None and (robot is not None or f_ext or parameters or unroll is not None or options):
             raise OptionError(
@@ -54,9 +55,20 @@ class Subject:
             raise OptionError(
                 f"{adapter} takes one of kinetree's functions and a robot, as in {adapter}(kt.aba, robot), or a program"
             )
-        compiled = self.compiled("float64")
+        self._begin(self.compiled("float64"))
+
+    @classmethod
+    def of(cls, compiled: CompiledFunction) -> Subject:
+        """A function that is compiled already, in its dtype alone; its results are one array."""
+        made = cls.__new__(cls)
+        made._program, made._only = None, compiled
+        made._begin(compiled)
+        return made
+
+    def _begin(self, compiled: CompiledFunction) -> None:
+        self._nodes: dict[str, Node] = {}
         self.source: Source = compiled.source
-        """In double precision."""
+        """In double precision, if there is a choice."""
         self.name = compiled.name
         self.names: tuple[str, ...] = self._input_names()
         """What its arguments are called, in order."""
@@ -78,9 +90,16 @@ class Subject:
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
+        if self._only is not None:
+            return self._only
         if self._program is not None:
             return self._program.compiled(dtype)
         return self._request(dtype)[0]
+
+    @property
+    def dtype(self) -> str | None:
+        """The only dtype, of a function that is compiled already; else None."""
+        return None if self._only is None else self._only.dtype.name
 
     def node(self, dtype: str) -> Node:
         """What a framework calls for a dtype, of one output."""
@@ -147,20 +166,24 @@ class Subject:
 
     def _request(self, dtype: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
         """The compiled function of a robot, and the numbers of constraints and weights that its options have."""
+        if self._only is not None:
+            return self._only, ()
         assert self._robot is not None
         return requested(self._robot, self._function, dtype, *self._asked)
 
     @property
     def _first_number(self) -> int:
         source = self.source
-        assert isinstance(source, Specialization)
+        if not isinstance(source, Specialization):
+            return 0
         return len(source.inputs) - len(source.forces) - len(source.parameters) - len(source.numbers)
 
     def _input_names(self) -> tuple[str, ...]:
         if self._program is not None:
             return tuple(self._program.arguments)
         source = self.source
-        assert isinstance(source, Specialization)
+        if not isinstance(source, Specialization):
+            return tuple(port.name for port in source.inputs)
         forces = [force.key for force in source.forces]
         if source.definition.derivative is None:
             return tuple(input_names(source.definition, source.numbers, forces, source.parameters))

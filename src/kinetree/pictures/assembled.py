@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from kinetree.errors import OptionError, ShapeError
 from kinetree.records import record
 
 __all__ = ["Assembled", "assemble", "linear_of"]
+
+_NEARER = 1e-3
+"""Surfaces at one place, as far as this part of their distance, are seen in the order of their opacity, not of rounding
+errors: the one that is least opaque is in front."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -31,13 +36,23 @@ class Assembled:
     """First and last triangle of what is opaque, and of each layer."""
     parts: tuple[NDArray[np.int64], ...]
     """The parts of each of these."""
+    shading: NDArray[np.int64]
+    """The parts that have a shadow."""
+    blinds: NDArray[np.int32]
+    """(…, 3), their triangles that are opaque."""
+    veils: NDArray[np.int32]
+    """(…, 3), their triangles that can be seen through."""
+    nearer: NDArray[np.float64]
+    """(k,), from 1: how much nearer a part counts as being."""
     boxes: NDArray[np.float64]
     """(k, 8, 3), the corners of a box around each part."""
     textures: NDArray[np.int32]
     texels: NDArray[np.uint8]
 
 
-def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike | None) -> Assembled:
+def assemble(
+    surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike | None, shadows: ArrayLike
+) -> Assembled:
     """Check what was given, and put it together."""
     k = len(surfaces)
     opacities = _opacities(opacity, k)
@@ -46,19 +61,15 @@ def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike 
         _check(surface, i)
     counts = [len(s.vertices) for s in surfaces]
     starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    clear = np.array(
-        [
-            o < 1.0 or bool(len(s.colors) and s.colors[:, 3].min() < 255)
-            for s, o in zip(surfaces, opacities, strict=True)
-        ],
-        dtype=bool,
-    )
-    groups = [np.flatnonzero(~clear)] + [np.flatnonzero(clear & (layer == n)) for n in np.unique(layer[clear])]
-    faces, ranges, begin = [], [], 0
-    for group in groups:
-        taken = [surfaces[int(i)].faces + starts[i] for i in group]
-        faces += taken
-        ranges.append((begin, begin := begin + sum(map(len, taken))))
+    least = opacities * [s.colors[:, 3].min(initial=255) / 255.0 for s in surfaces]
+
+    def triangles_of(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+        return _stacked([surfaces[i].faces + starts[i] for i in np.flatnonzero(chosen).tolist()], 3, np.int32)
+
+    clear, is_seen, casts = least < 1.0, opacities > 0.0, _shadows(shadows, k)
+    groups = [~clear, *(is_seen & clear & (layer == n) for n in np.unique(layer[is_seen & clear]))]
+    faces = [triangles_of(group) for group in groups]
+    ends = np.cumsum([0, *map(len, faces)]).tolist()
     colors = _stacked([s.colors for s in surfaces], 4, np.float64) / 255.0
     colors[:, :3] = linear_of(colors[:, :3])
     colors[:, 3] *= np.repeat(opacities, counts)
@@ -72,8 +83,12 @@ def assemble(surfaces: Sequence[Surface], opacity: ArrayLike, layers: ArrayLike 
         ),
         part_of=np.repeat(np.arange(k, dtype=np.int32), counts),
         faces=_stacked(faces, 3, np.int32),
-        layers=tuple(ranges),
-        parts=tuple(groups),
+        layers=tuple(pairwise(ends)),
+        parts=tuple(map(np.flatnonzero, groups)),
+        shading=np.flatnonzero(is_seen & casts),
+        blinds=triangles_of(casts & ~clear),
+        veils=triangles_of(is_seen & casts & clear),
+        nearer=1.0 + _NEARER * (1.0 - least),
         boxes=np.array([_box(s.vertices) for s in surfaces]).reshape(k, 8, 3),
         textures=textures,
         texels=texels,
@@ -135,6 +150,13 @@ def _opacities(given: ArrayLike, k: int) -> NDArray[np.float64]:
         raise ShapeError(f"opacity must be a number, or one per surface: ({k},), not {x.shape}")
     if not ((x >= 0.0) & (x <= 1.0)).all():
         raise OptionError("opacity must be from 0 (not seen) to 1 (nothing is seen through it)")
+    return np.broadcast_to(x, (k,))
+
+
+def _shadows(given: ArrayLike, k: int) -> NDArray[np.bool_]:
+    x = np.asarray(given)
+    if x.shape not in ((), (k,)) or x.dtype.kind != "b":
+        raise ShapeError(f"shadows must be True, False, or one per surface: ({k},), not {x.dtype} of shape {x.shape}")
     return np.broadcast_to(x, (k,))
 
 

@@ -25,8 +25,8 @@ from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
 from kinetree.pictures.kernels.develop import develop
 from kinetree.pictures.kernels.shading import shade
 from kinetree.pictures.kernels.triangles import find_nearest
-from kinetree.pictures.lamp import floor_shadow, lamp_matrix, light_picture
-from kinetree.pictures.placed import farthest_first, opaque_corners, pieces, placed, triangles
+from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
+from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
 
@@ -60,8 +60,14 @@ class Drawing:
     (48, 64, 3)
     """
 
-    def __init__(self, surfaces: Sequence[Surface], opacity: ArrayLike = 1.0, layers: ArrayLike | None = None) -> None:
-        self._all = assemble(surfaces, opacity, layers)
+    def __init__(
+        self,
+        surfaces: Sequence[Surface],
+        opacity: ArrayLike = 1.0,
+        layers: ArrayLike | None = None,
+        shadows: ArrayLike = True,
+    ) -> None:
+        self._all = assemble(surfaces, opacity, layers, shadows)
         self._behind: tuple[tuple[Any, ...], NDArray[np.float32]] | None = None
 
     def __call__(
@@ -80,13 +86,13 @@ class Drawing:
         n = _checked_samples(supersampling)
         light, background = light or Light(), background or Background()
         scene, M = self._all, self._placements(placements)
-        lamp = lamp_matrix(light, opaque_corners(scene, M), camera, (width, height))
+        lamp = lamp_matrix(light, shading_corners(scene, M), camera, (width, height))
         matrix = camera.matrix((width, height)) * np.array([[n], [n], [1.0]])
         world, turned, seen, lit = placed(scene, M, matrix, lamp, threads)
-        depths = light_picture(scene.faces, scene.layers[0][1], lit, threads)
+        shaded = shade_of(scene, lit, threads)
         boxes, edges = triangles(scene.faces, seen, (n * width, n * height), camera.near, threads)
         plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
-        shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, depths)
+        shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, shaded)
         ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
         down = ((np.arange(height) + 0.5) / height)[:, None]
         sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
@@ -131,7 +137,7 @@ class Drawing:
                     _LINEAR,
                     lights,
                     lamp,
-                    depths,
+                    *shaded,
                     ground,
                     backdrop,
                     covered,
@@ -176,6 +182,7 @@ def draw(
     *,
     opacity: ArrayLike = 1.0,
     layers: ArrayLike | None = None,
+    shadows: ArrayLike = True,
     floor: Floor | None = None,
     light: Light | None = None,
     background: Background | None = None,
@@ -189,10 +196,11 @@ def draw(
         placements: (k, 4, 4), in the world's axes; a surface whose placement is not finite is left out.
         camera: where the picture is taken from; see `framing`.
         size: width and height, pixels.
-        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors. What can be seen through has no
-            shadow.
+        opacity: scalar or (k,), from 0 to 1; multiplies that of the surfaces' colors. What can be seen through takes
+            as much of the light away as of what is behind it.
         layers: (k,) whole numbers: surfaces that can be seen through and have the same number are one body, of which
             the nearest surface is seen. By default each is a layer of its own.
+        shadows: scalar or (k,), whether a surface has a shadow.
         floor: the plane below, or None.
         light: the lights.
         background: what is behind.
@@ -206,7 +214,7 @@ def draw(
         OptionError: an option is out of range.
         ShapeError: an array has another shape than it needs.
     """
-    drawing = Drawing(surfaces, opacity, layers)
+    drawing = Drawing(surfaces, opacity, layers, shadows)
     return drawing(
         placements,
         camera,

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.compiler.threads import on_threads
+from kinetree.pictures.assembled import Assembled
 from kinetree.pictures.camera import Camera, Size, half_height
 from kinetree.pictures.kernels.shadow import blur, shadow_of
 from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.placed import pieces, triangles
 from kinetree.pictures.setting import Floor, Light
 
-__all__ = ["SIDE", "floor_shadow", "lamp_matrix", "light_picture"]
+__all__ = ["SIDE", "Shade", "floor_shadow", "lamp_matrix", "light_picture", "shade_of"]
 
 Array = NDArray[np.float64]
+Singles = NDArray[np.float32]
 SIDE = 1024
 """Samples of the light's picture in each direction."""
 _USED = 0.86
@@ -54,20 +57,42 @@ def lamp_matrix(light: Light, points: Array, camera: Camera, size: Size) -> Arra
     return np.column_stack((axes * np.array([[scale], [scale], [1.0]]), (*start, 0.0)))
 
 
-def light_picture(faces: NDArray[np.int32], last: int, lit: Array, threads: int | None) -> NDArray[np.float32]:
-    """(SIDE, SIDE): the nearness of what the light sees of the first triangles."""
-    boxes, edges = triangles(faces[:last], lit, (SIDE, SIDE), 0.5, threads)
+class Shade(NamedTuple):
+    """What keeps the light from where it would come."""
+
+    depths: Singles
+    """(SIDE, SIDE), the nearness of what is opaque."""
+    veil: Singles
+    """The same of what can be seen through: of several surfaces the nearest; (1, 1) if there is none."""
+    veiling: Singles
+    """The opacity of the veil."""
+
+
+def shade_of(scene: Assembled, lit: Array, threads: int | None) -> Shade:
+    """What the light sees of all triangles; `lit` is as of `place_vertices`."""
+    depths, _ = light_picture(scene.blinds, lit, threads)
+    if not len(scene.veils):
+        nothing = np.full((1, 1), _NOTHING, np.float32)
+        return Shade(depths, nothing, nothing)
+    veil, found = light_picture(scene.veils, lit, threads)
+    alpha = scene.colors[scene.veils, 3].mean(axis=1)
+    return Shade(depths, veil, np.where(found >= 0, alpha[found], 0.0).astype(np.float32))
+
+
+def light_picture(faces: NDArray[np.int32], lit: Array, threads: int | None) -> tuple[Singles, NDArray[np.int32]]:
+    """(SIDE, SIDE): the nearness of the triangles that the light sees, and which these are; -1 for none."""
+    boxes, edges = triangles(faces, lit, (SIDE, SIDE), 0.5, threads)
     nearness = np.full((SIDE, SIDE), _NOTHING, np.float32)
-    found = np.empty((SIDE, SIDE), np.int32)
+    found = np.full((SIDE, SIDE), -1, np.int32)
 
     def draw(rows: slice) -> None:
-        find_nearest(boxes, edges, 0, last, rows.start, rows.stop, math.inf, nearness[rows], found[rows])
+        find_nearest(boxes, edges, 0, len(faces), rows.start, rows.stop, math.inf, nearness[rows], found[rows])
 
     on_threads(draw, pieces(SIDE, _BAND), threads)
-    return nearness
+    return nearness, found
 
 
-def floor_shadow(floor: Floor, lamp: Array, nearness: NDArray[np.float32]) -> Array:
+def floor_shadow(floor: Floor, lamp: Array, shade: Shade) -> Array:
     """(SIDE/2, SIDE/2): the part of the light that the floor does not get, where the light's picture shows it."""
     shadow = np.zeros((SIDE // 2, SIDE // 2))
     normal = np.array(floor.normal)
@@ -79,7 +104,7 @@ def floor_shadow(floor: Floor, lamp: Array, nearness: NDArray[np.float32]) -> Ar
     # A point of the floor is height·normal = (p·across) across + (p·along) along + nearness·toward, times normal.
     a, b = -float(normal @ across) / facing / scale, -float(normal @ along) / facing / scale
     level = np.array([a, b, floor.height / facing - a * lamp[0, 3] - b * lamp[1, 3] + 1e-3])
-    shadow_of(nearness, level, shadow)
+    shadow_of(*shade, level, shadow)
     totals, between = np.empty(len(shadow)), np.empty_like(shadow)
     for _ in range(3):
         blur(shadow, _BLUR, totals, between)

@@ -11,7 +11,7 @@ from kinetree.pictures.camera import Camera, Size
 from kinetree.pictures.kernels.corners import place_vertices
 from kinetree.pictures.kernels.triangles import set_up
 
-__all__ = ["farthest_first", "opaque_corners", "pieces", "placed", "triangles"]
+__all__ = ["farthest_first", "pieces", "placed", "shading_corners", "triangles"]
 
 Array = NDArray[np.float64]
 PIECE = 8192
@@ -33,6 +33,7 @@ def placed(
             scene.normals,
             scene.part_of,
             M,
+            scene.nearer,
             matrix,
             lamp,
             part.start,
@@ -60,9 +61,9 @@ def triangles(
     return boxes, edges
 
 
-def opaque_corners(scene: Assembled, M: Array) -> Array:
+def shading_corners(scene: Assembled, M: Array) -> Array:
     """(n, 3): the corners of boxes around what has a shadow, where they are."""
-    parts = scene.parts[0]
+    parts = scene.shading
     with np.errstate(invalid="ignore", over="ignore"):
         corners = scene.boxes[parts] @ M[parts, :3, :3].transpose(0, 2, 1) + M[parts, None, :3, 3]
     corners = corners.reshape(-1, 3)

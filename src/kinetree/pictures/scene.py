@@ -52,8 +52,9 @@ class Scene:
         self._outlines = np.array([_outline(part.surface.vertices) for part in self.looks.parts])
         moving = [not part.is_ground for part in self.looks.parts]
         self._bounded = moving if any(moving) else [True] * len(moving)
-        own = [_SEEN_THROUGH if shapes == "both" and part.role == "collision" else 1.0 for part in self.looks.parts]
-        seen = np.outer(opacity, own)
+        is_over = np.array([shapes == "both" and part.role == "collision" for part in self.looks.parts])
+        self._has_shadow = ~is_over  # the shapes below have it
+        seen = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
         if together or self.has_terrain:  # what does not move is there once, with the copy that is solid
             still = [self._is_still(part.body) for part in self.looks.parts]
             seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
@@ -63,7 +64,8 @@ class Scene:
     def drawing(self) -> Drawing:
         """The surfaces of all copies, one copy after the other."""
         surfaces = [part.surface for part in self.looks.parts] * self.copies
-        return Drawing(surfaces, self._opacity.ravel(), np.repeat(np.arange(self.copies), self._opacity.shape[1]))
+        layers = np.repeat(np.arange(self.copies), self._opacity.shape[1])
+        return Drawing(surfaces, self._opacity.ravel(), layers, np.tile(self._has_shadow, self.copies))
 
     @property
     def has_terrain(self) -> bool:

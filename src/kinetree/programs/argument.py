@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError, OptionError
 from kinetree.expr import Port
-from kinetree.inputs import real_array
+from kinetree.inputs import framework_of, real_array
 from kinetree.model import Model
 from kinetree.model.robot import refuse_zero_quaternions
 from kinetree.records import record
@@ -85,8 +85,9 @@ class Argument:
         refuse_zero_quaternions(x, self.quaternions, name)
 
     def numbers(self, program: str, name: str, x: ArrayLike) -> Any:
-        """Whole numbers and truth values as the compiled function takes them, after a check of each."""
-        if self.dtype is float:
+        """Whole numbers and truth values as the compiled function takes them, after a check of each; those of other
+        frameworks, which may have no values yet, as they are."""
+        if self.dtype is float or framework_of(x) is not None:
             return x
         array = np.asarray(x)
         if self.dtype is bool and array.dtype == np.bool_:

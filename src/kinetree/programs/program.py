@@ -16,6 +16,7 @@ from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.derived_source import DerivedSource
+from kinetree.compiler.foreign import is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
 from kinetree.programs.argument import Argument, checked_argument
@@ -28,7 +29,7 @@ from kinetree.programs.trace import Traced, traced, users_part
 
 __all__ = ["Program", "dtype_of", "program"]
 
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_F64 = np.dtype(np.float64)
 _TAKEN = ("out", "threads")
 
 
@@ -371,8 +372,8 @@ def dtype_of(arguments: Sequence[Any]) -> str:
     dtypes = [
         getattr(x, "dtype", None) for x in arguments if not isinstance(x, int | float) or isinstance(x, np.generic)
     ]
-    floats = [dtype for dtype in dtypes if dtype is None or dtype.kind not in "biu"]
-    return "float32" if floats and all(dtype == _F32 for dtype in floats) else "float64"
+    floats = [dtype for dtype in dtypes if not is_whole(dtype)]
+    return "float32" if floats and all(map(is_single, floats)) else "float64"
 
 
 def _quick_call(made: CompiledFunction, results: Results, count: int) -> Callable[..., Any]:

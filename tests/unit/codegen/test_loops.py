@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 from math import floor, sqrt
 
 import numpy as np
@@ -11,6 +13,7 @@ from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.instructions import Unknown
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
 from kinetree.codegen.loops.translate import module_text
+from kinetree.syntax import syntax_tree
 
 THIRD = 3
 
@@ -69,6 +72,27 @@ def arguments() -> list[object]:
         np.zeros(40, np.uint8),
         0.3,
     ]
+
+
+def test_a_text_is_parsed_while_another_thread_parses() -> None:
+    """A finalizer parses in the midst of a collection, as another thread may, which confuses CPython 3.11.7."""
+
+    class Parsing:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            ast.parse("0")
+
+    usual = gc.get_threshold()
+    gc.set_threshold(100)
+    try:
+        for _ in range(5):
+            Parsing()
+            assert len(syntax_tree("x = 1\n" * 300).body) == 300
+            assert gc.isenabled()
+    finally:
+        gc.set_threshold(*usual)
 
 
 def test_machine_code_computes_what_python_computes() -> None:

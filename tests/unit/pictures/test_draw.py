@@ -136,6 +136,20 @@ def test_layers_are_drawn_from_the_farthest() -> None:
     assert a[24, 32, 0] > a[24, 32, 1]
 
 
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+@pytest.mark.parametrize("opacity", [[1.0, 0.4], [0.6, 0.4]])
+def test_of_surfaces_at_one_place_the_least_opaque_is_in_front(order: list[int], opacity: list[float]) -> None:
+    """The green square has the other diagonal, so that its depths are rounded otherwise."""
+    corners = 2.0 * np.array([(-1, -0.7, -1), (1, 0.3, -1), (1, 0.7, 1), (-1, -0.3, 1)])
+    red, green = flat(corners[[[0, 1, 2], [0, 2, 3]]], RED), flat(corners[[[0, 1, 3], [1, 2, 3]]], GREEN)
+    before = at((0, -0.001, 0))
+    options: dict[str, Any] = {"light": EVEN, "opacity": [opacity[k] for k in order], "layers": [0, 0]}
+    both = draw([[red, green][k] for k in order], np.concatenate((at((0, 0, 0)),) * 2), FRONT, SIZE, **options)
+    places = [[at((0, 0, 0)), before][k] for k in order]
+    apart = draw([[red, green][k] for k in order], np.concatenate(places), FRONT, SIZE, **options)
+    assert np.abs(both.astype(int) - apart).max() <= 2
+
+
 def test_a_texture_is_seen_upright() -> None:
     texture = np.zeros((2, 2, 4), np.uint8)
     texture[0, 0] = (255, 0, 0, 255)  # the upper left
@@ -160,6 +174,26 @@ def test_shadow_is_where_the_light_is_kept_from_the_floor() -> None:
     assert with_ball[row, column].max() < without[row, column].min() - 30
     column, row = camera.project([-1.0, 0.0, 0.0], size).astype(int)
     assert (with_ball[row, column] == without[row, column]).all()
+
+
+def test_what_can_be_seen_through_has_a_lighter_shadow() -> None:
+    camera, light, size = Camera((0.0, -8.0, 8.0), (0.0, 0.0, 0.0)), Light(direction=(-1.0, 0.0, 1.0)), (200, 150)
+    table = square(half=0.8, color=(200, 200, 200, 255))
+    level = at((-1.5, 0, 0))
+    level[0, :3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    places = np.concatenate((level, at((0, 0, 1.0), (-2.5, 0, 1.0))))
+    columns = camera.project([[1.0, 0.0, 0.0], [-1.5, 0.0, 0.0]], size).astype(int)
+
+    def at_shadows(opacity: float, **options: Any) -> NDArray[np.int64]:
+        """On the floor, and on the table."""
+        found = draw([table, ball(0.4), ball(0.4)], places, camera, size, floor=Floor(0.0 - 1e-3), light=light,
+                     opacity=[1.0, opacity, opacity], **options)  # fmt: skip
+        return np.array([int(found[row, column].min()) for column, row in columns])
+
+    none, some, all_of_it = at_shadows(0.0), at_shadows(0.5), at_shadows(1.0)
+    assert (none > some + 15).all()
+    assert (some > all_of_it + 15).all()
+    np.testing.assert_array_equal(at_shadows(0.5, shadows=[True, False, False]), none)
 
 
 def test_one_surface_is_in_the_shadow_of_another() -> None:

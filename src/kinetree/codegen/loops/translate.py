@@ -20,6 +20,7 @@ from typing import Any
 from kinetree.codegen.loops.expressions import Expressions
 from kinetree.codegen.loops.instructions import Unknown, Value
 from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
+from kinetree.syntax import syntax_tree
 
 __all__ = ["Parameter", "module_text", "parameters"]
 
@@ -57,7 +58,7 @@ class _Writer(Expressions):
     """Writes one function; every variable is in memory, and LLVM puts them into registers."""
 
     def __init__(self, function: Function, *, exported: bool) -> None:
-        source = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        source = syntax_tree(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(source, ast.FunctionDef)
         super().__init__(function)
         self._source = source

@@ -14,6 +14,7 @@ from typing import Any
 
 from kinetree.errors import MissingPackageError, ModelError, NameNotFoundError, nearest_names
 from kinetree.records import record
+from kinetree.syntax import syntax_tree
 
 __all__ = ["Description", "description", "description_names"]
 
@@ -123,6 +124,6 @@ class _Module:
 
 def _parsed(file: Path) -> ast.Module:
     try:
-        return ast.parse(file.read_text(encoding="utf-8"))
+        return syntax_tree(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
         raise ModelError(f"{file}: cannot be read: {error}") from None

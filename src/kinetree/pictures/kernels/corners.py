@@ -14,6 +14,7 @@ def place_vertices(
     normals: Floats,
     part_of: Indices,
     placements: Floats,
+    nearer: Floats,
     camera: Floats,
     lamp: Floats,
     first: int,
@@ -28,6 +29,7 @@ def place_vertices(
     Args:
         vertices, normals: (n, 3), in the axes of their parts.
         part_of: (n,), rows of `placements` (k, 4, 4).
+        nearer: (k,), by which the nearness of each part to the camera is multiplied.
         camera: (3, 4), `Camera.matrix`, in samples; its nearness is 1/w.
         lamp: (3, 4), column, row and nearness of a parallel projection, whose w is 1.
         first, last: the vertices to place.
@@ -51,7 +53,7 @@ def place_vertices(
         x, y, z = world[v, 0], world[v, 1], world[v, 2]
         for k in range(3):
             seen[v, k] = camera[k, 0] * x + camera[k, 1] * y + camera[k, 2] * z + camera[k, 3]
-        seen[v, 3] = 1.0
+        seen[v, 3] = nearer[p]
         lit[v, 0] = lamp[0, 0] * x + lamp[0, 1] * y + lamp[0, 2] * z + lamp[0, 3]
         lit[v, 1] = lamp[1, 0] * x + lamp[1, 1] * y + lamp[1, 2] * z + lamp[1, 3]
         lit[v, 2] = 1.0

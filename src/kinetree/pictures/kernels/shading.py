@@ -38,6 +38,8 @@ def shade(
     lights: Floats,
     lamp: Floats,
     depths: Singles,
+    veil: Singles,
+    veiling: Singles,
     ground: Floats,
     backdrop: Singles,
     covered: Bytes,
@@ -58,7 +60,9 @@ def shade(
         lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
             direction and color of the fill light, which has no shadow and reaches around corners.
         lamp: (3, 4), from the world to columns, rows and nearness of `depths`.
-        depths: (n, n), the light's picture.
+        depths: (n, n), the light's picture of what is opaque.
+        veil: (n, n), its picture of what can be seen through, or (1, 1) if there is nothing.
+        veiling: of the same shape, the opacity there.
         ground: (4,), normal and height of the floor.
         backdrop: (pixels, 4), what is in front of surfaces below the floor.
         covered: (pixels), result: 1 where `light` has something; only there it is more than the backdrop.
@@ -92,7 +96,7 @@ def shade(
             reached = 0.0
             highlight = 0.0
             if facing > 0.0:
-                reached = facing * lit_part(depths, lamp, p_x, p_y, p_z, n_x, n_y, n_z)
+                reached = facing * lit_part(depths, veil, veiling, lamp, p_x, p_y, p_z, n_x, n_y, n_z)
                 h_x, h_y, h_z = unit_of(lights[0, 0] + v_x, lights[0, 1] + v_y, lights[0, 2] + v_z)
                 h = max(n_x * h_x + n_y * h_y + n_z * h_z, 0.0)
                 h = h * h * h * h
@@ -174,6 +178,8 @@ def is_back(
 
 def lit_part(
     depths: Singles,
+    veil: Singles,
+    veiling: Singles,
     lamp: Floats,
     p_x: float,
     p_y: float,
@@ -199,15 +205,20 @@ def lit_part(
     reached = 0.0
     for d in range(3):
         weight = 1.0 - b if d == 0 else (1.0 if d == 1 else b)
-        along = 0.0
-        if float(depths[i + d - 1, j - 1]) <= nearness:
-            along += 1.0 - a
-        if float(depths[i + d - 1, j]) <= nearness:
-            along += 1.0
-        if float(depths[i + d - 1, j + 1]) <= nearness:
-            along += a
+        along = (1.0 - a) * let_through(depths, veil, veiling, i + d - 1, j - 1, nearness)
+        along += let_through(depths, veil, veiling, i + d - 1, j, nearness)
+        along += a * let_through(depths, veil, veiling, i + d - 1, j + 1, nearness)
         reached += weight * along
     return 0.25 * reached
+
+
+def let_through(depths: Singles, veil: Singles, veiling: Singles, i: int, j: int, nearness: float) -> float:
+    """The part of the light, at a place in its picture, that comes as far as this."""
+    if float(depths[i, j]) > nearness:
+        return 0.0
+    if len(veil) > 1 and float(veil[i, j]) > nearness:
+        return 1.0 - float(veiling[i, j])
+    return 1.0
 
 
 def texel(

@@ -9,11 +9,12 @@ __all__ = ["blur", "shadow_of"]
 
 
 @compiled
-def shadow_of(nearness: Singles, floor: Floats, shadow: Floats) -> None:
+def shadow_of(nearness: Singles, veil: Singles, veiling: Singles, floor: Floats, shadow: Floats) -> None:
     """The part of 2 × 2 samples of light that something above the floor takes away.
 
     Args:
-        nearness: (2 n, 2 n), how near what the light sees is to it, very negative where it sees nothing.
+        nearness: (2 n, 2 n), how near what the light sees is to it, very negative where it sees nothing opaque.
+        veil, veiling: as for `shade`.
         floor: (3,), coefficients of column, row and 1 in the floor's nearness.
         shadow: (n, n), result, from 0 to 1.
     """
@@ -26,6 +27,8 @@ def shadow_of(nearness: Singles, floor: Floats, shadow: Floats) -> None:
                 level = floor[0] * (column + 0.5) + floor[1] * (row + 0.5) + floor[2]
                 if float(nearness[row, column]) > level:
                     taken += 0.25
+                elif len(veil) > 1 and float(veil[row, column]) > level:
+                    taken += 0.25 * float(veiling[row, column])
             shadow[i, j] = taken
 
 

@@ -1,0 +1,66 @@
+"""Arrays of other frameworks among the arguments of a call: PyTorch's, JAX's, Dask's, …
+
+A compiled function answers such a call through the adapter of the framework. Adapters are in a room above this one,
+which makes itself known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from kinetree.errors import DTypeError, OptionError
+from kinetree.inputs import framework_of
+
+__all__ = ["answer_with", "answered_abroad", "framework_among", "is_single", "is_whole"]
+
+_F32 = np.dtype(np.float32)
+
+
+class Answer(Protocol):
+    """Answers a call of a compiled function (`CompiledFunction`) with arrays of a framework."""
+
+    def __call__(self, framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any: ...
+
+
+_answers: list[Answer] = []
+
+
+def answer_with(answer: Answer) -> None:
+    """Make known what answers calls with arrays of frameworks."""
+    _answers[:] = [answer]
+
+
+def framework_among(arguments: Sequence[Any]) -> str | None:
+    """The framework of which some of the arguments are; None if all are NumPy's, or numbers.
+
+    Raises `DTypeError` for arrays of two frameworks. Labelled arrays may hold arrays of Dask, so these two go together.
+    """
+    found = {name for x in arguments if type(x) is not np.ndarray and (name := framework_of(x)) is not None}
+    if found == {"dask", "xarray"}:
+        return "xarray"
+    if len(found) > 1:
+        raise DTypeError(f"one call has arrays of {' and of '.join(sorted(found))}: give those of one framework alone")
+    return found.pop() if found else None
+
+
+def answered_abroad(framework: str, compiled: Any, arguments: Sequence[Any], out: Any, threads: int | None) -> Any:
+    """The result of a call in the arrays of a framework."""
+    for name, given in (("out", out), ("threads", threads)):
+        if given is not None:
+            raise OptionError(f"{compiled.name}: {name}= is for NumPy's arrays; leave it out for those of {framework}")
+    return _answers[0](framework, compiled, arguments)
+
+
+def is_single(dtype: object) -> bool:
+    """Whether this is the dtype of an array in single precision, in NumPy or elsewhere."""
+    return dtype == _F32 or (not isinstance(dtype, np.dtype) and str(dtype) == "torch.float32")
+
+
+def is_whole(dtype: object) -> bool:
+    """Whether this is the dtype of an array of whole numbers or truth values, in NumPy or elsewhere."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "biu"
+    return str(dtype).startswith(("torch.int", "torch.uint", "torch.bool"))
