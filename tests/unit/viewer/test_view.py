@@ -12,8 +12,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelWarning
-from kinetree.viewer import Viewer
 from kinetree.sim.endings import Divergence
+from kinetree.viewer import Viewer
 
 from .pages import control, labels, moved, position_of, texts
 
