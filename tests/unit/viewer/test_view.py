@@ -13,6 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
+from kinetree.viewer import Viewer
 
 from .pages import control, labels, moved, position_of, texts
 
@@ -196,6 +197,33 @@ def test_two_motions_run_together_and_may_be_of_different_length() -> None:
         assert len(viewer.stages) == 2
         expected = kt.frame_placement(ARM, first.q[-1], HAND)[:3, 3]
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("samples", ["one", "ghosts", "side by side"])
+def test_a_motion_that_is_compared_shows_the_same_samples(samples: Any) -> None:
+    starts = ARM.neutral() + np.linspace(0.0, 0.3, 4)[:, None]
+    first = kt.simulate(ARM, q=starts, duration=0.05)
+    second, single = kt.simulate(ARM, q=starts[:3], duration=0.05), kt.simulate(ARM, duration=0.05)
+    with kt.view([first, second, single], samples=samples, port=0) as viewer:
+        counts = [_samples_of(viewer, k) for k in range(3)]
+        assert counts == ([1, 1, 1] if samples == "one" else [4, 3, 1])
+        moved(viewer, "sample", 2)
+        aside = [stage._offsets for stage in viewer.stages]
+        assert np.array_equal(aside[1][0], aside[0][0]), "each stands where that of the first motion does"
+        assert np.allclose(viewer.stages[1].placements - viewer.stages[0].placements, 0.0, atol=1e-9), (
+            "they are the same motions"
+        )
+
+
+def _samples_of(viewer: Viewer, motion: int) -> int:
+    """How many samples of a motion are on the page: instances of the shapes that include the hand."""
+    stage = viewer.stages[motion]
+    hand = stage.bodies.bodies.index(HAND)
+    nodes = [(handle, pieces) for handle, pieces in stage.grips() if hand in pieces]
+    return sum(
+        len(node.batched_positions) // len(pieces) if hasattr(node, "batched_positions") else 1
+        for node, pieces in nodes
+    )
 
 
 def test_what_does_not_move() -> None:
