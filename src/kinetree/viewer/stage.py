@@ -156,7 +156,7 @@ class Stage:
         if name not in self._overlays:
             if not on:
                 return
-            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size)
+            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size, self.looks)
         if on:
             self._overlays[name].draw(self._moment)
         self._on = self._on | {name} if on else self._on - {name}

@@ -15,7 +15,7 @@ from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
 from kinetree.viewer import Viewer
 
-from .pages import control, labels, moved, position_of, texts
+from .pages import clicked, control, labels, moved, position_of, texts, told
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -234,15 +234,44 @@ def test_what_does_not_move() -> None:
         assert viewer.q.shape == (0,)
 
 
-def test_many_bodies_are_few_nodes() -> None:
+def test_a_click_on_a_body_tells_of_it_and_another_one_does_not_any_more() -> None:
+    q = ARM.random(3)
+    with kt.view(ARM, port=0) as viewer:
+        clicked(viewer, HAND)
+        assert told(viewer) == [viewer.stages[0].bodies.about(6)]
+        assert told(viewer)[0].startswith(f"{HAND}, ")
+        viewer.set(q)
+        name = viewer.stages[0].bodies.names[6]
+        assert np.allclose(position_of(viewer, f"/robot/told/0 {name}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        clicked(viewer, HAND)
+        viewer.set(ARM.random(4))
+        assert told(viewer) == []
+
+
+def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
+    with kt.view(_chain(80), port=0) as viewer:
+        clicked(viewer, "link 7")
+        assert [text.partition(",")[0] for text in told(viewer)] == ["link 7"]
+    with kt.view(ARM, q=ARM.random(0, size=3), samples="side by side", port=0) as viewer:
+        clicked(viewer, HAND, sample=2)
+        name = viewer.stages[0].bodies.names[6]
+        expected = kt.frame_placement(ARM, ARM.random(0, size=3)[2], HAND)[:3, 3] + viewer.stages[0]._offsets[2]
+        assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
+
+
+def _chain(count: int) -> kt.Model:
     chain = kt.ModelBuilder("chain")
     chain.add_body("link 0")
-    for k in range(1, 200):
+    for k in range(1, count):
         chain.add_body(f"link {k}", kt.solids.box(0.02, 0.02, 0.1, mass=0.1))
         chain.add_joint(
             f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.placement((0, 0, 0.1))
         )
-    with kt.view(chain.build(), port=0) as viewer:
+    return chain.build()
+
+
+def test_many_bodies_are_few_nodes() -> None:
+    with kt.view(_chain(200), port=0) as viewer:
         buffer = viewer.server._websock_server._broadcast_buffer
         before = buffer.message_counter
         viewer.set(np.full(199, 0.01))
