@@ -226,6 +226,7 @@ NAMES = [
     "solids",
     "tendon_forces",
     "to_c",
+    "to_casadi",
     "to_text",
     "view",
     "vjp",

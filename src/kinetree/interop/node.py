@@ -79,10 +79,15 @@ class Node:
         return f"<{self.name}({ports}) -> {results}, {self.dtype}>"
 
     @cached_property
+    def marked_program(self) -> Program:
+        """The program with its marks for derivatives."""
+        with compiling:
+            return self._marked()
+
+    @cached_property
     def program(self) -> Program:
         """The program that is compiled."""
-        with compiling:
-            return without_slopes(self._marked())
+        return without_slopes(self.marked_program)
 
     @cached_property
     def _differentiated(self) -> Program:
