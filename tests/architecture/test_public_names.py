@@ -226,6 +226,7 @@ NAMES = [
     "solids",
     "tendon_forces",
     "to_c",
+    "to_jax",
     "to_text",
     "view",
     "vjp",
