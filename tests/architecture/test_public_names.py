@@ -227,6 +227,7 @@ NAMES = [
     "tendon_forces",
     "to_c",
     "to_casadi",
+    "to_jax",
     "to_text",
     "view",
     "vjp",

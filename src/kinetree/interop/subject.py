@@ -6,7 +6,7 @@ in the user's form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Subject:
     """What a framework calls, in any dtype."""
 
     _only: CompiledFunction | None = None
+    _robot: Model | None = None
 
     def __init__(
         self,
@@ -194,15 +195,21 @@ class Subject:
     def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
         """A framework's array of all results in the form that the user's function gave them; `cast` gives an array
         another dtype."""
+        return self.filled(self.leaves(whole, dtype, cast))
+
+    def leaves(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> list[Any]:
+        """The arrays of the results, without their form."""
         if self._program is None:
-            return whole
+            return [whole]
         results = self._program.traced(dtype).results
+        pairs = zip(results.leaves, results.parts(whole), strict=True)
+        return [part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype) for leaf, part in pairs]
 
-        def parts() -> Iterator[Any]:
-            for leaf, part in zip(results.leaves, results.parts(whole), strict=True):
-                yield part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype)
-
-        return results.filled(parts())
+    def filled(self, leaves: Sequence[Any]) -> Any:
+        """The form of the results with these arrays in it."""
+        if self._program is None:
+            return leaves[0]
+        return self._program.traced().results.filled(iter(leaves))
 
     def _request(self, dtype: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
         """The compiled function of a robot, and the numbers of constraints and weights that its options have."""
