@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.appearance.atlas import Painted, atlas
 from kinetree.appearance.decimation import decimated
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.formats import Piece
-from kinetree.appearance.images import Image, colors_at, decoded, refined, smaller
+from kinetree.appearance.images import Image, colors_at, decoded, refined
 from kinetree.appearance.normals import creased, face_normals, welded
 from kinetree.appearance.palette import color_of
 from kinetree.errors import KinetreeError, MissingPackageError
@@ -22,8 +24,6 @@ _HUGE = 1_000_000
 """Triangles from which it is said that fewer are drawn."""
 _LARGEST_FINE = 12_000
 """Triangles that a mesh with an image may be refined to."""
-_TEXTURE = 512
-"""Rows and columns that are kept of an image."""
 _WHITE = (255, 255, 255, 255)
 
 
@@ -35,6 +35,11 @@ def assembled(pieces: Sequence[Piece], companion: Callable[[str], bytes | None],
     images: dict[Any, Image | None] = {}
     done = []
     for piece in pieces:
+        if piece.uv is not None and not np.isfinite(piece.uv).all():
+            remarks["its places in images are not all finite numbers; it is drawn without images: export it again"] = (
+                False
+            )
+            piece = replace(piece, uv=None, image=None)
         share = most if total <= most else max(16, round(most * len(piece.faces) / total))
         image = _image(piece, companion, images, remarks)
         done.append(_surface(piece, image, share, most))
@@ -49,11 +54,11 @@ def assembled(pieces: Sequence[Piece], companion: Callable[[str], bytes | None],
         name: np.concatenate([one[name] for one in done]) for name in ("vertices", "normals", "colors", "is_bare")
     }
     uv = texture = None
-    kinds = {id(one["image"]) for one in done}
-    if len(kinds) == 1 and done[0]["image"] is not None:
-        uv = np.concatenate([one["uv"] for one in done]).astype(np.float32)
-        texture = smaller(done[0]["image"], _TEXTURE)
-    elif all(one["uv"] is not None for one in done) and kinds == {id(None)}:
+    painted = [Painted(one["colors"], one["uv"] if one["image"] is not None else None, one["image"]) for one in done]
+    # A part without a colour gets one of its robot's file, which cannot be in the image.
+    if (found := None if joined["is_bare"].any() else atlas(painted)) is not None:
+        uv, texture = found[0].astype(np.float32), found[1]
+    elif all(one["uv"] is not None and one["image"] is None for one in done):
         uv = np.concatenate([one["uv"] for one in done]).astype(np.float32)
     return FileMesh(
         joined["vertices"].astype(np.float32), faces.astype(np.int32), joined["normals"].astype(np.float32),

@@ -7,23 +7,27 @@ colour is shown.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance.images import Image, colors_at, decoded
-from kinetree.appearance.mesh_files import Companions
+from kinetree.appearance.mesh_files import MOST_BESIDE, content
 from kinetree.appearance.surface import Surface
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, ModelError
+from kinetree.io.meshes import remedy
 from kinetree.model import Geometry, Model
+from kinetree.model.extras import Texture as InFile
+from kinetree.model.extras import Unused, image_address
 from kinetree.records import record
 
 __all__ = ["Materials"]
 
 _CELL = 32
 """Pixels of a side of a square of a checker."""
+_COLORED = ("rgb", "rgba")
+"""Roles of layers of a material that have its colours."""
 _USUAL_COLORS = (0.8, 0.8, 0.8), (0.5, 0.5, 0.5)
 
 
@@ -43,18 +47,15 @@ class Materials:
     """The textures of a robot's shapes, each read when it is first asked for."""
 
     def __init__(self, robot: Model) -> None:
+        self._source = robot.source
         self._names = {(one.body, one.index): one.material for one in robot.extras.shapes if one.material}
-        self._assets: dict[tuple[str, str], Mapping[str, str]] = {}
+        self._files = {(one.body, one.shape): one for one in robot.extras.textures if one.file}
+        self._assets: dict[tuple[str, str], Unused] = {}
         for section in robot.extras.unused:
             for one in section.children if section.tag == "asset" else ():
                 attributes = dict(one.attributes)
-                name = attributes.get("name", Path(attributes.get("file", "")).stem)
-                layer = next((dict(child.attributes) for child in one.children if child.tag == "layer"), {})
-                self._assets[one.tag, name] = attributes | {k: v for k, v in layer.items() if k == "texture"}
-        self._source = robot.source
+                self._assets[one.tag, attributes.get("name", Path(attributes.get("file", "")).stem)] = one
         self._known: dict[str, Texture | str | None] = {}
-
-        self._files = {(one.body, one.shape): one.file for one in robot.extras.textures if one.file}
 
     def has_texture(self, body: str, index: int) -> bool:
         """Whether the file names an image for a shape by itself, as URDF files do."""
@@ -62,11 +63,15 @@ class Materials:
 
     def put_on(self, surface: Surface, body: str, index: int, shape: Geometry) -> tuple[Surface, tuple[str, ...]]:
         """A surface with the texture of its shape, if it has one; and a remark if that cannot be read."""
-        name = self._names.get((body, index), "") or self._files.get((body, index), "")
-        if not name or surface.texture is not None:
+        material, file = self._names.get((body, index)), self._files.get((body, index))
+        if surface.texture is not None or not (material or file):
             return surface, ()
+        name = material or (file.file if file else "")
         if name not in self._known:
-            self._known[name] = self._texture(name) if (body, index) in self._names else self._file_alone(name)
+            try:
+                self._known[name] = self._of_material(name) if file is None else self._of_file(file)
+            except KinetreeError as error:
+                self._known[name] = f"it is drawn without its texture: {error}"
         found = self._known[name]
         if found is None:
             return surface, ()
@@ -74,49 +79,42 @@ class Materials:
             return surface, (found,)
         return _with_texture(surface, found, shape), ()
 
-    def _texture(self, material: str) -> Texture | str | None:
-        """The texture of a material; a sentence if it cannot be read, None if there is none."""
-        properties = self._assets.get(("material", material), {})
-        name = properties.get("texture", "")
-        given = self._assets.get(("texture", name))
-        if not name or given is None or given.get("type", "cube") == "skybox":
+    def _of_material(self, name: str) -> Texture | None:
+        """The texture of a material in an MJCF file, if it has one."""
+        material = self._assets.get(("material", name))
+        properties = {} if material is None else dict(material.attributes)
+        layers = [dict(one.attributes) for one in material.children] if material is not None else []
+        shown = next((one for one in layers if one.get("role") in _COLORED), properties)
+        texture = self._assets.get(("texture", shown.get("texture", "")))
+        given = {} if texture is None else dict(texture.attributes)
+        if texture is None or given.get("type", "cube") == "skybox":
             return None
-        try:
-            image = self._image(given)
-        except KinetreeError as error:
-            return f"it is drawn without its texture {name!r}: {error}"
-        if image is None:
-            return (
-                f"its texture {name!r} has no file {given.get('file', '')!r} inside the folder of the robot's file, so "
-                "it is drawn without; put the file there"
-            )
         x, y = (_numbers(properties.get("texrepeat", "1 1")) * 2)[:2]
         is_flat = given.get("type", "cube") == "2d"
-        return Texture(image, is_flat, (x, y), properties.get("texuniform", "false") == "true")
+        is_uniform = properties.get("texuniform", "false") == "true"
+        return Texture(self._image(texture), is_flat, (x, y), is_uniform)
 
-    def _file_alone(self, file: str) -> Texture | str:
+    def _of_file(self, given: InFile) -> Texture:
         """The texture that is in a file, as URDF files name them."""
-        try:
-            data = Companions(Path(self._source)).content(file) if self._source else None
-            if data is not None:
-                return Texture(decoded(file, data), is_flat=True, repeat=(1.0, 1.0), is_uniform=False)
-        except KinetreeError as error:
-            return f"it is drawn without its texture: {error}"
-        return f"its texture {file!r} is not inside the folder of the robot's file; it is drawn without: put it there"
+        return Texture(self._read(given.file, given.path), is_flat=True, repeat=(1.0, 1.0), is_uniform=False)
 
-    def _image(self, given: Mapping[str, str]) -> Image | None:
+    def _image(self, texture: Unused) -> Image:
+        given = dict(texture.attributes)
         if (builtin := given.get("builtin", "none")) != "none":
             first, second = (
                 tuple(_numbers(given[key])) if key in given else usual
                 for key, usual in zip(("rgb1", "rgb2"), _USUAL_COLORS, strict=True)
             )
             return _built(builtin, first, second)
-        file = given.get("file") or next((given[key] for key in _SIDES if key in given), "")
-        data = Companions(Path(self._source)).content(file) if file and self._source else None
-        return None if data is None else decoded(file, data)
+        return self._read(image_address(texture), texture.path)
 
-
-_SIDES = ("fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+    def _read(self, address: str, path: Path | None) -> Image:
+        if path is None:
+            raise ModelError(
+                f"its file {address!r} was not found inside the folders given when the robot was loaded; "
+                f"{remedy(self._source, address)}"
+            )
+        return decoded(address, content(path, MOST_BESIDE))
 
 
 def _built(kind: str, first: tuple[float, ...], second: tuple[float, ...]) -> Image:

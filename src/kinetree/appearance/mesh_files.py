@@ -15,14 +15,15 @@ from kinetree.errors import ModelError
 from kinetree.files import open_regular, reason
 from kinetree.io.meshes import MeshFinder
 
-__all__ = ["Companions", "content", "file_mesh"]
+__all__ = ["MOST_BESIDE", "Companions", "content", "file_mesh"]
 
-_FORMAT = 4
+_FORMAT = 5
 """Changes when files are read, or kept, in another way."""
 _MEBIBYTE = 2**20
 _MOST_BYTES = 256 * _MEBIBYTE
 _MOST_IN_STL = 1024 * _MEBIBYTE
-_MOST_IN_COMPANION = 64 * _MEBIBYTE
+MOST_BESIDE = 64 * _MEBIBYTE
+"""Bytes of an image, or of another file that a mesh or a robot file names."""
 _HIGHEST = 5
 """How many folders above a mesh its package may begin."""
 _FOLDERS = frozenset({"mesh", "meshes", "visual", "visuals", "collision", "collisions", "assets"})
@@ -97,7 +98,7 @@ class Companions:
         for address in (plain, plain.rpartition("/")[2]):
             found = self._finder.find(address) if address else None
             if found is not None:
-                data = content(found, _MOST_IN_COMPANION)
+                data = content(found, MOST_BESIDE)
                 break
         self.hashes[name] = "" if data is None else hashlib.sha256(data).hexdigest()
         return data

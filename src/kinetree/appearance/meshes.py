@@ -13,6 +13,7 @@ from kinetree.appearance.formats import Piece
 from kinetree.appearance.mesh_files import file_mesh
 from kinetree.appearance.surface import Color, Surface
 from kinetree.errors import ModelError
+from kinetree.io.meshes import remedy
 from kinetree.io.mjcf.meshes import builtin_mesh, convex_hull, inline_mesh, rotation
 from kinetree.model import Geometry
 
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 def mesh_surface(
-    shape: Geometry, asset: Mapping[str, str], color: Color, most: int, *, is_plain: bool = False
+    shape: Geometry, asset: Mapping[str, str], color: Color, most: int, source: str, *, is_plain: bool = False
 ) -> tuple[Surface, tuple[str, ...]]:
     """The surface of a mesh, scaled and placed as its shape and its asset say, and what is not as the file says.
 
@@ -31,13 +32,14 @@ def mesh_surface(
         asset: the attributes of its asset in an MJCF file, where a mesh has no colours of its own; empty for others.
         color: the colour of what the file gives none.
         most: how many triangles there may be, about.
+        source: the robot's file, for what to do about a mesh that is not known.
         is_plain: whether all is in this colour.
 
     Raises:
         ModelError: if its file is not known, or cannot be read.
         MissingPackageError: for a format whose package is not installed.
     """
-    mesh = _mesh(shape, asset, most)
+    mesh = _mesh(shape, asset, most, source)
     vertices, normals = mesh.vertices.astype(np.float64), mesh.normals.astype(np.float64)
     if asset:
         vertices, normals = _moved(vertices, normals, asset)
@@ -63,13 +65,13 @@ def mesh_surface(
     return surface, () if is_plain and not asset else mesh.remarks
 
 
-def _mesh(shape: Geometry, asset: Mapping[str, str], most: int) -> FileMesh:
+def _mesh(shape: Geometry, asset: Mapping[str, str], most: int, source: str) -> FileMesh:
     if asset and "file" not in asset:
         return _written(asset)
     if shape.mesh_path is None:
         raise ModelError(
             f"the file of its mesh {shape.mesh or shape.name!r} was not found inside the folders given when the robot "
-            "was loaded; put it there, or name its folder: package_roots=[…]"
+            f"was loaded; {remedy(source, shape.mesh or '')}"
         )
     return file_mesh(shape.mesh_path, most, asset.get("content_type", ""), as_mujoco=bool(asset))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,13 +16,16 @@ __all__ = ["bounds_of", "placements_of"]
 Floats = NDArray[np.float64]
 
 
-def placements_of(robot: Model, looks: Looks, q: ArrayLike) -> Floats:
+def placements_of(
+    robot: Model, looks: Looks, q: ArrayLike, parameters: Mapping[str, ArrayLike] | None = None
+) -> Floats:
     """The placements of all parts.
 
     Args:
         robot: the robot.
         looks: its k parts.
         q: configuration (…, nq).
+        parameters: as for `forward_kinematics`.
 
     Returns:
         Homogeneous matrices (…, k, 4, 4) that take points of each part to the world, metres.
@@ -35,7 +40,7 @@ def placements_of(robot: Model, looks: Looks, q: ArrayLike) -> Floats:
     >>> placements_of(robot, looks, robot.neutral()).shape == (len(looks.parts), 4, 4)
     True
     """
-    bodies = np.asarray(forward_kinematics(robot, q), dtype=np.float64)
+    bodies = np.asarray(forward_kinematics(robot, q, parameters=parameters), dtype=np.float64)
     place = {name: k for k, name in enumerate(robot.bodies)}
     rows = [place[part.body] for part in looks.parts]
     own = np.array([part.placement for part in looks.parts]).reshape(-1, 4, 4)

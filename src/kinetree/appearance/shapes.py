@@ -52,6 +52,7 @@ class Shapes:
 
     def __init__(self, robot: Model, wanted: Sequence[Seen]) -> None:
         """`wanted`: all that will be asked for."""
+        self._source = robot.source
         self._assets = Assets(robot)
         self._materials = Materials(robot)
         self._most = _most(wanted)
@@ -97,7 +98,7 @@ class Shapes:
                 return height_field(shape, asset, color), ()
             key = shape.mesh_path, shape.size, color, is_plain, *asset.items()
             if key not in self._known:
-                self._known[key] = mesh_surface(shape, asset, color, self._most, is_plain=is_plain)
+                self._known[key] = mesh_surface(shape, asset, color, self._most, self._source, is_plain=is_plain)
             return self._known[key]
         return primitive(shape.shape, shape.size, color), ()
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kinetree.cli.output import output_console
 from kinetree.files import check_target
 
-if TYPE_CHECKING:
-    from kinetree.sim import Trajectory
-
 __all__ = ["plot"]
 
-_ROWS = 4000
-"""Rows of a long motion in a folder that are read for a picture."""
+_MOST = 4000
+"""Motions in a range of `--samples`."""
 
 
 def plot(
@@ -70,28 +67,19 @@ def plot(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Draw a motion, or a batch of motions, over time; or two beside each other, with their differences."""
+    from kinetree.sim import load_trajectory
     from kinetree.sim import plot as draw
     from kinetree.sim.plots import picture_path
 
     target = picture_path(out if out is not None else _beside(trajectory, beside))
     check_target(target)
-    first = _read(trajectory, beside is None)
-    second = None if beside is None else _read(beside, False)
+    first = load_trajectory(trajectory)
+    second = None if beside is None else load_trajectory(beside)
     numbers = None if samples is None else _numbers(samples)
     names = ("first", "second") if beside is None else _names(trajectory, beside)
     written = draw(first, target, what=_words(what), joints=_words(joints), samples=numbers, beside=second, names=names)
     if not quiet:
         output_console().print(f"wrote {written}", markup=False, soft_wrap=True)
-
-
-def _read(path: Path, is_thinned: bool) -> Trajectory:
-    """The whole of a file; of a folder, as many rows as a picture shows."""
-    from kinetree.sim import Trajectory, TrajectoryFolder
-
-    if not path.is_dir():
-        return Trajectory.load(path)
-    folder = TrajectoryFolder(path)
-    return folder.read(every=max(1, len(folder.time) // _ROWS) if is_thinned else 1)
 
 
 def _beside(trajectory: Path, beside: Path | None) -> Path:
@@ -116,7 +104,7 @@ def _numbers(text: str) -> list[int]:
             raise typer.BadParameter(
                 f"{item.strip()!r} is neither a number, such as 3, nor a range, such as 0-9", param_hint="--samples"
             )
-        if sign and int(end) - int(begin) >= _ROWS:
+        if sign and int(end) - int(begin) >= _MOST:
             raise typer.BadParameter(
                 f"{item.strip()!r} are very many motions; leave it out for all", param_hint="--samples"
             )

@@ -16,7 +16,7 @@ from kinetree.io.document import shown
 from kinetree.io.ros_packages import VARIABLES, RosPackages
 from kinetree.problems import Problem, problem
 
-__all__ = ["MeshFinder"]
+__all__ = ["MeshFinder", "remedy"]
 
 _MAX_LINKS = 40
 _UNKNOWN = "in packages whose folder is not known"
@@ -48,6 +48,10 @@ class MeshFinder:
         if address not in self._found:
             self._found[address] = self._look_up(address)
         return self._found[address][0]
+
+    def image(self, address: str) -> Path | None:
+        """As `find`, for what robots can be drawn without: `note` does not tell of it."""
+        return self._look_up(address)[0]
 
     def why_not(self, address: str) -> str:
         """The reason why `find` finds nothing, to follow the address in a sentence."""
@@ -171,6 +175,25 @@ class MeshFinder:
         except (OSError, ValueError):  # missing, or not a valid file name
             return False
         return stat.S_ISREG(mode)
+
+
+def remedy(source: str, address: str) -> str:
+    """What to do about a file that was not found when a robot was loaded from `source`: an imperative sentence."""
+    scheme, separator, rest = address.partition("://")
+    if not source:
+        return "load the robot from its file, which tells where that is"
+    if scheme in ("package", "model") and separator:
+        package = shown(rest.lstrip("/").partition("/")[0])
+        return f"put the file there, or name the folder that holds the package {package!r}: package_roots=[…]"
+    if separator and scheme != "file":
+        return "put the file beside the robot's and name it there"
+    folder = os.path.dirname(os.path.abspath(source))
+    wanted = os.path.dirname(os.path.normpath(os.path.join(folder, "/" + rest.lstrip("/") if separator else address)))
+    if _is_within(wanted, folder):
+        return "put the file there"
+    common = os.path.commonpath([folder, wanted])
+    roots = [folder, wanted] if common == os.path.dirname(common) else [common]
+    return f"put the file there, or give package_roots={roots} when the robot is loaded"
 
 
 def _shown(names: Iterable[str]) -> str:

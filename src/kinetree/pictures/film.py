@@ -19,6 +19,7 @@ from kinetree.model import Model
 from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.encoders import SUFFIXES, Encoder, encoder_for
+from kinetree.pictures.given import Values
 from kinetree.pictures.scene import Scene, Shapes, floor_of
 from kinetree.pictures.shots import OUTERMOST, checked_camera, outline, shots
 
@@ -78,6 +79,7 @@ def film_of(
     shapes: Shapes = "visual",
     samples: Samples = "side by side",
     progress: Progress | None = None,
+    parameters: Values | None = None,
 ) -> Path:
     """Write the film of configurations, one frame each.
 
@@ -91,6 +93,7 @@ def film_of(
         shapes: as for `kt.render`.
         samples: "side by side" or "ghosts", as for `kt.render`.
         progress: a function of (frames that are done, all frames), which is called now and then.
+        parameters: in the place of the robot's own, (n, …) for n samples.
 
     Returns:
         The path. The file is written whole or not at all.
@@ -100,7 +103,7 @@ def film_of(
     if progress is not None and not callable(progress):
         raise OptionError(f"progress must be a function of (done, frames), not {progress!r:.60}")
     rows = q if q.ndim == 3 else q[:, None]
-    take = _Take(robot, rows, size, checked_camera(camera), shapes, samples, float(fps))
+    take = _Take(robot, rows, size, checked_camera(camera), shapes, samples, float(fps), parameters)
     encoder = encoder_for(target.suffix.lower(), size, Fraction(fps).limit_denominator(1001), take.example)
 
     def write(file: BinaryIO) -> None:
@@ -129,13 +132,14 @@ class _Take:
         shapes: Shapes,
         samples: Any,
         fps: float,
+        parameters: Values | None,
     ) -> None:
         self.frames, count, _ = q.shape
         if not self.frames:
             raise OptionError("film: the motion has no rows, so there are no frames")
         ghosts = checked_samples(samples, count)
         self._q, self._size = q, size
-        self._scene = Scene(robot, shapes, opacities(count, ghosts=ghosts), together=ghosts)
+        self._scene = Scene(robot, shapes, opacities(count, ghosts=ghosts), together=ghosts, parameters=parameters)
         outlines = self._outlines()
         self._aside = np.zeros((count, 3))
         if not ghosts and count > 1 and not self._scene.has_terrain:

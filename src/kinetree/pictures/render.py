@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, overload
 
@@ -19,6 +20,7 @@ from kinetree.model.reference import reference_configuration
 from kinetree.pictures.arrangement import Samples, aside, checked_samples, opacities
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.framing import framing
+from kinetree.pictures.given import Values, checked_values, leading, of_copies
 from kinetree.pictures.png import write_png
 from kinetree.pictures.scene import Scene, Shapes, floor_of
 from kinetree.pictures.shots import outline
@@ -39,6 +41,7 @@ def render(
     samples: Samples = "side by side",
     ground: bool | None = None,
     path: None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Picture: ...
 @overload
 def render(
@@ -51,6 +54,7 @@ def render(
     samples: Samples = "side by side",
     ground: bool | None = None,
     path: str | os.PathLike[str],
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Path: ...
 def render(
     robot: Model,
@@ -62,6 +66,7 @@ def render(
     samples: Samples = "side by side",
     ground: bool | None = None,
     path: str | os.PathLike[str] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Picture | Path:
     """A picture of a robot, drawn without a screen or a graphics processor.
 
@@ -75,12 +80,15 @@ def render(
             the first is solid. On uneven terrain they are always at their own place.
         ground: False for a picture without a floor. By default it is the robot's own ground, or a level one below.
         path: of the PNG file to write; ".png" is appended if it is not there.
+        parameters: values that override some of the robot's parameters, such as {"body.NAME.placement": (…, 7)}: one
+            for all configurations, or one for each.
 
     Returns:
         The picture (height, width, 3), red, green and blue from 0 to 255; or the path of the file.
 
     Raises:
-        ShapeError, DTypeError, ConfigurationError: q is not a configuration, or several.
+        ShapeError, DTypeError, ConfigurationError: q is not a configuration, or several; or parameters are wrong.
+        NameNotFoundError: there is no such parameter.
         OptionError: for any other argument.
         SaveError: the file cannot be written.
 
@@ -100,8 +108,14 @@ def render(
         check_target(target)
     given = reference_configuration(robot) if q is None else real_array("q", q, f"(…, {robot.nq})")
     robot.check_configuration(given)
-    rows = np.asarray(given, np.float64).reshape(math.prod(np.shape(given)[:-1]), robot.nq)
-    picture = picture_of(robot, rows, size, camera, shapes, samples, ground)
+    values = checked_values("render", robot, parameters)
+    try:
+        shape = np.broadcast_shapes(np.shape(given)[:-1], *leading(robot, values))
+    except ValueError:
+        shape = np.shape(given)[:-1]  # `of_copies` says which value does not fit
+    rows = np.broadcast_to(np.asarray(given, np.float64), (*shape, robot.nq)).reshape(math.prod(shape), robot.nq)
+    values = of_copies("render", robot, values, shape)
+    picture = picture_of(robot, rows, size, camera, shapes, samples, ground, values)
     if target is None:
         return picture
     write_png(target, picture)
@@ -116,10 +130,11 @@ def picture_of(
     shapes: Shapes = "visual",
     samples: Any = "side by side",
     ground: bool | None = None,
+    parameters: Values | None = None,
 ) -> Picture:
-    """The picture of configurations (n, nq), which are checked already."""
+    """The picture of configurations (n, nq), which are checked already, with parameters (n, …)."""
     ghosts = checked_samples(samples, len(q))
-    scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts), together=ghosts)
+    scene = Scene(robot, shapes, opacities(len(q), ghosts=ghosts), together=ghosts, parameters=parameters)
     placements = scene.placements(q)
     if not ghosts and len(q) > 1 and not scene.has_terrain:
         placements[..., :3, 3] += aside(outline(scene.corners(placements)), scene.normal, stays=scene.stays)[:, None]

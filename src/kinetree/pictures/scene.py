@@ -13,6 +13,7 @@ from kinetree.appearance import Looks, Role, floor_height, ground_of, looks_of, 
 from kinetree.errors import OptionError
 from kinetree.model import Model
 from kinetree.pictures.draw import Drawing
+from kinetree.pictures.given import Values
 from kinetree.pictures.setting import Floor
 from kinetree.pictures.shots import outline
 
@@ -34,13 +35,28 @@ class Scene:
     """Copies of a robot: their surfaces, and where these are at configurations."""
 
     def __init__(
-        self, robot: Model, shapes: Shapes = "visual", opacity: Sequence[float] = (1.0,), *, together: bool = False
+        self,
+        robot: Model,
+        shapes: Shapes = "visual",
+        opacity: Sequence[float] = (1.0,),
+        *,
+        together: bool = False,
+        parameters: Values | None = None,
     ) -> None:
-        """`opacity` is that of each copy, from 0 to 1; `together`: they are all at their own place in one world."""
+        """Copies that are `together` are all at their own place in one world.
+
+        Args:
+            robot: the robot.
+            shapes: as for `kt.render`.
+            opacity: of each copy, from 0 to 1.
+            together: as said.
+            parameters: in the place of the robot's own, (n, …) for n copies.
+        """
         if shapes not in get_args(Shapes):
             raise OptionError(f"shapes must be 'visual', 'collision' or 'both', not {shapes!r:.60}")
         self.robot = robot
         self.copies = len(opacity)
+        self._parameters = dict(parameters or {})
         looks = looks_of(robot, _ROLES[shapes])
         self.unseen = looks.unseen
         """The shapes that are not drawn as the robot's file says, with reasons."""
@@ -55,7 +71,8 @@ class Scene:
         is_over = np.array([shapes == "both" and part.role == "collision" for part in self.looks.parts])
         self._has_shadow = ~is_over  # the shapes below have it
         seen = np.outer(opacity, np.where(is_over, _SEEN_THROUGH, 1.0))
-        if together or self.has_terrain:  # what does not move is there once, with the copy that is solid
+        is_one_world = not any((x != x[:1]).any() for x in self._parameters.values())
+        if is_one_world and (together or self.has_terrain):  # what does not move is there once, with the solid copy
             still = [self._is_still(part.body) for part in self.looks.parts]
             seen[np.ix_(np.arange(self.copies) != int(np.argmax(opacity)), still)] = 0.0
         self._opacity = seen
@@ -86,9 +103,9 @@ class Scene:
         return np.array([0.0, 0.0, 1.0]) if self.ground is None else self.ground.normal
 
     def placements(self, q: Floats) -> Floats:
-        """Where the parts are at q (…, nq): (…, k, 4, 4)."""
+        """Where the parts are at q (…, nq): (…, k, 4, 4), whose last leading axis is that of the copies, if any."""
         with np.errstate(all="ignore"):  # a motion that diverged has numbers of any size
-            return placements_of(self.robot, self.looks, q)
+            return placements_of(self.robot, self.looks, q, self._parameters or None)
 
     def corners(self, placements: Floats) -> Floats:
         """The outermost points of the parts at such placements: (…, 26 k', 3), m; without those of the ground."""

@@ -14,6 +14,7 @@ from kinetree.model import Model
 from kinetree.pictures.arrangement import aside, checked_samples
 from kinetree.pictures.camera import Size
 from kinetree.pictures.framing import VIEW, framing
+from kinetree.pictures.given import Values
 from kinetree.pictures.moments import configurations_at
 from kinetree.pictures.recorded import RecordedMotion
 from kinetree.pictures.scene import Scene, Shapes, floor_of
@@ -36,7 +37,9 @@ _FALLEN = 3.0
 """How many times its own size a robot falls, without a ground, until its moments are shown at one height."""
 
 
-def strip_times(motion: RecordedMotion, robot: Model, moments: int, which: Any, end: float) -> Floats:
+def strip_times(
+    motion: RecordedMotion, robot: Model, moments: int, which: Any, end: float, parameters: Values | None = None
+) -> Floats:
     """The moments (n,) of a motion until `end` that a strip shows, s: more of them while the robot moves more.
 
     Its first and last are among them. From each to the next the parts of the robot move equally far on average, where
@@ -51,7 +54,7 @@ def strip_times(motion: RecordedMotion, robot: Model, moments: int, which: Any, 
     if not end > begin or moments == 1:
         return np.array([begin])
     times = np.linspace(begin, end, _LOOKED_AT)
-    scene = Scene(robot)
+    scene = Scene(robot, parameters=parameters)
     corners = scene.corners(scene.placements(configurations_at(motion, robot, times, [which])[:, 0]))
     with np.errstate(all="ignore"):
         steps = np.linalg.norm(np.diff(corners, axis=0), axis=-1).mean(axis=-1)
@@ -68,6 +71,7 @@ def strip_of(
     *,
     shapes: Shapes = "visual",
     samples: Any = "side by side",
+    parameters: Values | None = None,
 ) -> NDArray[np.uint8]:
     """The picture (height, width, 3) of a robot at configurations (n, nq), from left to right or as ghosts.
 
@@ -75,7 +79,7 @@ def strip_of(
     """
     ghosts = checked_samples(samples, len(q))
     fading = np.linspace(_FAINTEST, 1.0, len(q)) if len(q) > 1 else np.ones(1)
-    scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q), together=ghosts)
+    scene = Scene(robot, shapes, fading.tolist() if ghosts else [1.0] * len(q), together=ghosts, parameters=parameters)
     placements = scene.placements(q)
     forward = _forward(scene.normal)
     if not ghosts and not scene.has_terrain:

@@ -20,6 +20,7 @@ from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
 from kinetree.sim.opened_file import TrajectoryFile
+from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.pieces import Pieces, snapshot_name
 from kinetree.sim.shown import Shown
@@ -100,6 +101,21 @@ class TrajectoryFolder(Shown):
     def q_names(self) -> tuple[str, ...]:
         """One name per coordinate."""
         return self._pieces.first().q_names
+
+    @property
+    def q_joints(self) -> tuple[str, ...]:
+        """The joint that each coordinate belongs to."""
+        return self._pieces.first().q_joints
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        """One name per degree of freedom."""
+        return self._pieces.first().v_names
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The names of the arrays that were recorded besides."""
+        return self._pieces.first().recorded
 
     @property
     def is_complete(self) -> bool:
@@ -250,6 +266,23 @@ class TrajectoryFolder(Shown):
             for whole, part in zip(found, own, strict=True):
                 whole[..., there, :] = part
         return found
+
+    def part(
+        self,
+        rows: Rows = slice(None),
+        samples: NDArray[np.intp] | None = None,
+        arrays: Callable[[str], bool] = lambda _: True,
+    ) -> Trajectory:
+        """Some moments, which follow each other, of some motions, as `TrajectoryFile.part` has them."""
+        begins = self._pieces.begins()
+        numbers = row_numbers("part", rows, int(begins[-1]))
+        piece_of = np.searchsorted(begins, numbers, side="right") - 1
+        found = joined([
+            self._pieces.opened(int(k)).part(numbers[piece_of == k] - begins[k], samples, arrays)
+            for k in np.unique(piece_of)
+        ])  # fmt: skip
+        ends = {"ended": self.ended, "events": self.events, "diverged": self.diverged}
+        return replace(found, **outcomes_in(ends, self.shape, samples, found.time), kept=self._kept)
 
     def snapshot(self) -> Snapshot:
         """The moment from which the motion goes on; after an interruption that of the last whole piece's end.

@@ -1,8 +1,8 @@
 """The robot of a motion: itself, or what a file says of it, from which it is made when somebody asks for it.
 
-A file of a motion has the robot's text form (docs/model_text.md), and the paths at which its meshes were found. Reading
-the file opens none of them, and runs nothing. Somebody else may have written the file, so a path without the suffix of
-a mesh is dropped, and whatever draws the robot opens regular files only.
+A file of a motion has the robot's text form (docs/model_text.md), and the paths at which its meshes and images were
+found. Reading the file opens none of them, and runs nothing. Somebody else may have written the file, so a path without
+the suffix of a mesh or an image is dropped, and whatever draws the robot opens regular files only.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from kinetree.io.native.reading import read_text
 from kinetree.io.native.writing import write_text
 from kinetree.model import Geometry, Model
 from kinetree.model.by_identity import ByIdentity
+from kinetree.model.extras import image_paths
 
 __all__ = ["KeptRobot"]
 
 _SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".png"))
 """What meshes and height fields are read from."""
+_IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".gif", ".webp"))
 _texts: ByIdentity[str] = ByIdentity()
 _made: weakref.WeakValueDictionary[str, Model] = weakref.WeakValueDictionary()
 """Robots by what files say of them: all files of one robot give the same object, which is compiled once."""
@@ -83,7 +85,9 @@ class KeptRobot:
 
 def _text_of(robot: Model) -> str:
     try:
-        told: dict[str, Any] = {"text": write_text(robot), "meshes": [_address(shape) for shape in _meshes(robot)]}
+        told: dict[str, Any] = {"text": write_text(robot)}
+        told["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
+        told["images"] = [_address(path, _IMAGES) for path in image_paths(robot.extras)]
     except ModelError as error:
         told = {"reason": str(error)}
     return json.dumps(told)
@@ -94,20 +98,21 @@ def _meshes(robot: Model) -> Iterator[Geometry]:
     return (shape for link in robot.parts.links for shape in link.geometry if shape.mesh)
 
 
-def _address(shape: Geometry) -> str | None:
-    path = shape.mesh_path
-    return os.path.abspath(path) if path is not None and _is_mesh(str(path)) else None
+def _address(path: Path | None, suffixes: frozenset[str]) -> str | None:
+    return os.path.abspath(path) if path is not None and _ends_with(str(path), suffixes) else None
 
 
-def _is_mesh(path: str) -> bool:
-    return os.path.splitext(path)[1].lower() in _SUFFIXES
+def _ends_with(path: str, suffixes: frozenset[str]) -> bool:
+    return os.path.splitext(path)[1].lower() in suffixes
 
 
 def _model_of(text: str) -> Model:
     try:
         told = json.loads(text)
         reason = told.get("reason")
-        form, places = told.get("text", ""), iter([_path(place) for place in told.get("meshes", ())])
+        form = told.get("text", "")
+        meshes = iter([_path(place, _SUFFIXES) for place in told.get("meshes", ())])
+        images = iter([_path(place, _IMAGES) for place in told.get("images", ())])
         if not isinstance(reason or form, str):
             raise ValueError("it holds something else")
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -115,12 +120,12 @@ def _model_of(text: str) -> Model:
     if reason is not None:
         raise ModelError(f"the file of this motion does not have its robot: {reason}")
     try:
-        return read_text(form, find_mesh=lambda _: next(places, None))
+        return read_text(form, find_mesh=lambda _: next(meshes, None), find_image=lambda _: next(images, None))
     except ModelError as error:
         raise ModelError(f"the robot in the file of this motion cannot be made again: {error}") from None
 
 
-def _path(place: Any) -> Path | None:
+def _path(place: Any, suffixes: frozenset[str]) -> Path | None:
     if not isinstance(place, str | None):
         raise ValueError("a path is not text")
-    return Path(place) if place and _is_mesh(place) else None
+    return Path(place) if place and _ends_with(place, suffixes) else None

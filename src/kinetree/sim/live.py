@@ -51,6 +51,8 @@ class Live:
         self._push: Push | None = None
         self.is_preparing = False
         """Whether a push waits until the kernel for it is made."""
+        self.is_seen = False
+        """Whether somebody looks, who may push."""
         self.factor = math.nan
         """How many seconds of the motion are computed per second; NaN until that is known, and in a pause."""
         self.begin(1.0, 0, 0, 0)

@@ -36,4 +36,4 @@ def load_trajectory(path: str | os.PathLike[str]) -> TrajectoryFolder | Trajecto
     (True, (101,), (2, 2))
     """
     place = file_path("load_trajectory", path, what="folder or file")
-    return TrajectoryFile(place) if place.is_file() else TrajectoryFolder(place)
+    return TrajectoryFolder(place) if place.is_dir() else TrajectoryFile(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +18,7 @@ from kinetree.sim.array_files import ArrayFileError
 from kinetree.sim.array_parts import ArrayParts
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
-from kinetree.sim.outcomes import picked
+from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.shown import Shown
 from kinetree.sim.trajectory import Trajectory
@@ -54,6 +54,7 @@ class TrajectoryFile(Shown):
         q_joints: the joint that each coordinate belongs to.
         q_units: one unit per coordinate.
         v_names: one name per degree of freedom.
+        recorded: the names of the arrays that were recorded besides.
 
     >>> import kinetree as kt, tempfile, pathlib
     >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.1)
@@ -79,7 +80,10 @@ class TrajectoryFile(Shown):
         self.q_joints: tuple[str, ...] = fields["q_joints"]
         self.q_units: tuple[str, ...] = fields["q_units"]
         self.v_names: tuple[str, ...] = fields["v_names"]
-        self._kept = fields["kept"]
+        self.recorded: tuple[str, ...] = tuple(
+            name.removeprefix(RECORDED) for name in self._headers if name.startswith(RECORDED)
+        )
+        self._fields = fields
         self._arrays: dict[str, ArrayParts] = {}
         self._read_outcomes: dict[str, Any] | None = None
         self._stamp = stamp_of(path)
@@ -91,7 +95,8 @@ class TrajectoryFile(Shown):
         Raises:
             ModelError, TrajectoryFileError: as for `Trajectory.model`.
         """
-        return None if self._kept is None else self._kept.model
+        kept = self._fields["kept"]
+        return None if kept is None else kept.model
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -196,20 +201,38 @@ class TrajectoryFile(Shown):
         """
         if not self.shape:
             raise OptionError("read: this is the file of one motion, which kt.Trajectory.load reads")
-        numbers = sample_numbers("read", samples, self.shape)
-        where, rows = np.unravel_index(numbers, self.shape), np.arange(len(self.time))
-        with opened_trajectory(self.path) as archive:
-            fields = small_fields(self.path, archive) | self._outcomes
-        fields["ended"] = fields["ended"][where]
-        fields["step_counts"] = fields["step_counts"] and fields["step_counts"][where]
-        fields["events"], fields["diverged"] = picked(self.shape, where, fields["events"], fields["diverged"])
-        fields["recorded"] = {
-            name.removeprefix(RECORDED): self._read(name, numbers, rows)
-            for name in self._headers
-            if name.startswith(RECORDED)
-        }
-        fields |= {name: self._read(name, numbers, rows) for name in PER_MOTION}
-        return Trajectory(**fields)
+        return self.part(samples=sample_numbers("read", samples, self.shape))
+
+    def part(
+        self,
+        rows: Rows = slice(None),
+        samples: NDArray[np.intp] | None = None,
+        arrays: Callable[[str], bool] = lambda _: True,
+    ) -> Trajectory:
+        """Some moments, which follow each other, of some motions, by their numbers; by default of all.
+
+        `arrays` says by name which are read, of those that have moments ("recorded.NAME" for what was recorded); the
+        others are NaN, which takes no memory.
+        """
+        numbers = row_numbers("part", rows, len(self.time))
+        some = np.arange(math.prod(self.shape)) if samples is None else samples
+        axes = (*(self.shape if samples is None else some.shape), len(numbers))
+        time = self.time[numbers]
+
+        def read(name: str) -> NDArray[Any]:
+            core = self._headers[name].shape[len(self.shape) + 1 :]
+            if not arrays(name):
+                return np.broadcast_to(np.nan, (*axes, *core))
+            return self._read(name, some, numbers).reshape(*axes, *core)
+
+        counts = self._outcomes["step_counts"]
+        if counts is not None and samples is not None:
+            counts = counts[np.unravel_index(samples, self.shape)]
+        return Trajectory(
+            **self._fields | self._outcomes | outcomes_in(self._outcomes, self.shape, samples, time)
+            | {name: read(name) for name in PER_MOTION} | {"time": time, "step_counts": counts},
+            recorded={name: read(RECORDED + name) for name in self.recorded},
+        )  # fmt: skip
 
     @property
     def _outcomes(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 
-__all__ = ["early_ends", "outcomes_of", "outcomes_text", "picked"]
+__all__ = ["early_ends", "outcomes_in", "outcomes_of", "outcomes_text", "picked"]
 
 Array = NDArray[np.float64]
 Diverged = Mapping[tuple[int, ...], Divergence]
@@ -51,6 +51,21 @@ def picked(
         for index in found.get(int(numbers[one.sample]), ())
     )
     return told, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
+
+
+def outcomes_in(
+    outcomes: Mapping[str, Any], shape: tuple[int, ...], samples: NDArray[np.intp] | None, time: Array
+) -> dict[str, Any]:
+    """The fields `ended`, `events` and `diverged` of some motions of a batch, by their numbers, at some moments."""
+    ended, events, diverged = (outcomes[name] for name in ("ended", "events", "diverged"))
+    if samples is not None:
+        where = np.unravel_index(samples, shape)
+        ended, (events, diverged) = ended[where], picked(shape, where, events, diverged)
+    return {
+        "ended": np.asarray(np.minimum(ended, time[-1])),
+        "events": tuple(one for one in events if time[0] <= one.time <= time[-1]),
+        "diverged": {sample: one for sample, one in diverged.items() if one.time <= time[-1]},
+    }
 
 
 def outcomes_text(units: Mapping[str, str], events: Iterable[Occurrence], diverged: Diverged) -> str:

@@ -2,7 +2,8 @@
 
 Until the first push it is computed by the kernel of a motion without any, so to the same bits. From then on the kernel
 takes an external force on every body; so whichever is pushed next needs no other one. It is made in a thread of its
-own, while a motion that keeps to a pace goes on as it is.
+own, from when somebody looks on, while the motion goes on as it is; a first push that comes too early acts from when it
+is there.
 
 The force follows from the state at the beginning of each step, and is constant over it. Of steps of their own length it
 follows from the state at each moment that is shown, and is constant until the next one.
@@ -43,6 +44,8 @@ class Pushes(Protocol):
 
     is_preparing: bool
     """Whether a push waits for its kernel; it is told here."""
+    is_seen: bool
+    """Whether somebody looks, who may push."""
 
     @property
     def pushed(self) -> Push | None:
@@ -135,23 +138,27 @@ class Pushed:
         return {"push.body": body, "push.force": force, "push.point": point}
 
     def _is_ready(self) -> bool:
-        """Whether the kernel with forces on all bodies is there; it is begun when there is a push."""
+        """Whether there is a push and the kernel for it, with forces on all bodies.
+
+        It is begun as soon as somebody can push.
+        """
+        is_pushed = self._pushes.pushed is not None
         if self._kernel is None:
-            push = self._pushes.pushed
-            if push is None:
+            if not self._bodies or not (is_pushed or self._pushes.is_seen):
                 return False
             maker = ThreadPoolExecutor(1, "kinetree-pushes")
-            self._kernel = maker.submit(self._prepare, push)
+            self._kernel = maker.submit(self._prepare)
             maker.shutdown(wait=False)
-        self._pushes.is_preparing = not (self._kernel.done() or self._pushes.waits)
-        if self._pushes.is_preparing:
+        self._pushes.is_preparing = is_pushed and not (self._kernel.done() or self._pushes.waits)
+        if not is_pushed or self._pushes.is_preparing:
             return False
         self._kernel.result()
         return True
 
-    def _prepare(self, push: Push) -> None:
+    def _prepare(self) -> None:
         """Make all kernels, which are kept."""
-        robot = self._setting.robot
+        robot, somewhere = self._setting.robot, (0.0, 0.0, 0.0)
+        push = Push(next(iter(self._bodies)), somewhere, somewhere)
         PushLaw(robot, self._setting.parameters)(push, robot.neutral(), np.zeros(robot.nv))
         others = self._others_at(0, 1)
         self._make(self._with(others, 0), 0, 1, {}, {})

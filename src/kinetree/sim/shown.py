@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import TrajectoryFileError
 from kinetree.files import check_target, file_path
@@ -61,6 +61,7 @@ class Shown:
         samples: Samples = "side by side",
         which: Which | None = None,
         robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Path:
         """Write a film of the motion, drawn without a screen or a graphics processor.
@@ -77,6 +78,7 @@ class Shown:
                 diverged is not seen from then on.
             which: the motions of a batch that are shown, by their numbers or indices; by default all.
             robot: the robot, if the motion does not have it (`model`).
+            parameters: those that it was simulated with, such as {"body.NAME.placement": (…, 7)}.
             progress: a function of (frames that are done, all frames), which is called after each.
 
         Returns:
@@ -95,16 +97,27 @@ class Shown:
         """
         from kinetree.pictures.drawn_robot import robot_of
         from kinetree.pictures.film import film_of, film_path, frame_times
+        from kinetree.pictures.given import of_motions
         from kinetree.pictures.moments import configurations_at, span_of
 
         film_path("film", path)
         seen = robot_of("film", self, robot)
         times = frame_times(*span_of(self), fps, speed)
         q = configurations_at(self, seen, times, which)
+        values = of_motions("film", seen, parameters, self.shape, which)
         if (gone := self.gone(which)) is not None:
             q[times[:, None] >= gone] = np.nan
         return film_of(
-            seen, q, path, fps=fps, size=size, camera=camera, shapes=shapes, samples=samples, progress=progress
+            seen,
+            q,
+            path,
+            fps=fps,
+            size=size,
+            camera=camera,
+            shapes=shapes,
+            samples=samples,
+            progress=progress,
+            parameters=values,
         )
 
     @overload
@@ -118,6 +131,7 @@ class Shown:
         samples: Samples = "side by side",
         which: int | tuple[int, ...] = 0,
         robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
     ) -> NDArray[np.uint8]: ...
     @overload
     def strip(
@@ -130,6 +144,7 @@ class Shown:
         samples: Samples = "side by side",
         which: int | tuple[int, ...] = 0,
         robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
     ) -> Path: ...
     def strip(
         self: _Motion,
@@ -141,6 +156,7 @@ class Shown:
         samples: Samples = "side by side",
         which: int | tuple[int, ...] = 0,
         robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
     ) -> NDArray[np.uint8] | Path:
         """The motion in one picture: moments of it, from left to right, more of them while the robot moves more.
 
@@ -152,6 +168,7 @@ class Shown:
             samples: "side by side", or "ghosts": all where they were, fainter the earlier they are.
             which: of a batch, the motion that is shown, by its number or index. One that diverged is shown until then.
             robot: the robot, if the motion does not have it (`model`).
+            parameters: as for `film`.
 
         Returns:
             The picture (height, width, 3), red, green and blue from 0 to 255; or the path of the file.
@@ -167,6 +184,7 @@ class Shown:
         """
         from kinetree.pictures.camera import checked_size
         from kinetree.pictures.drawn_robot import robot_of
+        from kinetree.pictures.given import of_motions
         from kinetree.pictures.moments import configurations_at, span_of
         from kinetree.pictures.png import write_png
         from kinetree.pictures.strip import strip_of, strip_times
@@ -177,9 +195,10 @@ class Shown:
         seen, size = robot_of("strip", self, robot), checked_size(size)
         gone, (_, last) = self.gone([which]), span_of(self)
         end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
-        times = strip_times(self, seen, moments, which, end)
+        values = of_motions("strip", seen, parameters, self.shape, [which])
+        times = strip_times(self, seen, moments, which, end, values)
         q = configurations_at(self, seen, times, [which])[:, 0]
-        picture = strip_of(seen, q, size, shapes=shapes, samples=samples)
+        picture = strip_of(seen, q, size, shapes=shapes, samples=samples, parameters=values)
         if target is None:
             return picture
         write_png(target, picture)

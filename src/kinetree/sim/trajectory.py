@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from kinetree.sim.plots.on_hand import OnDisk
+
 __all__ = ["SimulationInterrupted", "Trajectory", "coordinate_units"]
 
 Array = NDArray[np.float64]
@@ -307,7 +309,7 @@ class Trajectory(TrajectoryArrays, Shown):
         what: str | Sequence[str] | None = None,
         joints: str | Sequence[str] | None = None,
         samples: Samples | None = None,
-        beside: Trajectory | None = None,
+        beside: TrajectoryArrays | OnDisk | None = None,
         names: Sequence[str] = ("first", "second"),
     ) -> Figure | Path:
         """A picture of the motion over time: how the joints move, the energies, and the error of their balance.
@@ -324,9 +326,9 @@ class Trajectory(TrajectoryArrays, Shown):
                 all that move.
             samples: motions of a batch, by their numbers counted through all its axes, or by their indices; by default
                 all.
-            beside: a second motion, drawn dashed on the same axes, with the differences, second minus first, in a
-                second column. They are taken at the times that both have rows at; if these are few, the second motion
-                is on straight lines between its rows.
+            beside: a second motion, in memory or on disk, drawn dashed on the same axes, with the differences, second
+                minus first, in a second column. They are taken at the times that both have rows at; if these are few,
+                the second motion is on straight lines between its rows.
             names: of the two motions.
 
         Returns:

@@ -36,6 +36,8 @@ class Followed(Pushable, Protocol):
     """The same as measured; NaN while that is not known."""
     is_preparing: bool
     """Whether a push waits until it can be computed."""
+    is_seen: bool
+    """Whether somebody has the page open; it is told here."""
 
     @property
     def is_paused(self) -> bool: ...
@@ -73,6 +75,7 @@ class LivePage:
             now = time.monotonic()
             if now - self._told > _TOLD_EVERY or self._motion.is_paused:
                 self._told = now
+                self._motion.is_seen = bool(viewer.server.get_clients())
                 self._tell(_told(t, self._motion))
 
     def end(self, motion: Any, why: str) -> None:

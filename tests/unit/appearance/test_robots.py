@@ -167,7 +167,7 @@ def test_mjcf_has_its_groups_frames_materials_and_textures(tmp_path: Path) -> No
     assert cube.vertices.max(axis=0) == pytest.approx([2.0, 1.0, 1.0], abs=1e-6)
     assert len(parts["odd"].surface.faces) == 4
     assert [one.part for one in looks.unseen] == ["ball"]
-    assert "its texture 'gone' has no file" in looks.unseen[0].reason
+    assert "its file 'gone.png' was not found" in looks.unseen[0].reason
 
 
 def test_collisions_see_hulls(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_texture_of_urdf_gives_a_shape_its_mean_colour(tmp_path: Path) -> None
     hue = looks.parts[0].surface.colors[0]
     assert hue[0] == hue[2] > 0
     assert hue[1] == 0
-    assert "its texture 'gone.png' is not inside the folder" in looks.unseen[0].reason
+    assert "its file 'gone.png' was not found inside the folders" in looks.unseen[0].reason
 
 
 def test_a_wrong_role_is_said() -> None:

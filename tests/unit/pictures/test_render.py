@@ -144,6 +144,54 @@ def test_the_floor_touches_a_round_foot_whatever_its_attitude() -> None:
         assert height_of_floor(robot, q) == pytest.approx(-0.2, rel=0.12)
 
 
+def test_parameters_place_what_is_fixed_to_something(tmp_path: Path) -> None:
+    """The blue ball of each copy is where its parameter has it, and the red one, which slides along y, is not moved."""
+    builder = kt.ModelBuilder("fixed")
+    for name, color in (("post", (0.0, 0.0, 1.0, 1.0)), ("slider", (1.0, 0.0, 0.0, 1.0))):
+        ball = Geometry("visual", "sphere", (0.2,), kt.Transform.identity(), color=color)
+        builder.add_body(name, kt.solids.sphere(0.2, mass=1.0), geometry=[ball])
+    builder.add_body("world")
+    builder.add_joint("fixed", kt.Fixed(), "world", "post")
+    builder.add_joint("slide", kt.Prismatic([0, 1, 0]), "world", "slider")
+    robot = builder.build()
+    camera, size = kt.Camera((6.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (240, 160)
+    poses = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (2, 1))
+    poses[:, 1] = [0.8, -0.8]
+
+    def columns(picture: NDArray[np.uint8], channel: int) -> list[float]:
+        """Where balls are, from left to right."""
+        others = [k for k in range(3) if k != channel]
+        there = (picture[..., channel].astype(int) - picture[..., others].max(axis=-1) > 25).any(axis=0)
+        first = np.flatnonzero(np.diff(there.astype(int), prepend=0) == 1)
+        last = np.flatnonzero(np.diff(there.astype(int), append=0) == -1)
+        return [float(x) for x in 0.5 * (first + last + 1)]
+
+    def seen_at(*y: float) -> Any:
+        return pytest.approx(camera.project([[0.0, one, 0.0] for one in y], size)[:, 0].tolist(), abs=2.0)
+
+    values = {"body.post.placement": poses}
+    one = kt.render(robot, [0.0], size=size, camera=camera, parameters={"body.post.placement": poses[0]})
+    both = kt.render(robot, [0.0], size=size, camera=camera, samples="ghosts", parameters=values)
+    assert columns(one, 2) == seen_at(0.8)
+    assert columns(both, 2) == seen_at(-0.8, 0.8)
+    assert columns(one, 0) == columns(both, 0) == seen_at(0.0)
+
+    motion = kt.simulate(robot, q=[[0.0], [0.0]], duration=0.02, dt=0.01, record=[])
+    strip = motion.strip(size=(200, 100), moments=1, which=1, parameters=values)
+    assert columns(strip, 2)[0] < columns(strip, 0)[0] - 10.0
+    path = motion.film(tmp_path / "a.webp", size=size, camera=camera, samples="ghosts", parameters=values)
+    with Image.open(path) as film:
+        assert columns(np.asarray(film.convert("RGB")), 2) == seen_at(-0.8, 0.8)
+    with pytest.raises(kt.ShapeError, match=r"film: body.post.placement has shape \(3, 7\), which does not fit"):
+        motion.film(tmp_path / "b.webp", parameters={"body.post.placement": np.tile(poses[0], (3, 1))})
+    with pytest.raises(kt.ShapeError, match=r"render: body.post.placement has shape \(6,\), but 'fixed' needs"):
+        kt.render(robot, parameters={"body.post.placement": np.zeros(6)})
+    with pytest.raises(kt.DTypeError, match="render: parameters must be a dict"):
+        kt.render(robot, parameters=[1.0])  # type: ignore[call-overload]
+    with pytest.raises(kt.NameNotFoundError, match="placment"):
+        kt.render(robot, parameters={"body.post.placment": poses[0]})
+
+
 def test_a_robot_without_shapes_is_seen() -> None:
     builder = kt.ModelBuilder("bare")
     builder.add_body("base")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -194,6 +195,20 @@ def test_a_motion_that_keeps_its_pace_does_not_wait_for_the_kernel_of_pushes(liv
     acted = motion.recorded["push.body"] >= 0
     assert not acted[0]
     assert acted[-1]
+
+
+def test_the_kernel_of_pushes_is_begun_as_soon_as_somebody_looks(
+    live_motion: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[pushed.Pushed] = []
+    monkeypatch.setattr(pushed.Pushed, "_prepare", lambda self: begun.append(self))
+    for is_seen in (False, True):
+        live = Live(lambda *_: None, speed=math.inf)
+        live.is_seen = is_seen
+        motion = live_motion(live, duration=0.02)
+        assert len(begun) == is_seen
+        assert not live.is_preparing
+        assert not [name for name in motion.recorded if name.startswith("push")]
 
 
 def test_an_event_ends_a_motion_that_is_pushed(live_motion: Any) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import kinetree as kt
 from kinetree.pictures.recorded import RecordedMotion
 from kinetree.sim import member_parts
+from kinetree.sim.plots import figure, moments
+from kinetree.sim.stream import streamed
 
 ROBOT = kt.zoo.load("double_pendulum")
 
@@ -222,3 +227,59 @@ def test_a_file_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
     with pytest.raises(kt.TrajectoryFileError, match="it has changed since it was opened"):
         _ = other.diverged
     assert "rows>" in repr(other)
+
+
+@pytest.mark.filterwarnings("ignore::kinetree.SimulationWarning")
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_picture_reads_what_it_shows_and_is_the_same(
+    is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moments, "_POINTS", 40)
+    tau = np.zeros((4, 300, 2))
+    tau[1, 120] = 1e308
+    given: Any = {"q": [[1.0, 0.5], [0.1, 0.2], [0.3, 0.1], [0.5, 0.5]], "tau": tau, "duration": 0.3}
+    given["record"] = ["energies", "frames"]
+    motions = kt.simulate(ROBOT, **given)
+    if is_folder:
+        monkeypatch.setattr(sys.modules[streamed.__module__], "_NUMBERS_PER_PIECE", 9000)
+        kt.simulate(ROBOT, **given, stream=tmp_path / "run")
+        assert kt.load_trajectory(tmp_path / "run").pieces > 1  # type: ignore[union-attr]
+    path = tmp_path / "run" if is_folder else motions.save(tmp_path / "run")
+    read: list[tuple[str, int, int]] = []
+
+    def counted(self: Any, name: str, samples: Any, rows: Any) -> Any:
+        read.append((name, len(samples), len(rows)))
+        return _read(self, name, samples, rows)
+
+    _read = kt.TrajectoryFile._read
+    monkeypatch.setattr(kt.TrajectoryFile, "_read", counted)
+    for asked, most in (
+        ({"what": "positions"}, 4 * 40),
+        ({"samples": [3]}, 40),
+        ({"samples": [3, 1], "what": ["balance", "frame.*"], "joints": "elbow"}, 2 * 40),
+        ({"beside": motions[2], "samples": [1], "what": "velocities"}, 301),
+    ):
+        same_picture(figure(motions, **asked), figure(kt.load_trajectory(path), **asked))
+        numbers: dict[str, int] = {}
+        for name, samples, rows in read:
+            numbers[name] = numbers.get(name, 0) + samples * rows
+        assert max(numbers.values()) <= most
+        if "samples" not in asked:
+            assert [*numbers] == ["q"]
+        read.clear()
+    beside = kt.load_trajectory(path)
+    same_picture(figure(motions, beside=motions, samples=[1]), figure(motions, beside=beside, samples=[1]))
+    with pytest.raises(kt.OptionError, match="beside must be another trajectory, not 3"):
+        figure(motions, beside=3)  # type: ignore[arg-type]
+
+
+def same_picture(first: Figure, second: Figure) -> None:
+    """The same words and numbers."""
+    for ax, other in zip(first.axes, second.axes, strict=True):
+        assert (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) == (
+            other.get_title(), other.get_xlabel(), other.get_ylabel(),
+        )  # fmt: skip
+        for line, its in zip(ax.get_lines(), other.get_lines(), strict=True):
+            assert line.get_label() == its.get_label()
+            np.testing.assert_array_equal(line.get_xydata(), its.get_xydata())
+    assert (first.get_suptitle(), first.get_supxlabel()) == (second.get_suptitle(), second.get_supxlabel())

@@ -15,6 +15,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.sim import watched
+from kinetree.sim.live import Live
 from kinetree.viewer import view
 from kinetree.viewer.live import LivePage
 from kinetree.viewer.push import Hand
@@ -299,3 +300,14 @@ def test_a_page_waits_for_somebody_only_so_long(viewer: Viewer) -> None:
     began = time.monotonic()
     assert not viewer.wait_for_somebody(0.05)
     assert time.monotonic() - began < 2.0
+
+
+def test_whether_somebody_looks_is_told(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live(lambda *_: None)
+    page = LivePage(viewer, live)
+    page.show(0.0, ROBOT.neutral(), np.zeros(2))
+    assert not live.is_seen
+    monkeypatch.setattr(viewer.server, "get_clients", lambda: {0: None})
+    live.pause()
+    page.show(0.0, ROBOT.neutral(), np.zeros(2))
+    assert live.is_seen

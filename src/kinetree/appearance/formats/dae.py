@@ -1,7 +1,7 @@
 """COLLADA (DAE) files: triangles with colours and images, and where their scene places them.
 
 Lengths are converted to metres; the axis that the file calls "up" changes nothing, as in ROS, where these files come
-from. Transparency is not read: exporters contradict each other about what is opaque.
+from.
 """
 
 from __future__ import annotations

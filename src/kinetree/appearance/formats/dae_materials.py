@@ -1,7 +1,12 @@
-"""The materials of a COLLADA file: the diffuse colour or image of each."""
+"""The materials of a COLLADA file: the diffuse colour or image of each, and how opaque it is (COLLADA 1.5, chapter 7).
+
+Blender writes colours from version 2.80 on as it computes with them, in linear light; all others are in sRGB.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 
 from kinetree.appearance.formats.xml import Element
@@ -9,6 +14,8 @@ from kinetree.appearance.formats.xml import Element
 __all__ = ["Materials"]
 
 _MODELS = ("phong", "lambert", "blinn", "constant")
+_BLENDER = re.compile(r"\s*Blender (\d+)\.(\d+)")
+_LINEAR_FROM = (2, 80)
 
 
 class Materials:
@@ -18,6 +25,8 @@ class Materials:
         self._by_id = by_id
         self._by_name = {one.get("name", ""): one for one in root.findall("library_materials/material")}
         self._known: dict[str, tuple[tuple[float, ...] | None, str | None]] = {}
+        tool = _BLENDER.match(root.findtext("asset/contributor/authoring_tool") or "")
+        self._is_linear = tool is not None and (int(tool[1]), int(tool[2])) >= _LINEAR_FROM
 
     def bound(self, instance: Element) -> dict[str, str]:
         """The id of a material by the symbol that a geometry has for it."""
@@ -46,7 +55,7 @@ class Materials:
                 texture = diffuse.find("texture")
                 if texture is not None and (image := self._image(effect, texture.get("texture", ""))):
                     return None, image
-                return _color(diffuse), None
+                return self._color(diffuse, shading), None
         return None, None
 
     def _image(self, effect: Element, sampler: str) -> str | None:
@@ -65,13 +74,43 @@ class Materials:
             source = source.find("ref")
         return None if source is None or not source.text else source.text.strip()
 
+    def _color(self, diffuse: Element, shading: Element) -> tuple[float, ...] | None:
+        numbers = _numbers(diffuse.find("color"))[:3]
+        if len(numbers) < 3:
+            return None
+        if self._is_linear:
+            numbers = tuple(map(_encoded, numbers))
+        return (*numbers, _opacity(shading))
 
-def _color(diffuse: Element) -> tuple[float, ...] | None:
-    found = diffuse.find("color")
-    if found is None or not found.text:
-        return None
+
+def _opacity(shading: Element) -> float:
+    """How opaque a surface is; 1 where the file says that nothing of it is seen, as exporters mix up the two ends."""
+    transparent, amount = shading.find("transparent"), _numbers(shading.find("transparency/float"))
+    if transparent is None and not amount:
+        return 1.0
+    red, green, blue, alpha = (1.0, 1.0, 1.0, 1.0)
+    mode = "A_ONE"
+    if transparent is not None:
+        mode = transparent.get("opaque", mode)
+        given = _numbers(transparent.find("color"))
+        if len(given) < 3:
+            return 1.0
+        red, green, blue, alpha = (*given[:3], *(given[3:4] or (1.0,)))
+    value = alpha if mode.startswith("A_") else 0.212671 * red + 0.715160 * green + 0.072169 * blue
+    value *= amount[0] if amount else 1.0
+    opacity = 1.0 - value if mode.endswith("_ZERO") else value
+    return min(opacity, 1.0) if opacity > 0.0 else 1.0
+
+
+def _encoded(linear: float) -> float:
+    """A number of linear light in sRGB (IEC 61966-2-1)."""
+    return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1.0 / 2.4) - 0.055
+
+
+def _numbers(element: Element | None) -> tuple[float, ...]:
+    """The finite numbers in an element; none where there is something else."""
     try:
-        numbers = tuple(map(float, found.text.split()[:3]))
+        found = tuple(map(float, (element.text or "").split())) if element is not None else ()
     except ValueError:
-        return None
-    return (*numbers, 1.0) if len(numbers) == 3 else None
+        return ()
+    return found if all(map(math.isfinite, found)) else ()

@@ -12,7 +12,7 @@ from kinetree.io.mjcf.orientations import quaternion_of
 from kinetree.io.mjcf.scopes import Namespace, Scope
 from kinetree.io.mjcf.unused import as_it_is, with_defaults
 from kinetree.io.notes import Notes
-from kinetree.model.extras import Unused
+from kinetree.model.extras import Unused, image_address
 from kinetree.spatial import Vec3
 
 __all__ = ["read_leftovers"]
@@ -94,7 +94,9 @@ def _addressed(one: Unused, scope: Scope) -> Unused:
         (key, scope.address_of(text, kind) if key.startswith("file") else text) for key, text in one.attributes
     )
     children = tuple(_addressed(child, scope) for child in one.children) if one.tag == "deformable" else one.children
-    return replace(one, attributes=attributes, children=children)
+    one = replace(one, attributes=attributes, children=children)
+    image = image_address(one) if one.tag == "texture" else ""
+    return replace(one, path=scope.finder.image(image)) if image else one
 
 
 def _placed(part: Part) -> Unused:

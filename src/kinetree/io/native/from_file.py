@@ -58,6 +58,7 @@ def read_native(
             floating_base=floating_base,
             mimic=mimic,
             find_mesh=meshes.find,
+            find_image=meshes.image,
             problems=problems,
         )
     except ModelError as error:

@@ -15,7 +15,7 @@ from kinetree.io.native.writing import FORMAT, VERSION
 from kinetree.joints import JointKind
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.elements import Geometry, Mimic, Rotor
-from kinetree.model.extras import ContactParameters, Extras
+from kinetree.model.extras import ContactParameters, Extras, with_images
 from kinetree.model.model import Model
 from kinetree.model.problems import STRICT, Problems
 from kinetree.spatial import Inertia, Sym3, Transform
@@ -38,13 +38,15 @@ def read_text(
     floating_base: bool | None = None,
     mimic: bool = True,
     find_mesh: Callable[[str], Path | None] | None = None,
+    find_image: Callable[[str], Path | None] | None = None,
     problems: Problems = STRICT,
 ) -> Model:
     """The robot of a text form.
 
     `file` is the file the robot was read from and begins the places in messages; without it, the source is what the
     text says. `floating_base` makes the base float, or fixes it, whatever the text says; with `mimic` False, joints
-    that mimic others move independently. `find_mesh` maps a mesh's address to a path on this disk.
+    that mimic others move independently. `find_mesh` maps a mesh's address to a path on this disk, and `find_image`
+    an image's.
 
     Raises `ModelError`, with its place, for anything that is not a robot's text form; `OptionError` for invalid kinds.
     """
@@ -53,7 +55,7 @@ def read_text(
     try:
         _check_version(root)
         root.record(_TOP, ("source", "notes", "frames", "couplings", "extras"))
-        return _Reader(root, KindReader(classes), file, mimic, find_mesh, problems).model(floating_base)
+        return _Reader(root, KindReader(classes), file, mimic, find_mesh, find_image, problems).model(floating_base)
     except RecursionError:
         root.fail("values are nested too deep for a robot", "too-large")
 
@@ -89,12 +91,14 @@ class _Reader:
         file: str,
         mimic: bool,
         find_mesh: Callable[[str], Path | None] | None,
+        find_image: Callable[[str], Path | None] | None,
         problems: Problems,
     ) -> None:
         self._root = root
         self._kinds = kinds
         self._mimic = mimic
         self._find_mesh = find_mesh
+        self._find_image = find_image
         name, gravity = root["name"].text(), root["gravity"].numbers(3)
         source = root["source"].text() if "source" in root else ""
         try:
@@ -117,7 +121,8 @@ class _Reader:
         if "extras" in root:
             with builder.problems.of():
                 self._check_second("extras", root["extras"])
-                builder.extras = read_fields(root["extras"], Extras)
+                extras = read_fields(root["extras"], Extras)
+                builder.extras = with_images(extras, self._find_image) if self._find_image else extras
         if "notes" in root:
             for note in root["notes"]:
                 builder.note(note.text())

@@ -109,7 +109,7 @@ class GeometryReader:
     def _note_texture(self, material: Element, link: str, place: int) -> None:
         name = material.attributes.get("name", "")
         if image := _image(material) if material.children else self._images.get(name):
-            self.textures.append(Texture(link, place, image, name))
+            self.textures.append(Texture(link, place, image, name, self._meshes.image(image)))
 
     def _color(self, material: Element) -> Color | None:
         color = material.parts().get("color")

@@ -15,6 +15,7 @@ from kinetree.model.extras.contacts import ContactExclusion, ContactPair, Contac
 from kinetree.model.extras.equalities import Equality
 from kinetree.model.extras.extras import NO_EXTRAS, Extras
 from kinetree.model.extras.groups import EndEffector, JointGroup, JointValues, NamedState, VirtualJoint
+from kinetree.model.extras.images import image_address, image_paths, with_images
 from kinetree.model.extras.joint_limits import Calibration, MotionLimits, SafetyLimits
 from kinetree.model.extras.joint_properties import JointProperty, PassiveJoint
 from kinetree.model.extras.joints import JointSettings
@@ -71,4 +72,7 @@ __all__ = [
     "Unused",
     "VirtualJoint",
     "carried",
+    "image_address",
+    "image_paths",
+    "with_images",
 ]

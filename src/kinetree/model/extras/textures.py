@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
+from pathlib import Path
 
 from kinetree.model.extras.change import Change
 from kinetree.record_text import call_text
@@ -21,6 +22,8 @@ class Texture:
     file: str
     """Its address, as it is in the file."""
     material: str = ""
+    path: Path | None = field(default=None, compare=False)
+    """Its path on disk, if it lies inside the given roots."""
 
     def __repr__(self) -> str:
         return call_text(self)

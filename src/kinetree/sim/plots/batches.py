@@ -49,7 +49,7 @@ def batch_figure(
             cells.append(Cell(_titled(panel, line), _short(panel), panel.floor, layers))
             if differences is not None:
                 x = differences.by_name[panel.label, line.name]
-                numbers = seen.samples if len(seen.samples) == len(x) else there.samples
+                numbers = seen.numbers if len(seen.numbers) == len(x) else there.numbers
                 layer = Layer("", differences.time, x, numbers.tolist())
                 cells.append(Cell(f"{line.name}: {names[1]} − {names[0]}", _short(panel), panel.floor, [layer]))
     shown, more = _most(cells)
@@ -68,7 +68,7 @@ def _without_exchanges(panels: list[Panel]) -> list[Panel]:
 
 
 def _layer(name: str, motion: TrajectoryArrays, seen: Seen, line: Line) -> Layer:
-    return Layer(name, seen.time, until_ended(motion, seen, line.values), seen.samples.tolist())
+    return Layer(name, seen.time, until_ended(motion, seen, line.values), seen.numbers.tolist())
 
 
 def _most(cells: list[Cell]) -> tuple[list[Cell], list[str]]:

@@ -10,8 +10,9 @@ from kinetree.errors import OptionError
 from kinetree.sim.events import Occurrence
 from kinetree.sim.picking import Samples
 from kinetree.sim.plots.batches import batch_figure
-from kinetree.sim.plots.choice import Choice, choice_of
-from kinetree.sim.plots.moments import seen_of, until_ended
+from kinetree.sim.plots.choice import Choice
+from kinetree.sim.plots.moments import until_ended
+from kinetree.sim.plots.on_hand import OnDisk, on_hand
 from kinetree.sim.plots.pairs import differences_of, in_common
 from kinetree.sim.plots.panels import divided, panels_of, worth_drawing
 from kinetree.sim.plots.series import Panel, Seen
@@ -26,28 +27,26 @@ __all__ = ["figure"]
 
 
 def figure(
-    motion: TrajectoryArrays,
+    motion: TrajectoryArrays | OnDisk,
     *,
     what: Any = None,
     joints: Any = None,
     samples: Samples | None = None,
-    beside: TrajectoryArrays | None = None,
+    beside: TrajectoryArrays | OnDisk | None = None,
     names: Sequence[str] = ("first", "second"),
 ) -> Figure:
     """The picture that `plot` writes, as a matplotlib figure; arguments and errors are those of `Trajectory.plot`."""
-    choice = choice_of(motion, what, joints, samples)
-    seen = seen_of(motion, choice)
+    mine = on_hand("the motion", motion, what, joints, samples, is_alone=beside is None)
+    is_one = len(mine[-1].samples) == 1
     if beside is None:
-        return _of_one(motion, choice, seen) if len(seen.samples) == 1 else batch_figure(motion, choice, seen)
-    if not isinstance(beside, TrajectoryArrays):
-        raise OptionError(f"plot: beside must be another trajectory, not {beside!r:.60}")
+        return _of_one(*mine) if is_one else batch_figure(*mine)
     if len(names) != 2 or isinstance(names, str):
         raise OptionError(f"plot: names must be those of the two motions, not {names!r:.60}")
-    theirs = choice_of(beside, what, joints, samples if beside.shape else None)
-    there = seen_of(beside, theirs)
-    if len(seen.samples) == len(there.samples) == 1:
-        return _of_two((motion, choice, seen), (beside, theirs, there), names)
-    return batch_figure(motion, choice, seen, (beside, theirs, there), names)
+    shared = samples if getattr(beside, "shape", ()) else None
+    theirs = on_hand("beside", beside, what, joints, shared, is_alone=False)
+    if is_one and len(theirs[-1].samples) == 1:
+        return _of_two(mine, theirs, names)
+    return batch_figure(*mine, theirs, names)
 
 
 def _of_one(motion: TrajectoryArrays, choice: Choice, seen: Seen) -> Figure:

@@ -11,6 +11,7 @@ from kinetree.errors import OptionError
 from kinetree.files import file_path, write_file
 from kinetree.sim.picking import Samples
 from kinetree.sim.plots.figures import figure
+from kinetree.sim.plots.on_hand import OnDisk
 from kinetree.sim.plots.sheet import encoded
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
@@ -30,13 +31,13 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
 
 
 def plot(
-    trajectory: TrajectoryArrays,
+    trajectory: TrajectoryArrays | OnDisk,
     path: str | os.PathLike[str],
     *,
     what: Any = None,
     joints: Any = None,
     samples: Samples | None = None,
-    beside: TrajectoryArrays | None = None,
+    beside: TrajectoryArrays | OnDisk | None = None,
     names: Sequence[str] = ("first", "second"),
 ) -> Path:
     """Draw a trajectory into a file, PNG, SVG or PDF by its suffix, and return its path.

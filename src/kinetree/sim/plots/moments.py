@@ -9,7 +9,7 @@ from kinetree.sim.plots.choice import Choice
 from kinetree.sim.plots.series import Array, Seen
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["common_rows", "seen_of", "until_ended"]
+__all__ = ["common_rows", "seen_of", "shown_rows", "until_ended"]
 
 _POINTS = 4000
 """A few thousand points are more than a picture has columns."""
@@ -22,12 +22,20 @@ def seen_of(motion: TrajectoryArrays, choice: Choice, rows: NDArray[np.intp] | N
     """The chosen motions at some moments, by default as many as can be told apart."""
     count = int(np.prod(motion.shape))
     samples = np.arange(count) if choice.samples is None else choice.samples
-    if rows is None:
-        rows = np.arange(len(motion.time))
-    most = min(_POINTS, max(_FEWEST, _NUMBERS // max(1, len(samples))))
-    stride = max(1, -(-len(rows) // most))
-    shown = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
-    return Seen(motion.shape, samples, shown, motion.time[shown])
+    shown = shown_rows(np.arange(len(motion.time)) if rows is None else rows, len(samples))
+    return Seen(motion.shape, samples, shown, motion.time[shown], samples, count)
+
+
+def shown_rows(rows: NDArray[np.intp], samples: int) -> NDArray[np.intp]:
+    """As many of the rows as can be told apart in a picture of so many motions, the first and the last among them.
+
+    >>> shown_rows(np.arange(10_000), 1).size, shown_rows(np.arange(4000), 1).size
+    (3334, 4000)
+    """
+    most = min(_POINTS, max(_FEWEST, _NUMBERS // max(1, samples)))
+    stride = max(1, -(-(len(rows) - 1) // (most - 1)))
+    found: NDArray[np.intp] = rows[np.unique(np.append(np.arange(0, len(rows), stride), len(rows) - 1))]
+    return found
 
 
 def until_ended(motion: TrajectoryArrays, seen: Seen, values: Array) -> Array:

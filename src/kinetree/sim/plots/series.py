@@ -47,11 +47,15 @@ class Seen:
     shape: tuple[int, ...]
     """The axes of the batch."""
     samples: NDArray[np.intp]
-    """Which m motions, by their numbers in the batch."""
+    """Which m motions, by their numbers among those that were read."""
     rows: NDArray[np.intp]
     """Which K rows."""
     time: Array
     """(K,), s."""
+    numbers: NDArray[np.intp]
+    """What the m motions are called: their numbers in the batch, also where no others of it were read."""
+    count: int
+    """How many motions the batch has."""
 
     @property
     def indices(self) -> list[tuple[int, ...]]:

@@ -17,19 +17,18 @@ def title_of(motion: TrajectoryArrays, seen: Seen) -> str:
     """What was simulated, and how."""
     which = ""
     if seen.shape:
-        count = motion.q[..., 0, 0].size if motion.q.shape[-1] else len(seen.samples)
-        if len(seen.samples) == 1:
-            which = f"motion {seen.samples[0]} of {count:,}, "
-        elif len(seen.samples) < count:
-            which = f"{len(seen.samples):,} of {count:,} motions, "
+        if len(seen.numbers) == 1:
+            which = f"motion {seen.numbers[0]} of {seen.count:,}, "
+        elif len(seen.numbers) < seen.count:
+            which = f"{len(seen.numbers):,} of {seen.count:,} motions, "
         else:
-            which = f"{count:,} motions, "
+            which = f"{seen.count:,} motions, "
     return f"{motion.robot}: {which}{motion.time[-1]:g} s, {motion.integrator}, dt = {motion.dt:g} s"
 
 
 def endings_of(motion: TrajectoryArrays, seen: Seen, name: str = "") -> list[str]:
     """Which of the motions that are drawn ended before the last row, and why."""
-    numbers = dict(zip(seen.indices, seen.samples.tolist(), strict=True))
+    numbers = dict(zip(seen.indices, seen.numbers.tolist(), strict=True))
     lost = [
         f"motion {numbers[sample]}: {one}" if motion.shape else str(one)
         for sample, one in motion.diverged.items()

@@ -1,0 +1,68 @@
+"""Values in the place of some of a robot's parameters, one for each copy that is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinetree.errors import DTypeError, ShapeError
+from kinetree.inputs import real_array
+from kinetree.model import Model
+from kinetree.pictures.moments import Which
+
+__all__ = ["Values", "checked_values", "leading", "of_copies", "of_motions"]
+
+Values = Mapping[str, NDArray[np.float64]]
+"""By the name of a parameter: (…, *shape of one), or (n, *shape of one) for n copies."""
+
+
+def checked_values(function: str, robot: Model, parameters: Any) -> Values:
+    """What was given as `parameters=`; a `NameNotFoundError`, `DTypeError` or `ShapeError` says what is wrong."""
+    if parameters is None:
+        return {}
+    if not isinstance(parameters, Mapping):
+        raise DTypeError(
+            f"{function}: parameters must be a dict from names such as 'body.platform.placement' to arrays, not "
+            f"{type(parameters).__name__}"
+        )
+    found = {}
+    for name, given in parameters.items():
+        one = robot.parameter(name).shape
+        shape = f"({', '.join(('…', *map(str, one)))})"
+        values = real_array(name, given, shape)
+        if values.shape[values.ndim - len(one) :] != one:
+            raise ShapeError(f"{function}: {name} has shape {values.shape}, but {robot.name!r} needs {shape}")
+        found[name] = np.asarray(values, np.float64)
+    return found
+
+
+def leading(robot: Model, values: Values) -> list[tuple[int, ...]]:
+    """The leading axes of each value."""
+    return [x.shape[: x.ndim - robot.parameter(name).ndim] for name, x in values.items()]
+
+
+def of_copies(function: str, robot: Model, values: Values, shape: tuple[int, ...]) -> Values:
+    """The values of copies with these leading axes, (n, *shape of one); a `ShapeError` if there are others."""
+    found = {}
+    for name, x in values.items():
+        one = robot.parameter(name).shape
+        try:
+            found[name] = np.broadcast_to(x, (*shape, *one)).reshape(math.prod(shape), *one)
+        except ValueError:
+            raise ShapeError(
+                f"{function}: {name} has shape {x.shape}, which does not fit the leading axes {shape} of what is drawn"
+            ) from None
+    return found
+
+
+def of_motions(function: str, robot: Model, parameters: Any, shape: tuple[int, ...], which: Which | None) -> Values:
+    """The values that were given for a batch of motions of this shape, of those that are shown."""
+    found = of_copies(function, robot, checked_values(function, robot, parameters), shape)
+    if which is None or not shape:
+        return found
+    chosen = [k if isinstance(k, int | np.integer) else int(np.ravel_multi_index(k, shape)) for k in which]
+    return {name: x[chosen] for name, x in found.items()}
