@@ -132,7 +132,7 @@ def adapted(subject: Subject) -> Callable[..., Any]:
         given = [x for k, x in enumerate(subject.bound(arguments, {})) if k not in constants]
         for x, port in zip(given, ports, strict=True):
             rows, columns = matrix_shape(port.shape)
-            shape = tuple(getattr(x, "shape", np.shape(x)))
+            shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)  # NumPy's function would warn of symbols
             if shape not in ((rows, columns), port.shape):
                 raise ShapeError(
                     f"{subject.name}: {port.name} has shape {shape}, but {subject.source.subject} needs one sample, "
