@@ -24,7 +24,7 @@ from kinetree.model.extras import image_paths
 
 __all__ = ["KeptRobot"]
 
-_SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".png"))
+_SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".3mf", ".png"))
 """What meshes and height fields are read from."""
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".gif", ".webp"))
 _texts: ByIdentity[str] = ByIdentity()
