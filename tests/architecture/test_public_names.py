@@ -33,6 +33,7 @@ NAMES = [
     "Continuous",
     "Cylindrical",
     "DTypeError",
+    "DeviceError",
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",
