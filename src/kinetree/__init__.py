@@ -188,11 +188,14 @@ from kinetree.spatial.placement import placement
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 
 if typing.TYPE_CHECKING:
+    from kinetree.interop.c import CSource, to_c
     from kinetree.pictures.render import render
     from kinetree.viewer import view
 else:
     _LATER = {
+        "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
+        "to_c": "kinetree.interop.c",
         "view": "kinetree.viewer",
     }
 
@@ -221,6 +224,7 @@ __all__ = [
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
+    "CSource",
     "Camera",
     "Comparison",
     "Composite",
@@ -425,6 +429,7 @@ __all__ = [
     "soft_constraints",
     "solids",
     "tendon_forces",
+    "to_c",
     "to_text",
     "view",
     "vjp",

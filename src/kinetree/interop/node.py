@@ -23,6 +23,7 @@ from kinetree.model.fingerprint import digest
 
 if TYPE_CHECKING:
     from kinetree.codegen.cpu.backend import CpuKernels
+    from kinetree.codegen.ptx.backend import PtxKernel
 
 __all__ = ["Node"]
 
@@ -97,28 +98,38 @@ class Node:
         return found.hex()
 
     @cached_property
+    def kernel(self) -> Kernel:
+        """What is to be compiled, for any processor."""
+        return Kernel(
+            name=self.name,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            dtype=self.dtype,
+            quaternions=tuple((k, x.start) for k, found in self.quaternions for x in found.values()),
+            rows=(),
+            state=(),
+            program=lambda: self.program,
+            key=lambda *more: self.key(*more, self.dtype.name),
+            imported=IMPORTED,
+            most=0,
+            release_from=0,
+            owner=self,
+            general=None,
+        )
+
+    @cached_property
     def kernels(self) -> CpuKernels:
         """Its functions on this processor: `batch` makes a gufunc of several outputs, `batch_code` what it calls."""
         from kinetree.codegen.cpu.backend import CpuKernels
 
-        return CpuKernels(
-            Kernel(
-                name=self.name,
-                inputs=self.inputs,
-                outputs=self.outputs,
-                dtype=self.dtype,
-                quaternions=tuple((k, x.start) for k, found in self.quaternions for x in found.values()),
-                rows=(),
-                state=(),
-                program=lambda: self.program,
-                key=lambda *more: self.key(*more, self.dtype.name),
-                imported=IMPORTED,
-                most=0,
-                release_from=0,
-                owner=self,
-                general=None,
-            )
-        )
+        return CpuKernels(self.kernel)
+
+    @cached_property
+    def ptx(self) -> PtxKernel:
+        """Its kernel for NVIDIA's graphics processors."""
+        from kinetree.codegen.ptx.backend import PtxKernel
+
+        return PtxKernel(self.kernel)
 
     def forward(self, wrt: Sequence[int]) -> Node:
         """The tangents of its outputs, from its inputs and then the tangents of the inputs `wrt`."""

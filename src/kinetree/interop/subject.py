@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
@@ -21,6 +22,7 @@ from kinetree.expr import Port
 from kinetree.interop.node import Node
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.model.parameters import nominal
 from kinetree.programs import Program
 
 __all__ = ["Subject"]
@@ -87,6 +89,27 @@ class Subject:
         if self._program is None:
             return (float,) * len(self.names)
         return tuple(argument.dtype for argument in self._program.arguments.values())
+
+    @property
+    def robot_name(self) -> str | None:
+        """What the robot is called; None for a program."""
+        return None if self._robot is None else self._robot.name
+
+    @property
+    def can_loop(self) -> bool:
+        """Whether it can be made as loops over bodies."""
+        return isinstance(self.source, Specialization) and self.source.can_loop
+
+    def own_numbers(self) -> dict[int, NDArray[np.float64]]:
+        """What the robot and the options have themselves for arguments: parameters and numbers of constraints."""
+        if self._robot is None:
+            return {}
+        source, (_, numbers) = self.source, self._request("float64")
+        assert isinstance(source, Specialization)
+        found = dict(enumerate(numbers, self._first_number))
+        first = len(source.inputs) - len(source.parameters)
+        found |= {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
+        return found
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -20,6 +19,7 @@ from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.opened_file import TrajectoryFile
 from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.pieces import Pieces, snapshot_name
@@ -221,18 +221,51 @@ class TrajectoryFolder(Shown):
             OptionError: there are no such rows or samples.
             TrajectoryFileError: a piece cannot be read.
         """
+        (found,) = self._some(
+            "configurations", lambda piece, rows, some: (piece.configurations(rows, some),), rows, samples
+        )
+        return found
+
+    def rates(
+        self, rows: Rows = slice(None), samples: Samples | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Velocities and accelerations at some moments, as `Trajectory.rates` gives them, read piece by piece.
+
+        Args:
+            rows: as for `configurations`.
+            samples: likewise.
+
+        Returns:
+            (v, qdd), each (m, K, nv), or (*shape, K, nv) if no samples are named.
+
+        Raises:
+            OptionError, TrajectoryFileError: as for `configurations`.
+        """
+        v, qdd = self._some("rates", TrajectoryFile.rates, rows, samples)
+        return v, qdd
+
+    def _some(
+        self,
+        function: str,
+        read: Callable[[TrajectoryFile, NDArray[np.intp], NDArray[np.intp] | None], tuple[NDArray[np.float64], ...]],
+        rows: Rows,
+        samples: Samples | None,
+    ) -> list[NDArray[np.float64]]:
+        """What `read(piece, rows, samples)` finds, of all pieces that have some of the rows."""
         begins = self._pieces.begins()
-        numbers = row_numbers("configurations", rows, int(begins[-1]))
-        shape, width = self.shape, len(self.q_names)
-        some = None if samples is None else sample_numbers("configurations", samples, shape)
-        count = math.prod(shape) if some is None else len(some)
-        found = np.empty((count, len(numbers), width))
+        numbers = row_numbers(function, rows, int(begins[-1]))
+        some = None if samples is None else sample_numbers(function, samples, self.shape)
         piece_of = np.searchsorted(begins, numbers, side="right") - 1
+        if not len(numbers):  # of no rows, the first piece knows the shape
+            return list(read(self._pieces.first(), numbers, some))
+        found: list[NDArray[np.float64]] = []
         for k in np.unique(piece_of):
             there = piece_of == k
-            own = self._pieces.opened(int(k)).configurations(numbers[there] - begins[k], some)
-            found[:, there] = own.reshape(count, int(there.sum()), width)
-        return found.reshape(*shape, *found.shape[1:]) if some is None else found
+            own = read(self._pieces.opened(int(k)), numbers[there] - begins[k], some)
+            found = found or [np.empty((*x.shape[:-2], len(numbers), x.shape[-1])) for x in own]
+            for whole, part in zip(found, own, strict=True):
+                whole[..., there, :] = part
+        return found
 
     def part(
         self,

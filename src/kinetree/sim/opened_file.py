@@ -164,6 +164,28 @@ class TrajectoryFile(Shown):
             return found.reshape(*self.shape, *found.shape[1:])
         return self._read("q", sample_numbers("configurations", samples, self.shape), numbers)
 
+    def rates(
+        self, rows: Rows = slice(None), samples: Samples | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Velocities and accelerations at some moments, as `Trajectory.rates` gives them.
+
+        Args:
+            rows: as for `configurations`.
+            samples: likewise.
+
+        Returns:
+            (v, qdd), each (m, K, nv), or (*shape, K, nv) if no samples are named.
+
+        Raises:
+            OptionError, TrajectoryFileError: as for `configurations`.
+        """
+        numbers = row_numbers("rates", rows, len(self.time))
+        if samples is not None:
+            some = sample_numbers("rates", samples, self.shape)
+            return self._read("v", some, numbers), self._read("qdd", some, numbers)
+        v, qdd = (self._read(name, np.arange(math.prod(self.shape)), numbers) for name in ("v", "qdd"))
+        return v.reshape(*self.shape, *v.shape[1:]), qdd.reshape(*self.shape, *qdd.shape[1:])
+
     def read(self, samples: Samples) -> Trajectory:
         """Some motions of a batch, with everything that was recorded of them.
 

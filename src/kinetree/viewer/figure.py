@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from kinetree.appearance import Looks, Role, Surface
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.glb import binary_gltf
 from kinetree.viewer.poses import PosedNodes
+from kinetree.viewer.told import Told
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -50,12 +50,13 @@ class Nodes:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, dict[int, Any]] = {}
-        self._told: dict[int, Any] = {}
         self._top = scene.add_frame(root, show_axes=False)
+        self._told = Told(scene, root, bodies)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
     def pose(self, placements: Array) -> None:
         self._posed.pose(placements[0])
+        self._told.pose(placements)
 
     def show(self, role: Role, on: bool) -> None:
         if role not in self._made:
@@ -65,18 +66,10 @@ class Nodes:
             self._made[role] = {}
             for k, surfaces in by_piece.items():
                 shape = self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
-                shape.on_click(partial(self._tell_name, k))
+                self._told.tell_of(shape, [k])
                 self._made[role][k] = shape
         for handle in self._made[role].values():
             handle.visible = on
-
-    def _tell_name(self, piece: int, _: object) -> None:
-        """Write what was clicked on beside it, or take that away again."""
-        if piece in self._told:
-            self._told.pop(piece).remove()
-        else:
-            node = f"{self._root}/{self._bodies.names[piece]}/told"
-            self._told[piece] = self._scene.add_label(node, self._bodies.about(piece), font_screen_scale=0.9)
 
     def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
         return [(handle, [k]) for made in self._made.values() for k, handle in made.items()]
@@ -95,10 +88,12 @@ class Crowd:
         self._scene, self._root, self._bodies, self._shapes, self._count = scene, root, bodies, shapes, count
         self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
         self._top = scene.add_frame(root, show_axes=False)
+        self._told = Told(scene, root, bodies)
         self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
 
     def pose(self, placements: Array) -> None:
         self._placements = placements
+        self._told.pose(placements)
         positions, quaternions = positions_and_quaternions(placements)
         for made in self._made.values():
             for handle, pieces in made:
@@ -111,7 +106,7 @@ class Crowd:
             if not on:
                 return
             self._made[role] = [
-                (self._make(f"{self._root}/{role} {number}", surfaces, len(pieces) * self._count), np.array(pieces))
+                (self._make(f"{self._root}/{role} {number}", surfaces, pieces), np.array(pieces))
                 for number, (surfaces, pieces) in enumerate(self._alike(role))
             ]
         for handle, _ in self._made[role]:
@@ -128,11 +123,14 @@ class Crowd:
             found.setdefault(binary_gltf(surfaces), (surfaces, []))[1].append(piece)
         return found.values()
 
-    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
-        triangles = count * sum(len(one.faces) for one in surfaces)
-        return self._scene.add_batched_glb(
-            name, binary_gltf(surfaces), *_nowhere(count), lod="auto", cast_shadow=triangles <= _MOST_SHADOWED
-        )
+    def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
+        triangles = len(pieces) * self._count * sum(len(one.faces) for one in surfaces)
+        made = self._scene.add_batched_glb(
+            name, binary_gltf(surfaces), *_nowhere(len(pieces) * self._count), lod="auto",
+            cast_shadow=triangles <= _MOST_SHADOWED,
+        )  # fmt: skip
+        self._told.tell_of(made, pieces)
+        return made
 
     def remove(self) -> None:
         self._top.remove()
@@ -145,11 +143,11 @@ class Ghosts(Crowd):
     """One colour for all; None for the mean of each body's own."""
     opacity = 0.3
 
-    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
+    def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
         vertices, faces, color = _merged(surfaces)
         return self._scene.add_batched_meshes_simple(
-            name, vertices, faces, *_nowhere(count), batched_colors=self.color or color, opacity=self.opacity,
-            lod="off", side="double", cast_shadow=False, receive_shadow=False,
+            name, vertices, faces, *_nowhere(len(pieces) * self._count), batched_colors=self.color or color,
+            opacity=self.opacity, lod="off", side="double", cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from kinetree.model import Joint, Model
 from kinetree.viewer.arrows import Arrows
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.contacts import Contacts
+from kinetree.viewer.figure import Shapes, surfaces_by_body
 from kinetree.viewer.moment import Moment
 
 if TYPE_CHECKING:
@@ -23,9 +24,11 @@ __all__ = ["RATES", "Overlay", "overlay"]
 
 Array = NDArray[np.float64]
 
-_TURNING, _SLIDING = (218, 120, 50), (64, 140, 90)
+_TURNING, _SLIDING = (208, 50, 190), (64, 140, 90)
 _VELOCITY, _CENTER = (46, 110, 190), (214, 178, 40)
 _MOST_NAMES = 200
+_BEYOND, _LONGEST = 0.12, 0.4
+"""How far the axis of a joint stands out of the shapes, and how long half of it is at most, in sizes of the robot."""
 
 RATES = frozenset({"velocities", "contacts"})
 """Overlays that need velocities or accelerations."""
@@ -64,10 +67,18 @@ class Frames:
 
 
 class JointAxes:
-    """The axes that joints with one or two degrees of freedom turn about (orange) or slide along (green)."""
+    """The axes that joints with one or two degrees of freedom turn about (magenta) or slide along (green).
 
-    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:
-        self._bodies, self._length = bodies, 0.12 * size
+    Each goes through the shapes of the body that the joint moves, and stands out of them on both sides.
+    """
+
+    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float, shapes: Shapes) -> None:
+        self._bodies, self._beyond, self._longest = bodies, _BEYOND * size, _LONGEST * size
+        self._corners = np.zeros((len(bodies), 8, 3))
+        for piece, surfaces in surfaces_by_body(bodies, shapes("visual")).items():
+            points = np.concatenate([surface.vertices for surface in surfaces])
+            ends = np.stack([points.min(axis=0), points.max(axis=0)], axis=1)
+            self._corners[piece] = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(8, 3)
         self._turning = Arrows(scene, f"{root}/axes of hinges", _TURNING, size)
         self._sliding = Arrows(scene, f"{root}/axes of sliders", _SLIDING, size)
 
@@ -77,10 +88,17 @@ class JointAxes:
             if joint.kind.nv <= 2:
                 X = moment.placements[joint.slot]
                 for is_turn, axis in _axes(joint, _coordinates(joint, moment.q)):
-                    found[is_turn].append((X[:3, 3], X[:3, :3] @ axis * self._length))
+                    low, high = self._ends(joint.slot, axis)
+                    found[is_turn].append((X[:3, :3] @ axis * low + X[:3, 3], X[:3, :3] @ axis * (high - low)))
         for arrows, which in ((self._turning, True), (self._sliding, False)):
             pairs = np.array(found[which]).reshape(-1, 2, 3)
-            arrows.put(pairs[:, 0] - 0.5 * pairs[:, 1], pairs[:, 1])
+            arrows.put(pairs[:, 0], pairs[:, 1])
+
+    def _ends(self, piece: int, axis: Array) -> tuple[float, float]:
+        """Where on an axis through the origin of a piece its arrow begins and ends, m."""
+        along = self._corners[piece] @ axis
+        low, high = min(along.min(), 0.0) - self._beyond, max(along.max(), 0.0) + self._beyond
+        return max(low, -self._longest), min(high, self._longest)
 
     def show(self, on: bool) -> None:
         self._turning.show(on)
@@ -163,7 +181,7 @@ class Names:
             label.visible = on
 
 
-def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> Overlay:
+def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: float, shapes: Shapes) -> Overlay:
     """The overlay of a switch, which is not seen yet."""
     if name == "center of mass":
         return CenterOfMass(scene, root, bodies.robot, size)
@@ -174,5 +192,5 @@ def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: f
     if name == "frames":
         return Frames(scene, root, bodies, size)
     if name == "axes":
-        return JointAxes(scene, root, bodies, size)
+        return JointAxes(scene, root, bodies, size, shapes)
     return Velocities(scene, root, bodies, size)

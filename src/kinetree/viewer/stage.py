@@ -75,36 +75,44 @@ class Stage:
         low, high = bounds_of(looks, placements)
         return low, high, floor_height(self.robot, looks, placements, float(low[2]), float(high[2]))
 
-    def arrange(self, how: str, count: int) -> None:
-        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
+    def arrange(self, how: str, offsets: Array) -> None:
+        """Make figures of samples, as "one", "ghosts" or "side by side"; `draw` places them.
 
-        Overlays are those of the first.
+        Overlays are those of the first. `offsets` (samples, 3): by how much each stands aside.
         """
+        count, self._offsets = len(offsets), offsets
         if (how, count) == self._arranged:
             return
         self._arranged = how, count
         for figure, _ in self._figures:
             figure.remove()
         self._figures = list(self._made(how, count))
-        self._offsets = _rows(count, self.low, self.high) if how == "side by side" else np.zeros((count, 3))
         for role in self._roles:
             self._show(role, True)
 
     def _made(self, how: str, count: int) -> Sequence[tuple[Figure, slice]]:
-        if self._tint is not None or how == "ghosts":
-            first = [] if self._tint is not None else [(self._one(), slice(0, 1))]
-            rest = slice(len(first), count)
-            if rest.stop > rest.start:
-                ghosts = Ghosts(self._scene, f"{self.root}/ghosts", self.bodies, self.looks, rest.stop - rest.start)
-                ghosts.color, ghosts.opacity = self._tint, ghosts.opacity if self._tint is None else _COMPARED
-                return [*first, (ghosts, rest)]
-            return first
         if how == "side by side" and count > 1:
-            return [(Crowd(self._scene, f"{self.root}/all", self.bodies, self.looks, count), slice(0, count))]
-        return [(self._one(), slice(0, 1))]
+            return [(self._all(count), slice(0, count))]
+        first = (self._one(), slice(0, 1))
+        if count == 1:
+            return [first]
+        ghosts = Ghosts(self._scene, f"{self.root}/ghosts", self.bodies, self.looks, count - 1)
+        ghosts.color = self._tint
+        return [first, (ghosts, slice(1, count))]
+
+    def _all(self, count: int) -> Figure:
+        """Samples, each in full."""
+        root = f"{self.root}/all"
+        if self._tint is None:
+            return Crowd(self._scene, root, self.bodies, self.looks, count)
+        found = Ghosts(self._scene, root, self.bodies, self.looks, count)
+        found.color, found.opacity = self._tint, _COMPARED
+        return found
 
     def _one(self) -> Figure:
         root = f"{self.root}/robot"
+        if self._tint is not None:
+            return self._all(1)
         if len(self.bodies) > _MOST_NODES:
             return Crowd(self._scene, root, self.bodies, self.looks, 1)
         return Nodes(self._scene, root, self.bodies, self.looks)
@@ -148,7 +156,7 @@ class Stage:
         if name not in self._overlays:
             if not on:
                 return
-            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size)
+            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size, self.looks)
         if on:
             self._overlays[name].draw(self._moment)
         self._on = self._on | {name} if on else self._on - {name}
@@ -162,11 +170,3 @@ class Stage:
     def _show(self, role: Role, on: bool) -> None:
         for figure, _ in self._figures:
             figure.show(role, on)
-
-
-def _rows(count: int, low: Array, high: Array) -> Array:
-    """(count, 3): by how much samples stand aside, in rows on the ground."""
-    columns = int(np.ceil(np.sqrt(count)))
-    steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
-    row, column = np.divmod(np.arange(count), columns)
-    return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])

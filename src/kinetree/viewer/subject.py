@@ -60,9 +60,24 @@ class Subject:
 
     def arrange(self, stages: Sequence[Stage]) -> None:
         """Let the stages have as many samples as are to be seen."""
-        stages[0].arrange(self.batch.how, len(self.batch.samples))
-        for stage in stages[1:]:
-            stage.arrange("one", 1)
+        how, samples = self.batch.how, self.batch.samples
+        offsets = np.zeros((len(samples), 3))
+        if how == "side by side":
+            low = np.min([stage.low for stage in stages], axis=0)
+            high = np.max([stage.high for stage in stages], axis=0)
+            offsets = _rows(len(samples), low, high)
+        stages[0].arrange(how, offsets)
+        for frames, stage in zip(self.motions[1:], stages[1:], strict=True):
+            stage.arrange(how, offsets[_places(frames, samples)])
+
+    def read(self, samples: Sequence[int], t: float) -> None:
+        """Read what is shown of samples at a time, without drawing it."""
+        for frames in self.motions:
+            frames.q_at(t, _present(frames, samples))
+
+    def holds(self, samples: Sequence[int], t: float) -> bool:
+        """Whether that was read already."""
+        return all(frames.holds(t, _present(frames, samples)) for frames in self.motions)
 
     def draw(self, stages: Sequence[Stage], t: float = 0.0) -> None:
         """Draw the configuration at rest, or those at a time of the motions, s."""
@@ -70,8 +85,8 @@ class Subject:
         if not self.motions:
             stages[0].draw(self.q[samples])
             return
-        for k, (frames, stage) in enumerate(zip(self.motions, stages, strict=True)):
-            seen = [min(samples[0], frames.count - 1)] if k else samples
+        for frames, stage in zip(self.motions, stages, strict=True):
+            seen = _present(frames, samples)
             rates = frames.rates_at(t, seen[0]) if stage.needs_rates else (None, None)
             stage.draw(frames.q_at(t, seen), *rates)
 
@@ -97,7 +112,9 @@ def subject_of(
     if q is not None:
         raise OptionError(f"{function}: q is where a robot at rest is; a motion has its own configurations")
     motions = [Frames(one, robot_of(function, one, robot)) for one in given]
-    return Subject(motions[0].robot, np.empty((0, 0)), motions, Batch(motions[0].count, samples), on)
+    # To read samples that are spread over a packed file is to unpack all of it.
+    batch = Batch(motions[0].count, samples, is_spread=all(frames.is_in_memory for frames in motions))
+    return Subject(motions[0].robot, np.empty((0, 0)), motions, batch, on)
 
 
 def configurations(robot: Model, q: ArrayLike | None) -> Array:
@@ -107,3 +124,21 @@ def configurations(robot: Model, q: ArrayLike | None) -> Array:
     if given.ndim > 2 or (given.ndim == 2 and not len(given)):
         raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")
     return given.reshape(-1, robot.nq) if robot.nq else np.empty((1, 0))
+
+
+def _places(frames: Frames, samples: Sequence[int]) -> list[int]:
+    """Which of the samples that are seen a motion has; the first if it has none of them."""
+    return [place for place, sample in enumerate(samples) if sample < frames.count] or [0]
+
+
+def _present(frames: Frames, samples: Sequence[int]) -> list[int]:
+    """These samples; the last one in place of the first if it has none of them."""
+    return [min(samples[place], frames.count - 1) for place in _places(frames, samples)]
+
+
+def _rows(count: int, low: Array, high: Array) -> Array:
+    """(count, 3): by how much samples stand aside, in rows on the ground."""
+    columns = int(np.ceil(np.sqrt(count)))
+    steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
+    row, column = np.divmod(np.arange(count), columns)
+    return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])

@@ -17,7 +17,7 @@ SWITCHES: Mapping[str, tuple[str, str]] = {
     "visual": ("shapes", "how the robot looks"),
     "collision": ("collision shapes", "what touches"),
     "frames": ("frames", "the axes of all frames: red x, green y, blue z"),
-    "axes": ("joint axes", "orange: it turns about them; green: it slides along them"),
+    "axes": ("joint axes", "magenta: it turns about them; green: it slides along them"),
     "center of mass": ("centre of mass", "of the whole robot"),
     "contacts": ("contacts and forces", "where shapes touch, and what is exerted there"),
     "velocities": ("velocities", "of the bodies' centres of mass; an arrow is what is passed in 0.1 s"),

@@ -69,9 +69,12 @@ def on_disk(
 def test_parts_are_those_of_the_whole(
     on_disk: RecordedMotion, motions: kt.Trajectory, rows: slice | list[int], samples: list[int] | None
 ) -> None:
-    expected = motions.q[:, rows] if samples is None else motions.q[np.array(samples, int)][:, rows]
+    some = np.arange(7) if samples is None else np.array(samples, int)
     for motion in (on_disk, motions):
-        np.testing.assert_array_equal(motion.configurations(rows, samples), expected)
+        np.testing.assert_array_equal(motion.configurations(rows, samples), motions.q[some][:, rows])
+        v, qdd = motion.rates(rows, samples)
+        np.testing.assert_array_equal(v, motions.v[some][:, rows])
+        np.testing.assert_array_equal(qdd, motions.qdd[some][:, rows])
 
 
 def test_what_it_is_is_known(on_disk: RecordedMotion, motions: kt.Trajectory) -> None:

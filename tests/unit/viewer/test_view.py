@@ -13,8 +13,9 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
+from kinetree.viewer import Viewer
 
-from .pages import control, labels, moved, position_of, texts
+from .pages import clicked, control, labels, moved, position_of, texts, told
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -198,6 +199,33 @@ def test_two_motions_run_together_and_may_be_of_different_length() -> None:
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("samples", ["one", "ghosts", "side by side"])
+def test_a_motion_that_is_compared_shows_the_same_samples(samples: Any) -> None:
+    starts = ARM.neutral() + np.linspace(0.0, 0.3, 4)[:, None]
+    first = kt.simulate(ARM, q=starts, duration=0.05)
+    second, single = kt.simulate(ARM, q=starts[:3], duration=0.05), kt.simulate(ARM, duration=0.05)
+    with kt.view([first, second, single], samples=samples, port=0) as viewer:
+        counts = [_samples_of(viewer, k) for k in range(3)]
+        assert counts == ([1, 1, 1] if samples == "one" else [4, 3, 1])
+        moved(viewer, "sample", 2)
+        aside = [stage._offsets for stage in viewer.stages]
+        assert np.array_equal(aside[1][0], aside[0][0]), "each stands where that of the first motion does"
+        assert np.allclose(viewer.stages[1].placements - viewer.stages[0].placements, 0.0, atol=1e-9), (
+            "they are the same motions"
+        )
+
+
+def _samples_of(viewer: Viewer, motion: int) -> int:
+    """How many samples of a motion are on the page: instances of the shapes that include the hand."""
+    stage = viewer.stages[motion]
+    hand = stage.bodies.bodies.index(HAND)
+    nodes = [(handle, pieces) for handle, pieces in stage.grips() if hand in pieces]
+    return sum(
+        len(node.batched_positions) // len(pieces) if hasattr(node, "batched_positions") else 1
+        for node, pieces in nodes
+    )
+
+
 def test_what_does_not_move() -> None:
     builder = kt.ModelBuilder("block")
     builder.add_body("block", kt.solids.box(1.0, 1.0, 1.0, mass=1.0))
@@ -206,15 +234,44 @@ def test_what_does_not_move() -> None:
         assert viewer.q.shape == (0,)
 
 
-def test_many_bodies_are_few_nodes() -> None:
+def test_a_click_on_a_body_tells_of_it_and_another_one_does_not_any_more() -> None:
+    q = ARM.random(3)
+    with kt.view(ARM, port=0) as viewer:
+        clicked(viewer, HAND)
+        assert told(viewer) == [viewer.stages[0].bodies.about(6)]
+        assert told(viewer)[0].startswith(f"{HAND}, ")
+        viewer.set(q)
+        name = viewer.stages[0].bodies.names[6]
+        assert np.allclose(position_of(viewer, f"/robot/told/0 {name}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        clicked(viewer, HAND)
+        viewer.set(ARM.random(4))
+        assert told(viewer) == []
+
+
+def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
+    with kt.view(_chain(80), port=0) as viewer:
+        clicked(viewer, "link 7")
+        assert [text.partition(",")[0] for text in told(viewer)] == ["link 7"]
+    with kt.view(ARM, q=ARM.random(0, size=3), samples="side by side", port=0) as viewer:
+        clicked(viewer, HAND, sample=2)
+        name = viewer.stages[0].bodies.names[6]
+        expected = kt.frame_placement(ARM, ARM.random(0, size=3)[2], HAND)[:3, 3] + viewer.stages[0]._offsets[2]
+        assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
+
+
+def _chain(count: int) -> kt.Model:
     chain = kt.ModelBuilder("chain")
     chain.add_body("link 0")
-    for k in range(1, 200):
+    for k in range(1, count):
         chain.add_body(f"link {k}", kt.solids.box(0.02, 0.02, 0.1, mass=0.1))
         chain.add_joint(
             f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.placement((0, 0, 0.1))
         )
-    with kt.view(chain.build(), port=0) as viewer:
+    return chain.build()
+
+
+def test_many_bodies_are_few_nodes() -> None:
+    with kt.view(_chain(200), port=0) as viewer:
         buffer = viewer.server._websock_server._broadcast_buffer
         before = buffer.message_counter
         viewer.set(np.full(199, 0.01))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
 from kinetree.codegen.llvm.layout import Layout
-from kinetree.codegen.llvm.memory import ON_STACK
 from kinetree.codegen.llvm.operations import Operations
 from kinetree.codegen.llvm.packing import packings
 from kinetree.codegen.llvm.precision import Precision
@@ -68,14 +67,14 @@ class SampleWriter:
         """Values that the enclosing blocks have already computed: places, and sines with their cosines."""
         self._fresh = 0
         calls = [s.program for s in program.body.all_statements() if isinstance(s, Call)]
-        self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > ON_STACK
+        self._shares_ports = sum(p.input_size + p.output_size for p in calls) * self._width > target.stack
         self._shared: dict[int, int] = {}
         """Sizes of the memory that all calls share, by number of the port."""
 
     @property
     def needs_heap(self) -> bool:
         """Whether more memory is needed than the stack holds."""
-        return self._layout.scratch * self._width > ON_STACK
+        return self._layout.scratch * self._width > self._target.stack
 
     def text(self) -> str:
         program, V, width = self._program, self._V, self._width
@@ -177,7 +176,9 @@ class SampleWriter:
                     self._emit(f"  %v{number} = load {self._V}, ptr %p{number}, align {self._width}")
 
     def _angles(self) -> None:
-        """Compute the sines and cosines of inputs first and all at once: each call costs all registers."""
+        """Compute the sines and cosines of inputs first and all at once, where each call costs all registers."""
+        if not self._target.angles_at_once:
+            return
         statements = self._program.body.all_statements()
         wanted = {s.args[0] for s in statements if isinstance(s, Instruction) and s.op in ("sin", "cos")}
         number, pairs = 0, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from kinetree.codegen.llvm.memory import ON_STACK
 from kinetree.codegen.llvm.precision import Precision
 from kinetree.records import record
 
@@ -23,6 +24,10 @@ class Target:
     features: str
     vector_bits: int
     fma: bool
+    stack: int = ON_STACK
+    """Bytes of working memory that a function has on its stack; more comes from the heap."""
+    angles_at_once: bool = True
+    """Whether one call computes the sines of all inputs that need them; a graphics processor inlines them instead."""
 
     @property
     def rounds(self) -> bool:

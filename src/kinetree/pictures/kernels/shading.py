@@ -54,7 +54,8 @@ def shade(
         supersampling: samples per pixel in each direction.
         edges, faces: the triangles, as in `triangles.py`.
         world, normals, colors, part_of, uv: their vertices; colors are (n, 4), the last the opacity.
-        textures: (parts, 3): where the texture of each part begins in `texels`, its width and height, 0 for none.
+        textures: (parts, 4): where the texture of each part begins in `texels`, its width and height, 0 for none, and
+            how many follow it, each of half the width and height.
         texels: (…, 3), sRGB.
         linear: (256,), the amounts of light that texels mean.
         lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
@@ -88,7 +89,11 @@ def shade(
             if int(textures[part, 1]) > 0:
                 u = b0 * uv[i, 0] + b1 * uv[j, 0] + b2 * uv[k, 0]
                 v = b0 * uv[i, 1] + b1 * uv[j, 1] + b2 * uv[k, 1]
-                r, g, b = texel(textures, texels, linear, part, u, v)
+                apart = max(
+                    texels_apart(edges, t, 0, textures, part, uv, i, j, k, u, v),
+                    texels_apart(edges, t, 1, textures, part, uv, i, j, k, u, v),
+                )
+                r, g, b = texel(textures, texels, linear, part, u, v, apart / total)
             v_x, v_y, v_z = unit_of(lights[4, 0] - p_x, lights[4, 1] - p_y, lights[4, 2] - p_z)
             if is_back(world, i, j, k, v_x, v_y, v_z, n_x, n_y, n_z):
                 n_x, n_y, n_z = -n_x, -n_y, -n_z
@@ -221,13 +226,46 @@ def let_through(depths: Singles, veil: Singles, veiling: Singles, i: int, j: int
     return 1.0
 
 
+def texels_apart(
+    edges: Floats,
+    t: int,
+    axis: int,
+    textures: Indices,
+    part: int,
+    uv: Floats,
+    i: int,
+    j: int,
+    k: int,
+    u: float,
+    v: float,
+) -> float:
+    """How many texels a sample is from the next along columns (axis 0) or rows (1), times the sum of edge functions.
+
+    u is the quotient of the sum of e u and that of e, so this is how much the first changes, less u times the second.
+    """
+    a0, a1, a2 = edges[t, 0, axis], edges[t, 1, axis], edges[t, 2, axis]
+    along_u = a0 * (uv[i, 0] - u) + a1 * (uv[j, 0] - u) + a2 * (uv[k, 0] - u)
+    along_v = a0 * (uv[i, 1] - v) + a1 * (uv[j, 1] - v) + a2 * (uv[k, 1] - v)
+    return float(max(abs(along_u) * int(textures[part, 1]), abs(along_v) * int(textures[part, 2])))
+
+
 def texel(
-    textures: Indices, texels: Bytes, linear: Floats, part: int, u: float, v: float
+    textures: Indices, texels: Bytes, linear: Floats, part: int, u: float, v: float, apart: float
 ) -> tuple[float, float, float]:
-    """The color of a texture between four of its entries; it is repeated in both directions."""
+    """The color of a texture between four of its entries; it is repeated in both directions.
+
+    Of the smaller and smaller ones it is the first of which samples are at most two entries apart, so that none is
+    left out.
+    """
     start, width, height = int(textures[part, 0]), int(textures[part, 1]), int(textures[part, 2])
     if not (abs(u) < 1e6 and abs(v) < 1e6):
         return 0.5, 0.5, 0.5
+    smaller = int(textures[part, 3])
+    while apart > 2.0 and smaller > 0:
+        start += width * height
+        width, height = width // 2, height // 2
+        apart *= 0.5
+        smaller -= 1
     x, y = u * width - 0.5, (1.0 - v) * height - 0.5
     j, i = floor(x), floor(y)
     a, b = x - j, y - i

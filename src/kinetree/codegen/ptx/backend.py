@@ -1,0 +1,45 @@
+"""A kernel for graphics processors as PTX: made when it is first asked for, or taken from the disk."""
+
+from __future__ import annotations
+
+from kinetree.codegen.backend import Kernel
+from kinetree.codegen.kept.cache import kept
+from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.llvm.precision import PRECISIONS
+from kinetree.codegen.ptx.kernel import BLOCK, REGISTERS, entry_name
+from kinetree.codegen.ptx.module import module
+from kinetree.codegen.ptx.target import assembly, gpu
+
+__all__ = ["PtxKernel"]
+
+
+class PtxKernel:
+    """The text of one kernel, and what a launch must know."""
+
+    def __init__(self, kernel: Kernel, block: int = BLOCK, registers: int = REGISTERS) -> None:
+        """`block`: threads in a block; `registers`: the most that a thread has."""
+        self.entry = entry_name(kernel.name)
+        self.sizes = [port.size for port in (*kernel.inputs, *kernel.outputs)]
+        """The numbers of one sample in each input and output."""
+        self.block = block
+        self._kernel = kernel
+        self._registers = registers
+        self._target = gpu()
+
+    def text(self) -> str:
+        """The PTX."""
+        tools = toolchain(("ptx", self._target.cpu, self.block, self._registers), self._kernel.imported)
+        key = None if tools is None else self._kernel.key(tools, "ptx")
+        return kept(key, lambda: assembly(self.module(), self._target).encode()).decode()
+
+    def module(self) -> str:
+        """The module that becomes PTX, in LLVM's language."""
+        kernel = self._kernel
+        return module(
+            kernel.program(),
+            PRECISIONS[kernel.dtype.name],
+            self._target,
+            self.entry,
+            block=self.block,
+            registers=self._registers,
+        )
