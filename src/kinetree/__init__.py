@@ -189,13 +189,17 @@ importlib.import_module("kinetree.interop")  # answers calls with arrays of fram
 
 if typing.TYPE_CHECKING:
     from kinetree.interop.c import CSource, to_c
+    from kinetree.interop.casadi import to_casadi
+    from kinetree.interop.jax import to_jax
     from kinetree.pictures.render import render
     from kinetree.viewer import view
 else:
     _LATER = {
         "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
+        "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
+        "to_jax": "kinetree.interop.jax",
         "view": "kinetree.viewer",
     }
 
@@ -430,6 +434,8 @@ __all__ = [
     "solids",
     "tendon_forces",
     "to_c",
+    "to_casadi",
+    "to_jax",
     "to_text",
     "view",
     "vjp",

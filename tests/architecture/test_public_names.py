@@ -226,6 +226,8 @@ NAMES = [
     "solids",
     "tendon_forces",
     "to_c",
+    "to_casadi",
+    "to_jax",
     "to_text",
     "view",
     "vjp",

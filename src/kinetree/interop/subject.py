@@ -6,7 +6,7 @@ in the user's form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Subject:
     """What a framework calls, in any dtype."""
 
     _only: CompiledFunction | None = None
+    _robot: Model | None = None
 
     def __init__(
         self,
@@ -104,12 +105,17 @@ class Subject:
         """What the robot and the options have themselves for arguments: parameters and numbers of constraints."""
         if self._robot is None:
             return {}
-        source, (_, numbers) = self.source, self._request("float64")
+        source = self.source
         assert isinstance(source, Specialization)
-        found = dict(enumerate(numbers, self._first_number))
         first = len(source.inputs) - len(source.parameters)
-        found |= {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
-        return found
+        parameters = {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
+        return {**self.numbers_of_options(), **parameters}
+
+    def numbers_of_options(self) -> dict[int, NDArray[np.float64]]:
+        """The arguments that calls leave out, since the options have them: numbers of constraints, and weights."""
+        if self._robot is None:
+            return {}
+        return dict(enumerate(self._request("float64")[1], self._first_number))
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
@@ -174,18 +180,36 @@ class Subject:
                 f"{self.name}: the leading axes do not broadcast together: {listed}; they must be equal, 1 or absent"
             ) from None
 
+    def results(self, dtype: str) -> list[tuple[str, slice, Port]]:
+        """The name, place and shape of each array among the numbers of the result."""
+        if self._program is None:
+            port = self.source.output
+            return [(self.name, slice(0, port.size), port)]
+        found, start = [], 0
+        for leaf in self._program.traced(dtype).results.leaves:
+            name = leaf.name or self.name
+            found.append((name, slice(start, start + leaf.size), Port(name, leaf.shape)))
+            start += leaf.size
+        return found
+
     def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
         """A framework's array of all results in the form that the user's function gave them; `cast` gives an array
         another dtype."""
+        return self.filled(self.leaves(whole, dtype, cast))
+
+    def leaves(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> list[Any]:
+        """The arrays of the results, without their form."""
         if self._program is None:
-            return whole
+            return [whole]
         results = self._program.traced(dtype).results
+        pairs = zip(results.leaves, results.parts(whole), strict=True)
+        return [part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype) for leaf, part in pairs]
 
-        def parts() -> Iterator[Any]:
-            for leaf, part in zip(results.leaves, results.parts(whole), strict=True):
-                yield part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype)
-
-        return results.filled(parts())
+    def filled(self, leaves: Sequence[Any]) -> Any:
+        """The form of the results with these arrays in it."""
+        if self._program is None:
+            return leaves[0]
+        return self._program.traced().results.filled(iter(leaves))
 
     def _request(self, dtype: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
         """The compiled function of a robot, and the numbers of constraints and weights that its options have."""

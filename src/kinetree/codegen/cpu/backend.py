@@ -62,6 +62,12 @@ class CpuKernels:
         """The module that holds `@kernel`, the loop over a batch (batch.py)."""
         return MachineCode(self._object("batch", self.text))
 
+    def xla_handler(self) -> MachineCode:
+        """A module whose `handler` XLA calls for batches (xla.py)."""
+        from kinetree.codegen.cpu.xla import make_handler
+
+        return make_handler(self._kernel, self.batch_code())
+
     def text(self) -> str:
         from kinetree.codegen.cpu.module import emit
         from kinetree.codegen.cpu.rounds import Rounds

@@ -1,0 +1,150 @@
+"""`kinetree.to_casadi`: a function of kinetree, or a program, as a function of CasADi."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from kinetree.codegen.c.names import identifier
+from kinetree.errors import MissingPackageError, OptionError, ShapeError
+from kinetree.expr import Port, without_slopes
+from kinetree.interop.casadi.symbols import flat, matrix, matrix_shape, on_symbols
+from kinetree.interop.subject import Subject
+from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey
+
+if TYPE_CHECKING:
+    import casadi
+
+__all__ = ["adapted", "to_casadi"]
+
+
+def to_casadi(
+    function: Callable[..., Any],
+    robot: Model | None = None,
+    *,
+    f_ext: Sequence[ForceKey] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    form: Literal["SX", "external"] = "SX",
+    name: str | None = None,
+    **options: Any,
+) -> casadi.Function:
+    """Make a function of CasADi of one of kinetree's, or of a program. See docs/casadi.md.
+
+    In the form "SX" it is an expression in CasADi's scalar symbols: CasADi differentiates it, finds what is sparse, and
+    writes code for it; the derivatives by q are those by its nq numbers. In the form "external" it is C, written by
+    kinetree and compiled by the C compiler of this machine, with kinetree's own Jacobian: quicker, and the only form
+    for functions that end iterations by their results, such as contacts.
+
+    Args:
+        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`), which is given without a robot or options.
+        robot: the robot.
+        f_ext: the frames on which external forces act, as for `kt.compile`; each becomes an argument.
+        parameters: the robot's parameters that become arguments, as for `kt.compile`.
+        unroll: as for `kt.compile`.
+        form: "SX" or "external".
+        name: what CasADi calls the function; by default its own name.
+        options: the function's own options, such as `frame="tool"`. Numbers of constraints are constants.
+
+    Returns:
+        A `casadi.Function` of one sample, whose arguments and results have names. A vector (n) is a column, a matrix
+        (m, n) is one; of arrays with more axes the first ones together are the rows.
+
+    Raises:
+        MissingPackageError: casadi is not installed.
+        OptionError: an option or the form is not possible.
+
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> kt.to_casadi(kt.aba, robot)
+    Function(aba:(q[2],v[2],tau[2])->(aba[2]) SXFunction)
+    """
+    _imported()
+    if form not in ("SX", "external"):
+        raise OptionError(f'kt.to_casadi: form must be "SX" or "external", not {form!r:.60}')
+    subject = Subject(
+        function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_casadi"
+    )
+    called = identifier(subject.name if name is None else name)
+    if name is not None and called != name:
+        raise OptionError(f"kt.to_casadi: {name!r:.60} cannot be the name of a function; {called!r} can")
+    if form == "external":
+        from kinetree.interop.casadi.external import external_function
+
+        return external_function(subject, called)
+    return symbolic_function(subject, called)
+
+
+def symbolic_function(subject: Subject, name: str) -> casadi.Function:
+    """The function as an expression."""
+    import casadi
+
+    node = subject.node("float64")
+    if node.marked_program is not without_slopes(node.marked_program):
+        raise OptionError(
+            f"kt.to_casadi: {subject.name} of {subject.source.subject} ends iterations by their results, and CasADi "
+            'would differentiate them step by step; use form="external", which has the derivatives of what they find'
+        )
+    ports = dict(zip(argument_names(subject, node.inputs), node.inputs, strict=True))
+    constants = subject.numbers_of_options()
+    symbols = {own: casadi.SX.sym(own, *matrix_shape(port.shape)) for own, port in ports.items()}
+    given = [
+        np.ravel(constants[k]).tolist() if k in constants else flat(symbols[own], port)
+        for k, (own, port) in enumerate(ports.items())
+    ]
+    (numbers,) = on_symbols(node.program, *given)
+    arguments = [(own, x) for k, (own, x) in enumerate(symbols.items()) if k not in constants]
+    results = [(own, matrix(numbers[part], port)) for own, part, port in subject.results("float64")]
+    names = result_names([own for own, _ in results], [own for own, _ in arguments])
+    return casadi.Function(
+        name, [x for _, x in arguments], [x for _, x in results], [own for own, _ in arguments], names
+    )
+
+
+def argument_names(subject: Subject, ports: Sequence[Port]) -> list[str]:
+    """What CasADi calls the arguments."""
+    found: list[str] = []
+    for name, _ in zip(subject.names, ports, strict=True):
+        found.append(identifier(name, found))
+    return found
+
+
+def result_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """What CasADi calls the results."""
+    found: list[str] = []
+    for name in names:
+        found.append(identifier(name, [*taken, *found]))
+    return found
+
+
+def adapted(subject: Subject) -> Callable[..., Any]:
+    """What takes symbols of CasADi in a call of kinetree's own functions: one sample."""
+    function = symbolic_function(subject, identifier(subject.name))
+    constants = subject.numbers_of_options()
+    ports = [port for k, port in enumerate(subject.node("float64").inputs) if k not in constants]
+
+    def call(*arguments: Any) -> Any:
+        import casadi
+
+        given = [x for k, x in enumerate(subject.bound(arguments, {})) if k not in constants]
+        for x, port in zip(given, ports, strict=True):
+            rows, columns = matrix_shape(port.shape)
+            shape = tuple(x.shape) if hasattr(x, "shape") else np.shape(x)  # NumPy's function would warn of symbols
+            if shape not in ((rows, columns), port.shape):
+                raise ShapeError(
+                    f"{subject.name}: {port.name} has shape {shape}, but {subject.source.subject} needs one sample, "
+                    f"{rows} by {columns}: CasADi's matrices have no axes for batches"
+                )
+        return function(*(x if hasattr(x, "is_dense") else casadi.DM(np.asarray(x)) for x in given))
+
+    return call
+
+
+def _imported() -> None:
+    try:
+        import casadi  # noqa: F401
+    except ImportError:
+        raise MissingPackageError("kt.to_casadi needs casadi: pip install 'kinetree[casadi]'") from None
