@@ -350,3 +350,21 @@ def test_contacts_go_on_after_a_moment_that_went_wrong(monkeypatch: pytest.Monke
                 break
             threading.Event().wait(0.01)
     assert drawn == [0.5]
+
+
+def test_a_motion_that_went_to_infinity_leaves_the_others_in_view() -> None:
+    builder = kt.ModelBuilder("ball")
+    builder.add_body("world")
+    builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    builder.add_joint("free", kt.Free(), "world", "ball")
+    motions = kt.simulate(builder.build(), q=[[0.0] * 6 + [1.0]] * 3, duration=0.4, dt=0.01)
+    q = motions.q.copy()
+    q[0, 20:, 0], q[1, 25:, 0] = 1e30, 1e300
+    with kt.view(replace(motions, q=q), port=0) as viewer:
+        assert viewer.stages[0].size < 2.0
+        viewer.set_time(0.19)
+        before = position_of(viewer, "/robot/ball")
+        assert np.allclose(before, q[0, 19, :3])
+        viewer.set_time(0.3)
+        assert np.allclose(position_of(viewer, "/robot/ball"), before)
+        assert np.allclose(viewer.stages[0]._last[2], q[2, 30])
