@@ -201,7 +201,7 @@ else:
         "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
-        "view": "kinetree.viewer",
+        "view": "kinetree.viewer.view",
     }
 
     def __getattr__(name):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, floor_height, ground_of, looks_of, placements_of
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
+from kinetree.pictures.given import Values
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
 from kinetree.viewer.moment import Moment
@@ -37,10 +38,28 @@ _MOST_NODES = 60
 class Stage:
     """One robot, of which several samples may be seen."""
 
-    def __init__(self, scene: SceneApi, root: str, robot: Model, q: Array, tint: tuple[int, int, int] | None = None):
-        """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
+    def __init__(
+        self,
+        scene: SceneApi,
+        root: str,
+        robot: Model,
+        q: Array,
+        tint: tuple[int, int, int] | None = None,
+        parameters: Values | None = None,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            scene: of the page.
+            root: the name of the node that all of its nodes are under.
+            robot: the robot.
+            q: (samples, nq), where it is first.
+            tint: the colour in which it is seen through, if it is.
+            parameters: one value of each, in the place of the robot's own.
+        """
         self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
-        self.bodies = MovingBodies(robot)
+        self._parameters = dict(parameters or {}) or None
+        self.bodies = MovingBodies(robot, parameters)
         self.ground: Ground | None = ground_of(robot)
         """The plane of its world, if it has one."""
         sound = q[~_are_lost(self.bodies.placements(q))]
@@ -77,7 +96,7 @@ class Stage:
     def _bounds(self, q: Array) -> tuple[Array, Array, float]:
         """The corners of the box around all samples, and the height of a floor below them."""
         looks = self.looks("visual")
-        placements = placements_of(self.robot, looks, q)
+        placements = placements_of(self.robot, looks, q, self._parameters)
         low, high = bounds_of(looks, placements)
         return low, high, floor_height(self.robot, looks, placements, float(low[2]), float(high[2]))
 
