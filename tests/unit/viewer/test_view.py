@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -257,6 +258,17 @@ def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
         name = viewer.stages[0].bodies.names[6]
         expected = kt.frame_placement(ARM, ARM.random(0, size=3)[2], HAND)[:3, 3] + viewer.stages[0]._offsets[2]
         assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
+
+
+def test_only_what_has_one_surface_can_be_taken_hold_of_among_many() -> None:
+    """viser 1.1's page fails as a whole where a batched node of several surfaces can be clicked on or dragged."""
+    with kt.view(_chain(80), port=0) as viewer:
+        grips = viewer.stages[0].grips()
+        assert sorted(piece for _, pieces in grips for piece in pieces) == list(range(80))
+        for handle, _ in grips:
+            length = int.from_bytes(handle.glb_data[12:16], "little")
+            (mesh,) = json.loads(handle.glb_data[20 : 20 + length])["meshes"]
+            assert len(mesh["primitives"]) == 1
 
 
 def _chain(count: int) -> kt.Model:
