@@ -108,6 +108,21 @@ def test_each_switch_can_be_turned(name: str) -> None:
         viewer.set(ARM.random(0))
 
 
+def test_names_are_beside_their_bodies_at_once() -> None:
+    q = ARM.random(5)
+    with kt.view(ARM, q=q, port=0) as viewer:
+        moved(viewer, "names", True)
+        assert np.allclose(position_of(viewer, f"/names/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+
+
+def test_axes_of_joints_suit_the_bodies() -> None:
+    for robot, shortest, longest in ((ARM, 0.1, 1.0), (_chain(200), 0.05, 0.3)):
+        with kt.view(robot, port=0, show="axes") as viewer:
+            arrows = viewer.stages[0]._overlays["axes"]._turning._node.points  # type: ignore[attr-defined]
+            lengths = np.linalg.norm(arrows[:, 1] - arrows[:, 0], axis=-1)
+            assert shortest < lengths.min() < lengths.max() < longest
+
+
 def test_what_cannot_be_shown_is_told_on_the_page() -> None:
     robot = kt.ModelBuilder("rod")
     robot.add_body("base")
