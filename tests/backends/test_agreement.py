@@ -29,7 +29,7 @@ def stork() -> kt.Model:
     builder.add_body("trunk", kt.solids.box(0.3, 0.2, 0.4, mass=3.0, placement=kt.placement([0.02, 0.0, 0.1])))
     builder.add_body("thigh", kt.solids.cylinder(0.04, 0.4, mass=1.0, placement=kt.placement([0.0, 0.0, -0.2])))
     builder.add_body("shank", kt.solids.cylinder(0.03, 0.4, mass=0.6, placement=kt.placement([0.0, 0.0, -0.2])))
-    builder.add_joint("root", kt.FloatingBase(), "world", "trunk")
+    builder.add_joint("root", kt.Free(), "world", "trunk")
     hip = kt.placement([0.0, 0.1, -0.2], rpy=[0.1, 0.0, 0.2])
     builder.add_joint("hip", kt.Revolute([1, 0, 0]), "trunk", "thigh", hip, damping=[0.1])
     builder.add_joint("knee", kt.Revolute([0, 1, 0]), "thigh", "shank", kt.placement([0.0, 0.0, -0.4]), friction=[0.1])
@@ -43,11 +43,6 @@ ROBOTS: dict[str, Callable[[], kt.Model]] = {
     **{name: partial(group_of_joints, name) for name in GROUPS},
 }
 """Of every kind of joint, but not in one robot: programs are compiled in time that grows almost with their square."""
-
-
-CASES = functions.on(ROBOTS, floating=["stork"], sharing=["sharing joints"])
-IMPOSSIBLE = "constrained_inverse_dynamics-stork"
-"""On one foot it cannot move at will, and the force that comes nearest to it is not sure to rounding here."""
 
 
 @cache
@@ -65,7 +60,7 @@ def on_floats(robot: kt.Model, function: Any, sample: Sequence[np.ndarray]) -> l
     return [float(x) for x in on_numbers(function.definition, robot, [x.tolist() for x in sample], **options)]
 
 
-@pytest.mark.parametrize(("name", "function"), [case for case in CASES if case.id != IMPOSSIBLE])
+@pytest.mark.parametrize(("name", "function"), functions.on(ROBOTS, floating=["stork"], sharing=["sharing joints"]))
 def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> None:
     robot = robot_of(name)
     kernel = compiled_late(robot, function, **options_of(robot, function))
@@ -81,7 +76,7 @@ def test_reference_interpreted_and_compiled_agree(name: str, function: Any) -> N
 
 @pytest.mark.parametrize("function", functions.EVERY.values(), ids=functions.EVERY)
 def test_float32_is_float64_to_its_own_rounding(function: Any) -> None:
-    robot = robot_of("arm6" if function is kt.constrained_inverse_dynamics else "stork")
+    robot = robot_of("stork")
     options = options_of(robot, function)
     batch = [x.astype(np.float32) for x in functions.samples(robot, function, 9, np.random.default_rng(4))]
     single = compiled_late(robot, function, dtype="float32", **options)(*batch)
