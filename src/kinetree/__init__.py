@@ -24,6 +24,7 @@ from kinetree.contact import SoftConstraints, soft_constraints, with_fitted_shap
 from kinetree.errors import (
     ActuationError,
     ConfigurationError,
+    DeviceError,
     DTypeError,
     FrozenError,
     KinetreeError,
@@ -189,6 +190,7 @@ importlib.import_module("kinetree.interop")  # answers calls with arrays of fram
 
 if typing.TYPE_CHECKING:
     from kinetree.interop.c import CSource, to_c
+    from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
     from kinetree.pictures.render import render
     from kinetree.viewer import view
@@ -196,6 +198,7 @@ else:
     _LATER = {
         "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
+        "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
         "view": "kinetree.viewer",
@@ -240,6 +243,7 @@ __all__ = [
     "Continuous",
     "Cylindrical",
     "DTypeError",
+    "DeviceError",
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",
@@ -432,6 +436,7 @@ __all__ = [
     "solids",
     "tendon_forces",
     "to_c",
+    "to_casadi",
     "to_jax",
     "to_text",
     "view",

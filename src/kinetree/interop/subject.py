@@ -32,6 +32,7 @@ class Subject:
     """What a framework calls, in any dtype."""
 
     _only: CompiledFunction | None = None
+    _robot: Model | None = None
 
     def __init__(
         self,
@@ -104,12 +105,17 @@ class Subject:
         """What the robot and the options have themselves for arguments: parameters and numbers of constraints."""
         if self._robot is None:
             return {}
-        source, (_, numbers) = self.source, self._request("float64")
+        source = self.source
         assert isinstance(source, Specialization)
-        found = dict(enumerate(numbers, self._first_number))
         first = len(source.inputs) - len(source.parameters)
-        found |= {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
-        return found
+        parameters = {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
+        return {**self.numbers_of_options(), **parameters}
+
+    def numbers_of_options(self) -> dict[int, NDArray[np.float64]]:
+        """The arguments that calls leave out, since the options have them: numbers of constraints, and weights."""
+        if self._robot is None:
+            return {}
+        return dict(enumerate(self._request("float64")[1], self._first_number))
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
@@ -173,6 +179,18 @@ class Subject:
             raise ShapeError(
                 f"{self.name}: the leading axes do not broadcast together: {listed}; they must be equal, 1 or absent"
             ) from None
+
+    def results(self, dtype: str) -> list[tuple[str, slice, Port]]:
+        """The name, place and shape of each array among the numbers of the result."""
+        if self._program is None:
+            port = self.source.output
+            return [(self.name, slice(0, port.size), port)]
+        found, start = [], 0
+        for leaf in self._program.traced(dtype).results.leaves:
+            name = leaf.name or self.name
+            found.append((name, slice(start, start + leaf.size), Port(name, leaf.shape)))
+            start += leaf.size
+        return found
 
     def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
         """A framework's array of all results in the form that the user's function gave them; `cast` gives an array

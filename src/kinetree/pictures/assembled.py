@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
 from kinetree.errors import OptionError, ShapeError
+from kinetree.pictures.framing import corners_of
 from kinetree.pictures.srgb import linear_of
 from kinetree.pictures.textures import packed
 from kinetree.records import record
@@ -106,8 +107,7 @@ def _stacked(arrays: list[Any], columns: int, dtype: type) -> NDArray[Any]:
 def _box(vertices: NDArray[np.float32]) -> NDArray[np.float64]:
     if len(vertices) == 0:
         return np.full((8, 3), np.nan)
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return np.stack(np.meshgrid(*np.column_stack((low, high)).astype(np.float64), indexing="ij"), axis=-1).reshape(8, 3)
+    return corners_of(vertices.min(axis=0).astype(np.float64), vertices.max(axis=0).astype(np.float64))
 
 
 def _check(surface: Surface, i: int) -> None:

@@ -39,8 +39,10 @@ Array = NDArray[np.float64]
 _BAND = 24
 """Rows of pixels in a band: its buffers fit in a near cache."""
 _MOST_SAMPLES = 8
+_RESTS = 1e-4
+"""m: how far what rests on the floor may be below it by rounding and still be in front of it."""
 _MOST_KEPT = 1 << 22
-"""Pixels."""
+"""Pixels of a backdrop that is kept."""
 
 
 class Drawing:
@@ -91,7 +93,7 @@ class Drawing:
         boxes, edges = triangles(scene.faces, seen, (n * width, n * height), camera.near, threads)
         plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
         shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, shaded)
-        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
+        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - _RESTS])
         down = ((np.arange(height) + 0.5) / height)[:, None]
         sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
         lights = np.array(

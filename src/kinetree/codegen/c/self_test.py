@@ -7,57 +7,76 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.codegen.c.function import FunctionWriter, wrapped
+from kinetree.codegen.c.function import wrapped
 from kinetree.codegen.c.real import Real
 from kinetree.codegen.c.unit import length_name
 
 __all__ = ["self_test"]
 
-Numbers = Sequence[Sequence[float]]
-"""The numbers of one port, for each sample."""
+Rows = Sequence[Sequence[float]]
+"""The numbers of one array, for each sample."""
 
 
 def self_test(
     unit: str,
-    function: FunctionWriter,
+    function: str,
     real: Real,
-    given: Sequence[Numbers],
-    expected: Sequence[Numbers],
+    given: Sequence[tuple[str, Rows]],
+    expected: Sequence[tuple[str, Rows]],
     within: float,
+    memory: int,
+    *,
+    as_casadi: bool = False,
 ) -> str:
-    """The text of the program. `within`: how far a result may be off, as a part of the largest of its array or of 1."""
-    inputs, count = len(function.program.inputs), len(expected[0])
-    tables, results, calls, checks = [], [], [], []
-    for k, (name, port) in enumerate(function.ports):
-        if not port.size:
-            continue
-        numbers = given[k] if k < inputs else expected[k - inputs]
-        rows = [f"    {{{', '.join(map(real.bare, row))}}}," for row in numbers]
-        table = f"given_{name}" if k < inputs else f"expected_{name}"
-        head = f"static const {real.type} {table}[{len(rows)}][{port.size}] = {{"
-        tables.append("\n".join([head, *(line for row in rows for line in wrapped(row)), "};"]))
-        calls.append(f"{table}[k]" if k < inputs else f"found_{name}")
-        if k >= inputs:
-            results.append(f"    static {real.type} found_{name}[{port.size}];")
-            checks.append(
-                f"        if (differ(found_{name}, {table}[k], {port.size})) {{\n            failed = 1;\n        }}"
-            )
-    if function.memory:
-        results.append(f"    static {real.type} w[{length_name(function.name)}];")
-        calls.append("w")
+    """The text of the program.
+
+    Args:
+        unit: the name of the header.
+        function: the function that is called.
+        real: its numbers.
+        given: the name of each argument, and its samples.
+        expected: the same of each result.
+        within: how far a result may be off, as a part of the largest of its array or of 1.
+        memory: the length of the function's memory.
+        as_casadi: whether it is called as CasADi does.
+    """
+    tables = [_table(f"given_{name}", rows, real) for name, rows in given if rows[0]]
+    tables += [_table(f"expected_{name}", rows, real) for name, rows in expected if rows[0]]
+    results = [f"    static {real.type} found_{name}[{len(rows[0])}];" for name, rows in expected if rows[0]]
+    arguments = [f"given_{name}[k]" if rows[0] else "0" for name, rows in given]
+    places = [f"found_{name}" if rows[0] else "0" for name, rows in expected]
+    if memory:
+        results.append(f"    static {real.type} w[{length_name(function)}];")
+    checks = [
+        f"        failed |= differ(found_{name}, expected_{name}[k], {len(rows[0])});"
+        for name, rows in expected
+        if rows[0]
+    ]
+    work = ["w"] if memory else []
+    calls = [f"{function}({', '.join(x for x in [*arguments, *places, *work] if x != '0')});"]
+    if as_casadi:
+        calls = [
+            f"const {real.type} *arg[{len(arguments) + 1}] = {{{', '.join([*arguments, '0'])}}};",
+            f"{real.type} *res[{len(places) + 1}] = {{{', '.join([*places, '0'])}}};",
+            f"failed |= {function}(arg, res, 0, {'w' if memory else '0'}, 0);",
+        ]
     return _TEMPLATE.format(
         unit=unit,
         type=real.type,
         one=real.literal(1.0),
-        zero=real.literal(0.0),
         within=real.literal(within),
         abs=f"fabs{real.suffix}",
         tables="\n".join(tables),
         results="\n".join(results),
-        count=count,
-        call=f"{function.name}({', '.join(calls)});",
+        count=len(expected[0][1]),
+        call="\n        ".join(line for call in calls for line in wrapped(call)),
         checks="\n".join(checks),
     )
+
+
+def _table(name: str, rows: Rows, real: Real) -> str:
+    lines = [line for row in rows for line in wrapped(f"    {{{', '.join(map(real.bare, row))}}},")]
+    return "\n".join([f"static const {real.type} {name}[{len(rows)}][{len(rows[0])}] = {{", *lines, "};"])
 
 
 _TEMPLATE = """\
@@ -92,6 +111,7 @@ int main(void)
 {results}
     int failed = 0;
     int k;
+
     for (k = 0; k < {count}; ++k) {{
         {call}
 {checks}

@@ -22,44 +22,38 @@ def texts(
     functions: Sequence[FunctionWriter],
     real: Real,
     about: Sequence[str],
-    macros: Sequence[tuple[str, str]] = (),
-    more: str = "",
-    declared: str = "",
+    constants: Sequence[str] = (),
+    wrappers: Sequence[tuple[str, str]] = (),
 ) -> tuple[str, str]:
-    """The source and the header. `about`: lines of a comment; `macros`: constants of the header; `more` and `declared`:
-    what follows the functions and their declarations, as it is."""
+    """The source and the header.
+
+    Args:
+        name: of the files.
+        functions: what the files have; those around which there are `wrappers` are not seen from outside.
+        about: lines of a comment.
+        constants: lines of the header.
+        wrappers: the text and the declarations of functions that others call instead.
+    """
     lines = "\n".join(f" * {comment(line)}".rstrip() for line in about)
     guard = f"{name}_H".upper()
-    declarations, constants = [], [f"#define {macro} {value}" for macro, value in macros]
-    for writer in functions:
-        constants.append(f"#define {length_name(writer.name)} {writer.memory} /* numbers of working memory */")
-        declarations.append("\n".join(wrapped(f"{writer.signature(memory=_length(writer), restrict=False)};")))
-    header = "\n".join(
-        [
-            f"/*\n{lines}\n */",
-            f"#ifndef {guard}\n#define {guard}\n",
-            "#ifdef __cplusplus",
-            'extern "C" {',
-            "#endif\n",
-            *constants,
-            "",
-            *declarations,
-            declared,
-            "#ifdef __cplusplus",
-            "}",
-            "#endif\n",
-            f"#endif /* {guard} */\n",
-        ]
-    )
+    header = [f"/*\n{lines}\n */", f"#ifndef {guard}\n#define {guard}\n", *constants]
+    if not wrappers:
+        header += [f"#define {length_name(f.name)} {f.memory} /* numbers of working memory */" for f in functions]
+    header += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif\n"]
+    if wrappers:
+        header += [declared for _, declared in wrappers]
+    else:
+        header += ["\n".join(wrapped(f"{f.signature(memory=_length(f), restrict=False)};")) for f in functions]
+    header += ["", "#ifdef __cplusplus", "}", "#endif\n", f"#endif /* {guard} */\n"]
     static: dict[str, FunctionWriter] = {}
-    for writer in functions:
-        static |= {callee.name: callee for callee in writer.callees}
-    used = {macro for writer in functions for macro in writer.macros}
+    for f in functions:
+        static |= {callee.name: callee for callee in f.callees}
+    used = {macro for f in functions for macro in f.macros}
     parts = [f'/*\n{lines}\n */\n#include "{name}.h"\n', preamble(used, real)]
     parts += [callee.text(static=True) for callee in static.values()]
-    parts += [writer.text() for writer in functions]
-    return "\n".join([*parts, more] if more else parts), header
+    parts += [f.text(static=bool(wrappers)) for f in functions]
+    return "\n".join([*parts, *(text for text, _ in wrappers)]), "\n".join(header)
 
 
-def _length(writer: FunctionWriter) -> str:
-    return length_name(writer.name) if writer.memory else ""
+def _length(function: FunctionWriter) -> str:
+    return length_name(function.name) if function.memory else ""

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import Any
 
-from kinetree.codegen.c.function import FunctionWriter
 from kinetree.codegen.c.names import identifier, is_reserved
 from kinetree.codegen.c.real import REALS
-from kinetree.codegen.c.self_test import self_test
-from kinetree.codegen.c.unit import texts
 from kinetree.compiler.calls import dtype_name
 from kinetree.errors import OptionError, nearest_names
-from kinetree.expr import Port, Program, in_pieces
-from kinetree.interop.c.samples import arguments, results
 from kinetree.interop.c.source import CSource
+from kinetree.interop.c.writing import casadi_source, plain_source
 from kinetree.interop.node import Node
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
@@ -42,6 +37,8 @@ def to_c(
     name: str | None = None,
     derivative: str | None = None,
     by: Sequence[str] | str | None = None,
+    interface: str = "plain",
+    derivatives: int | None = None,
     **options: Any,
 ) -> CSource:
     """Write one of kinetree's functions, or a program of your own, as C99 without dependencies. See docs/c.md.
@@ -64,6 +61,9 @@ def to_c(
             arguments, given those of the results; both by the numbers of each argument, by those of q as well. (For
             Jacobians write a program that calls `kt.jacobian`.)
         by: the arguments that a derivative is by; all by default.
+        interface: "plain", or "casadi" for CasADi's convention, by which `casadi.external` calls functions.
+        derivatives: how many times CasADi can differentiate the function: 1 by default, for first derivatives and
+            approximate Hessians, 2 for exact Hessians, 0 for values only.
         options: the function's own options, such as `frame="tool"`, or `steps=100` of `kt.rollout`.
 
     Returns:
@@ -81,6 +81,7 @@ def to_c(
     found = dtype_name(dtype)
     if found not in REALS:
         raise OptionError(f"kt.to_c: dtype must be float64 or float32, not {found}")
+    _check_interface(interface, derivatives, found)
     subject = Subject(
         function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_c"
     )
@@ -91,7 +92,25 @@ def to_c(
             function, robot, f_ext=f_ext, parameters=parameters, unroll=False, options=options, adapter="kt.to_c"
         )
     node = _derived(subject, subject.node(found), derivative, by)
-    return _written(subject, node, _chosen_name(subject, node, name))
+    if not sum(port.size for port in node.outputs):
+        raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
+    chosen = _chosen_name(subject, node, name)
+    if interface == "casadi":
+        return casadi_source(subject, node, chosen, 1 if derivatives is None else derivatives)
+    return plain_source(subject, node, chosen)
+
+
+def _check_interface(interface: str, derivatives: int | None, dtype: str) -> None:
+    if interface not in ("plain", "casadi"):
+        raise OptionError(f'kt.to_c: interface must be "plain" or "casadi", not {interface!r:.60}')
+    if interface == "plain" and derivatives is not None:
+        raise OptionError(
+            'kt.to_c: derivatives= is for interface="casadi"; a plain function takes derivative="reverse"'
+        )
+    if derivatives is not None and (type(derivatives) is not int or derivatives not in (0, 1, 2)):
+        raise OptionError(f"kt.to_c: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
+    if interface == "casadi" and dtype != "float64":
+        raise OptionError('kt.to_c: interface="casadi" is in double precision, as CasADi is; leave out dtype')
 
 
 def _is_long(subject: Subject, dtype: str) -> bool:
@@ -133,57 +152,3 @@ def _chosen_name(subject: Subject, node: Node, name: str | None) -> str:
             "in the 31 that C compilers tell apart"
         )
     return name
-
-
-def _written(subject: Subject, node: Node, name: str) -> CSource:
-    real = REALS[node.dtype.name]
-    if not sum(port.size for port in node.outputs):
-        raise OptionError(f"kt.to_c: {node.name} of {subject.source.subject} has no numbers as a result")
-    ports: dict[str, Port] = {}
-    for port in (*node.inputs, *node.outputs):
-        ports[identifier(port.name, {name, *ports})] = port
-    writer = FunctionWriter(in_pieces(node.program), real, name, [*ports])
-    about = _about(subject, node, [*ports])
-    source, header = texts(name, [writer], real, about, [(f"{name}_ID".upper(), f'"{node.fingerprint[:16]}"')])
-    given = arguments(subject, node)
-    expected = results(node, given)
-    test = self_test(
-        name, writer, real, [x.tolist() for x in given], [x.tolist() for x in expected], _WITHIN[node.dtype.name]
-    )
-    renamed = [Port(own, port.shape) for own, port in ports.items()]
-    inputs = len(node.inputs)
-    return CSource(
-        name=name,
-        source=source,
-        header=header,
-        test=test,
-        workspace=writer.memory,
-        inputs=tuple(renamed[:inputs]),
-        outputs=tuple(renamed[inputs:]),
-        dtype=node.dtype.name,
-        operations=_operations(node.program),
-        fingerprint=node.fingerprint[:16],
-    )
-
-
-def _operations(program: Program) -> int:
-    return program.operation_counts().total()
-
-
-def _about(subject: Subject, node: Node, names: Sequence[str]) -> list[str]:
-    """What a reader of the files should know."""
-    precision = "double" if node.dtype.name == "float64" else "single"
-    lines = [f"{node.name} of {subject.source.subject}, in {precision} precision", ""]
-    for k, (name, port) in enumerate(zip(names, (*node.inputs, *node.outputs), strict=True)):
-        if not port.size:
-            continue
-        shape = f", shape {port.shape}" if len(port.shape) > 1 else ""
-        kind = "argument" if k < len(node.inputs) else "result"
-        said = f", {port.name}" if port.name != name else ""
-        lines.append(f"  {name}[{port.size}]: {kind}{said}{shape}")
-    return [
-        *lines,
-        "",
-        "Matrices are stored row by row. Results and memory w may not overlap anything else.",
-        f"Written by kinetree {version('kinetree')}, fingerprint {node.fingerprint}",
-    ]
