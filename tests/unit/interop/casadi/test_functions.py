@@ -90,7 +90,9 @@ def test_symbols_in_kinetrees_own_functions() -> None:
     x = casadi.MX.sym("x", 4)
     rate = casadi.Function("rate", [x], [kt.aba(ROBOT, x[:2], x[2:], np.zeros(2))])
     np.testing.assert_allclose(dense(rate([*Q, *V])).ravel(), kt.aba(ROBOT, Q, V, np.zeros(2)), rtol=1e-12)
-    with pytest.raises(kt.ShapeError, match=r"crba: q has shape \(3, 1\), but 'double_pendulum' needs one sample, 2 by"):
+    with pytest.raises(
+        kt.ShapeError, match=r"crba: q has shape \(3, 1\), but 'double_pendulum' needs one sample, 2 by"
+    ):
         kt.crba(ROBOT, casadi.SX.sym("q", 3))
 
 

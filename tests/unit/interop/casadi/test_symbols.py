@@ -45,6 +45,4 @@ def test_values_and_jacobians_of_every_function(name: str) -> None:
     forward = node.forward(range(len(arrays)))
     changes = np.reshape(interpret(forward.program, *flat, *(x.ravel().tolist() for x in along))[0], port.shape)
     tangents = made.forward(1)(*arrays, made(*arrays), *along)
-    np.testing.assert_allclose(
-        dense(tangents, port), changes, atol=1e-12 * (scale + np.abs(changes).max()), rtol=0
-    )
+    np.testing.assert_allclose(dense(tangents, port), changes, atol=1e-12 * (scale + np.abs(changes).max()), rtol=0)
