@@ -24,6 +24,7 @@ from kinetree.contact import SoftConstraints, soft_constraints, with_fitted_shap
 from kinetree.errors import (
     ActuationError,
     ConfigurationError,
+    DeviceError,
     DTypeError,
     FrozenError,
     KinetreeError,
@@ -242,6 +243,7 @@ __all__ = [
     "Continuous",
     "Cylindrical",
     "DTypeError",
+    "DeviceError",
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",

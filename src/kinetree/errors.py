@@ -15,7 +15,8 @@
     │   └── StiffFrictionError            friction too stiff for the integrator
     ├── TrajectoryFileError (ValueError)  a file that does not contain a trajectory
     ├── SaveError (OSError)               a file that cannot be written
-    └── MissingPackageError (ImportError) an optional package that is not installed
+    ├── MissingPackageError (ImportError) an optional package that is not installed
+    └── DeviceError (RuntimeError)        a device to compute on that is missing, or that failed
 
 Each also derives from the built-in error in parentheses, so `except ValueError` keeps working. `ModelWarning`, a
 UserWarning, marks input that is suspicious but possible; it is loaded as written. `SimulationWarning`, a UserWarning
@@ -35,6 +36,7 @@ __all__ = [
     "ActuationError",
     "ConfigurationError",
     "DTypeError",
+    "DeviceError",
     "FrozenError",
     "KinetreeError",
     "MissingPackageError",
@@ -157,6 +159,10 @@ class SaveError(KinetreeError, OSError):
 
 class MissingPackageError(KinetreeError, ImportError):
     """An optional package that is not installed."""
+
+
+class DeviceError(KinetreeError, RuntimeError):
+    """A device to compute on that is missing, or that failed."""
 
 
 class ModelWarning(UserWarning):

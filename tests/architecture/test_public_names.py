@@ -34,6 +34,7 @@ NAMES = [
     "Continuous",
     "Cylindrical",
     "DTypeError",
+    "DeviceError",
     "Ellipsoid",
     "Euler",
     "EulerLagrangeMatrices",

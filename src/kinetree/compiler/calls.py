@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Array, Definition
+from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.differentiation import specialized
 from kinetree.compiler.foreign import is_single
 from kinetree.compiler.requests import default_options, definition_of, function_and_options, resolved_options
@@ -37,6 +38,7 @@ def compile(
     f_ext: Sequence[ForceKey] = (),
     parameters: Sequence[str] = (),
     unroll: bool | None = None,
+    device: str = HERE,
     **options: Any,
 ) -> Callable[..., Any]:
     """Compile one of kinetree's functions for a robot now, and return it bare: a builtin, for loops that count.
@@ -62,11 +64,14 @@ def compile(
             each becomes an argument after those of f_ext. See docs/parameters.md.
         unroll: True writes out every body's arithmetic, which is fastest, and slow to compile for robots of more than
             a hundred joints; False loops over the bodies; by default the size decides.
+        device: "cpu", or "cuda" (or "cuda:1", the second one) for a graphics processor of NVIDIA: the function then
+            takes arrays of CuPy, PyTorch, JAX or Numba there, or NumPy's. See docs/gpu.md.
         options: the function's own options, such as `frame="tool"` and `expressed_in="world"`.
 
     Raises:
         OptionError: `function` is not kinetree's, or an option or dtype is none it has.
         NameNotFoundError: the robot has no such frame or parameter.
+        DeviceError: this machine has no such device.
 
     >>> import kinetree as kt
     >>> robot = kt.zoo.load("double_pendulum")
@@ -75,6 +80,8 @@ def compile(
     (2,)
     """
     compiled, numbers = requested(robot, function, dtype, f_ext, parameters, unroll, options)
+    if device != HERE:
+        return on_device(device, compiled, numbers)
     if not numbers:
         return compiled.prepare()
     assert compiled.asked is not None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from kinetree.compiler.devices import runs_on
 from kinetree.compiler.foreign import answer_with
 
 
@@ -14,4 +15,11 @@ def _answer(framework: str, compiled: Any, arguments: Sequence[Any], /) -> Any:
     return answer(framework, compiled, arguments)
 
 
+def _on_cuda(number: int, compiled: Any, numbers: Sequence[Any], /) -> Callable[..., Any]:
+    from kinetree.interop.cuda.function import CudaFunction  # no function for this processor needs it
+
+    return CudaFunction(number, compiled, numbers)
+
+
 answer_with(_answer)
+runs_on("cuda", _on_cuda)

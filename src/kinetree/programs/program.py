@@ -16,6 +16,7 @@ from kinetree.compiler.calls import dtype_name
 from kinetree.compiler.compiled import CompiledFunction, compiling
 from kinetree.compiler.definition import Mode
 from kinetree.compiler.derived_source import DerivedSource
+from kinetree.compiler.devices import HERE, on_device
 from kinetree.compiler.foreign import is_single, is_whole
 from kinetree.compiler.tracing import is_symbolic
 from kinetree.errors import DTypeError, OptionError, nearest_names
@@ -81,7 +82,7 @@ class Program:
             self._quicken(dtype)
         return self._traced[dtype].results.apart(whole)
 
-    def compile(self, *, dtype: str | np.dtype[Any] = "float64") -> Callable[..., Any]:
+    def compile(self, *, dtype: str | np.dtype[Any] = "float64", device: str = HERE) -> Callable[..., Any]:
         """Compile it now, and return it bare: a builtin that takes its arrays by position, as `kt.compile` does.
 
         One sample in ordinary arrays of the dtype takes about a tenth of a microsecond beside the arithmetic. Several
@@ -89,10 +90,12 @@ class Program:
 
         Args:
             dtype: "float64" or "float32".
+            device: "cpu", or "cuda", as in `kinetree.compile`.
 
         Raises:
             OptionError: the dtype is neither.
             ProgramError: the function cannot become a program.
+            DeviceError: this machine has no such device.
 
         >>> import kinetree as kt
         >>> robot = kt.zoo.load("double_pendulum")
@@ -106,6 +109,8 @@ class Program:
         name = dtype_name(dtype)
         if name not in ("float64", "float32"):
             raise OptionError(f"{self.name}: dtype must be float64 or float32, not {name}")
+        if device != HERE:
+            return on_device(device, self.compiled(name))
         bare = self.compiled(name).prepare()
         self._quicken(name)
         return bare

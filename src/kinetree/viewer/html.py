@@ -66,11 +66,7 @@ def write_page(path: str | os.PathLike[str], subject: Subject, fps: float) -> Pa
         surroundings = Surroundings(server, stages)
         subject.draw(stages, float(moments[0]))
         for name, on in subject.on.items():
-            if name == "ground":
-                surroundings.show(on)
-                continue
-            for stage in stages:
-                stage.switch(name, on)
+            subject.turn(name, on, stages, surroundings)
         recording = server.get_scene_serializer()
         for t, wait in _with_waits(moments):
             subject.draw(stages, t)

@@ -108,12 +108,7 @@ class Page:
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""
         with self._lock, self.server.atomic():
-            self._subject.on[name] = on
-            if name == "ground":
-                self._surroundings.show(on)
-                return
-            for stage in self.stages:
-                stage.switch(name, on)
+            self._subject.turn(name, on, self.stages, self._surroundings)
 
     def _read(self, samples: Sequence[int]) -> bool:
         """Read samples that are to be seen, while the page goes on with those that are; whether that was possible."""

@@ -21,6 +21,8 @@ from kinetree.viewer.switches import SWITCHES
 if TYPE_CHECKING:
     from viser import SceneApi
 
+    from kinetree.viewer.surroundings import Surroundings
+
 __all__ = ["Subject", "configurations", "subject_of"]
 
 Array = NDArray[np.float64]
@@ -69,6 +71,15 @@ class Subject:
         stages[0].arrange(how, offsets)
         for frames, stage in zip(self.motions[1:], stages[1:], strict=True):
             stage.arrange(how, offsets[_places(frames, samples)])
+
+    def turn(self, name: str, on: bool, stages: Sequence[Stage], surroundings: Surroundings) -> None:
+        """Act on a switch."""
+        self.on[name] = on
+        if name == "ground":
+            surroundings.show(on)
+            return
+        for stage in stages:
+            stage.switch(name, on)
 
     def read(self, samples: Sequence[int], t: float) -> None:
         """Read what is shown of samples at a time, without drawing it."""

@@ -302,4 +302,4 @@ def test_a_folder_knows_which_motions_ended_and_why(tmp_path: Path) -> None:
         np.testing.assert_array_equal(motion.ended, whole.ended)
         assert [(one.time, one.sample) for one in motion.events] == [(one.time, one.sample) for one in whole.events]
         assert "complete; 1 of 3 motions diverged, 1 of 3 motions ended at an event>" in repr(motion)
-        np.testing.assert_array_equal(motion.gone(None), whole.gone(None))
+        np.testing.assert_array_equal(motion._gone("film", None), whole._gone("film", None))

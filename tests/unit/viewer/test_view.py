@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import kinetree as kt
 from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
 from kinetree.viewer import Viewer
+from kinetree.viewer.contacts import Contacts
 
 from .pages import clicked, control, labels, moved, position_of, texts, told
 
@@ -330,3 +332,21 @@ def test_motions_that_ended_early_are_listed() -> None:
         assert f"- **1**: {lost}\n- **2**: ended at t = 0.015 s" in texts(viewer)
     with kt.view(motions, port=0) as viewer:
         assert not any("ended" in text for text in texts(viewer))
+
+
+def test_contacts_go_on_after_a_moment_that_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    contacts = object.__new__(Contacts)
+    contacts._lock, contacts._next, contacts._thread = threading.Lock(), None, None
+    contacts._seconds, contacts._on = 1.0, True
+    drawn: list[object] = []
+    monkeypatch.setattr(Contacts, "_found", lambda _, moment: (1 / moment.q, None))
+    monkeypatch.setattr(Contacts, "_put", lambda *given: drawn.append(given[2]))
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    for q in (0.0, 2.0):
+        contacts._seconds = 1.0
+        contacts.draw(SimpleNamespace(q=q, is_awaited=False))  # type: ignore[arg-type]
+        for _ in range(200):
+            if contacts._thread is None:
+                break
+            threading.Event().wait(0.01)
+    assert drawn == [0.5]

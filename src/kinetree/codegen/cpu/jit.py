@@ -23,6 +23,7 @@ _FROM_LIBM = (*LIBM.values(), "fma", "fmaf")
 _FROM_PROCESS = (
     *("malloc", "free", "memset", "memcpy", "memmove"),
     *("PyGILState_Ensure", "PyGILState_Release", "PyErr_NoMemory"),
+    *("Py_DecRef", "PyCapsule_IsValid", "PyCapsule_GetPointer"),
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.codegen.c.names import identifier
 from kinetree.errors import MissingPackageError, OptionError, ShapeError
-from kinetree.expr import Port, without_slopes
+from kinetree.expr import without_slopes
 from kinetree.interop.casadi.symbols import flat, matrix, matrix_shape, on_symbols
 from kinetree.interop.subject import Subject
 from kinetree.model import Model
@@ -29,6 +29,7 @@ def to_casadi(
     parameters: Sequence[str] = (),
     unroll: bool | None = None,
     form: Literal["SX", "external"] = "SX",
+    derivatives: Literal[0, 1, 2] | None = None,
     name: str | None = None,
     **options: Any,
 ) -> casadi.Function:
@@ -46,6 +47,8 @@ def to_casadi(
         parameters: the robot's parameters that become arguments, as for `kt.compile`.
         unroll: as for `kt.compile`.
         form: "SX" or "external".
+        derivatives: how many times CasADi can differentiate an external function: 1 by default, for first derivatives
+            and approximate Hessians, 2 for exact Hessians, 0 for values only.
         name: what CasADi calls the function; by default its own name.
         options: the function's own options, such as `frame="tool"`. Numbers of constraints are constants.
 
@@ -54,7 +57,7 @@ def to_casadi(
         (m, n) is one; of arrays with more axes the first ones together are the rows.
 
     Raises:
-        MissingPackageError: casadi is not installed.
+        MissingPackageError: casadi is not installed, or, for "external", no C compiler.
         OptionError: an option or the form is not possible.
 
     >>> import kinetree as kt
@@ -71,11 +74,17 @@ def to_casadi(
     called = identifier(subject.name if name is None else name)
     if name is not None and called != name:
         raise OptionError(f"kt.to_casadi: {name!r:.60} cannot be the name of a function; {called!r} can")
-    if form == "external":
-        from kinetree.interop.casadi.external import external_function
+    if form == "SX":
+        if derivatives is not None:
+            raise OptionError('kt.to_casadi: derivatives= is for form="external"; CasADi differentiates SX by itself')
+        return symbolic_function(subject, called)
+    count = 1 if derivatives is None else derivatives
+    if type(count) is not int or count not in (0, 1, 2):
+        raise OptionError(f"kt.to_casadi: derivatives must be 0, 1 or 2, not {derivatives!r:.60}")
+    from kinetree.interop.casadi.external import external_function
 
-        return external_function(subject, called)
-    return symbolic_function(subject, called)
+    arguments = argument_names(subject)
+    return external_function(subject, called, arguments, result_names(subject, arguments), count)
 
 
 def symbolic_function(subject: Subject, name: str) -> casadi.Function:
@@ -88,35 +97,32 @@ def symbolic_function(subject: Subject, name: str) -> casadi.Function:
             f"kt.to_casadi: {subject.name} of {subject.source.subject} ends iterations by their results, and CasADi "
             'would differentiate them step by step; use form="external", which has the derivatives of what they find'
         )
-    ports = dict(zip(argument_names(subject, node.inputs), node.inputs, strict=True))
-    constants = subject.numbers_of_options()
-    symbols = {own: casadi.SX.sym(own, *matrix_shape(port.shape)) for own, port in ports.items()}
+    arguments, constants = argument_names(subject), subject.numbers_of_options()
+    symbols = [casadi.SX.sym(own, *matrix_shape(x.shape)) for own, x in zip(arguments, node.inputs, strict=True)]
     given = [
-        np.ravel(constants[k]).tolist() if k in constants else flat(symbols[own], port)
-        for k, (own, port) in enumerate(ports.items())
+        np.ravel(constants[k]).tolist() if k in constants else flat(x, port)
+        for k, (x, port) in enumerate(zip(symbols, node.inputs, strict=True))
     ]
     (numbers,) = on_symbols(node.program, *given)
-    arguments = [(own, x) for k, (own, x) in enumerate(symbols.items()) if k not in constants]
-    results = [(own, matrix(numbers[part], port)) for own, part, port in subject.results("float64")]
-    names = result_names([own for own, _ in results], [own for own, _ in arguments])
-    return casadi.Function(
-        name, [x for _, x in arguments], [x for _, x in results], [own for own, _ in arguments], names
-    )
+    results = [matrix(numbers[part], port) for _, part, port in subject.results("float64")]
+    own = [k for k in range(len(symbols)) if k not in constants]
+    names = [arguments[k] for k in own]
+    return casadi.Function(name, [symbols[k] for k in own], results, names, result_names(subject, arguments))
 
 
-def argument_names(subject: Subject, ports: Sequence[Port]) -> list[str]:
+def argument_names(subject: Subject) -> list[str]:
     """What CasADi calls the arguments."""
     found: list[str] = []
-    for name, _ in zip(subject.names, ports, strict=True):
+    for name in subject.names:
         found.append(identifier(name, found))
     return found
 
 
-def result_names(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+def result_names(subject: Subject, arguments: Sequence[str]) -> list[str]:
     """What CasADi calls the results."""
     found: list[str] = []
-    for name in names:
-        found.append(identifier(name, [*taken, *found]))
+    for name, _, _ in subject.results("float64"):
+        found.append(identifier(name, [*arguments, *found]))
     return found
 
 

@@ -38,7 +38,8 @@ def found(node: Node, arrays: list[np.ndarray], count: int) -> np.ndarray:
 
 
 def agree(node: Node, arrays: list[np.ndarray], count: int) -> None:
-    np.testing.assert_array_equal(found(node, arrays, count), node.kernels.batch().call(*arrays))
+    shaped = [x.reshape(count, *port.shape) for x, port in zip(arrays, node.inputs, strict=True)]
+    np.testing.assert_array_equal(found(node, arrays, count), node.kernels.batch().call(*shaped))
 
 
 @BOTH
@@ -62,6 +63,13 @@ def test_rows_longer_than_a_line_and_one_sample_for_all() -> None:
     assert q.ndim == 1
     result = found(node, [q], 35)
     np.testing.assert_array_equal(result, np.broadcast_to(kt.crba(QUADRUPED, q), result.shape))
+
+
+def test_a_loop_over_time() -> None:
+    robot = kt.zoo.load("double_pendulum")
+    node = Subject(kt.rollout, robot, options={"steps": 5}).node("float64")
+    q, v, forces, _ = arguments(node, robot, 6)
+    agree(node, [q, v, forces, np.full((6, 1), 0.01)], 6)
 
 
 def test_derivatives() -> None:

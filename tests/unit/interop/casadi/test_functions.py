@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,12 +64,8 @@ def test_loops_are_unrolled() -> None:
     np.testing.assert_allclose(dense(made(q, v, tau)).ravel(), kt.aba(robot, q, v, tau), rtol=1e-9)
 
     @kt.program(x=())
-    def root(x):  # Newton's iteration, which ends when it has converged
-        def step(_, y):
-            following = 0.5 * (y + x / y)
-            return following
-
-        return kt.fori(0, 30, step, 1.0)
+    def root(x):
+        return kt.fori(30, lambda _, y: 0.5 * (y + x / y), 1.0)
 
     assert float(kt.to_casadi(root)(2.0)) == pytest.approx(2.0**0.5, rel=1e-15)
 
@@ -75,12 +73,9 @@ def test_loops_are_unrolled() -> None:
 def test_numbers_of_constraints_are_constants() -> None:
     constraint = kt.Contact("tip", [0.0, 0.0, 1.0], at=[0.0, 0.0, 0.1])
     made = kt.to_casadi(kt.constrained_dynamics, ROBOT, constraints=[constraint])
-    assert made.name_in() == ["q", "v", "tau"]
-    found = dense(made(Q, V, TAU)).ravel()
-    moved = kt.Contact("tip", [0.0, 0.0, 1.0], at=[0.3, 0.0, 0.1])
-    for one, equal in ((constraint, True), (moved, False)):
-        compiled = kt.compile(ROBOT, kt.constrained_dynamics, constraints=[one])
-        assert np.allclose(found, compiled(Q, V, TAU).ravel(), rtol=1e-9) is equal
+    assert made.name_in() == ["q", "v", "tau", "acceleration"]
+    compiled = kt.compile(ROBOT, kt.constrained_dynamics, constraints=[constraint])
+    np.testing.assert_allclose(dense(made(Q, V, TAU, [0.5])).ravel(), compiled(Q, V, TAU, [0.5]), rtol=1e-9)
 
 
 def test_symbols_in_kinetrees_own_functions() -> None:
@@ -112,16 +107,71 @@ def test_a_problem_is_solved() -> None:
     assert abs(slope[0] * along[1] - slope[1] * along[0]) < 1e-6  # both point the same way
 
 
+@pytest.mark.skipif(not any(map(shutil.which, ["cc", "gcc", "clang"])), reason="there is no C compiler")
+class TestExternal:
+    """Machine code of kinetree's C in CasADi."""
+
+    def test_values_and_jacobians(self) -> None:
+        symbolic = kt.to_casadi(kt.aba, ROBOT, f_ext=["tip"])
+        made = kt.to_casadi(kt.aba, ROBOT, f_ext=["tip"], form="external")
+        assert repr(made) == repr(symbolic).replace("SX", "MX")
+        given = Q, V, TAU, np.arange(6.0)
+        np.testing.assert_allclose(dense(made(*given)), dense(symbolic(*given)), rtol=1e-13)
+        for ours, theirs in zip(made.jacobian()(*given, 0), symbolic.jacobian()(*given, 0), strict=True):
+            np.testing.assert_allclose(dense(ours), dense(theirs), rtol=1e-12, atol=1e-12)
+
+    def test_hessians(self) -> None:
+        q = casadi.MX.sym("q", 2)
+        found = []
+        for form, more in (("SX", {}), ("external", {"derivatives": 2})):
+            pose = kt.to_casadi(kt.frame_placement, ROBOT, frame="tip", form=form, **more)
+            height = pose(q)[2, 3] * pose(q)[0, 3]
+            found.append(dense(casadi.Function("H", [q], [casadi.hessian(height, q)[0]])(Q)))
+        np.testing.assert_allclose(found[0], found[1], rtol=1e-11, atol=1e-12)
+
+    def test_programs_constants_and_functions_that_end_iterations(self) -> None:
+        @kt.program(q=ROBOT, gains=(2, 2))
+        def law(q, gains):
+            return {"tau": gains @ q, "pose": kt.frame_placement(ROBOT, q, "tip"), "two": 2.0 * gains}
+
+        tau, pose, two = kt.to_casadi(law, form="external")(Q, np.array([[1.0, 2.0], [3.0, 4.0]]))
+        np.testing.assert_allclose(dense(tau).ravel(), np.array([[1.0, 2.0], [3.0, 4.0]]) @ Q)
+        np.testing.assert_allclose(dense(pose), kt.frame_placement(ROBOT, Q, "tip"), atol=1e-14)
+        np.testing.assert_array_equal(dense(two), [[2.0, 4.0], [6.0, 8.0]])
+        contact = kt.Contact("tip", [0.0, 0.0, 1.0])
+        held = [kt.to_casadi(kt.constrained_dynamics, ROBOT, constraints=[contact], form=x) for x in ("SX", "external")]
+        given = Q, V, TAU, np.zeros(1)
+        np.testing.assert_allclose(dense(held[0](*given)), dense(held[1](*given)), rtol=1e-10)
+        steps = kt.to_casadi(kt.rollout, ROBOT, steps=2, integrator="midpoint", form="external")
+        torques = np.zeros((2, 2))
+        expected = kt.rollout(ROBOT, Q, V, torques, dt=0.01, integrator="midpoint")
+        np.testing.assert_allclose(dense(steps(Q, V, torques, 0.01)), expected, rtol=1e-10)
+
+    def test_without_a_compiler(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("CC", "no-such-compiler")
+        with pytest.raises(kt.MissingPackageError, match=r"no C compiler 'no-such-compiler' \(CC\); install one"):
+            kt.to_casadi(kt.aba, ROBOT, form="external")
+        broken = tmp_path / "broken"
+        broken.write_text("#!/bin/sh\necho it is broken >&2\nexit 1\n")
+        broken.chmod(0o755)
+        monkeypatch.setenv("CC", str(broken))
+        with pytest.raises(kt.MissingPackageError, match="could not compile kt_aba: it is broken; name another one"):
+            kt.to_casadi(kt.aba, ROBOT, form="external")
+
+
 def test_what_cannot_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(kt.OptionError, match='form must be "SX" or "external", not \'MX\''):
         kt.to_casadi(kt.aba, ROBOT, form="MX")
+    with pytest.raises(kt.OptionError, match='derivatives= is for form="external"; CasADi differentiates SX by itself'):
+        kt.to_casadi(kt.aba, ROBOT, derivatives=2)
+    with pytest.raises(kt.OptionError, match="derivatives must be 0, 1 or 2, not 3"):
+        kt.to_casadi(kt.aba, ROBOT, form="external", derivatives=3)
     with pytest.raises(kt.OptionError, match="'2 x' cannot be the name of a function; 'n2_x' can"):
         kt.to_casadi(kt.aba, ROBOT, name="2 x")
     with pytest.raises(kt.OptionError, match=r"kt.to_casadi takes one of kinetree's functions and a robot"):
         kt.to_casadi(kt.aba)
-    grounded = kt.zoo.load("cart_pole").with_ground()
     with pytest.raises(kt.OptionError, match='CasADi would differentiate them step by step; use form="external"'):
-        kt.to_casadi(kt.contact_dynamics, grounded)
+        kt.to_casadi(kt.rollout, ROBOT, steps=2, integrator="midpoint")
     monkeypatch.setitem(sys.modules, "casadi", None)
     with pytest.raises(kt.MissingPackageError, match=r"needs casadi: pip install 'kinetree\[casadi\]'"):
         kt.to_casadi(kt.aba, ROBOT)

@@ -13,7 +13,6 @@ from kinetree.expr import Port, interpret
 from kinetree.interop.subject import Subject
 from tests.functions import EVERY, FIXED, OWN_COORDINATES, options_of, samples
 from tests.robots import group_of_joints
-from tests.unit.function.test_unroll import chain
 
 casadi = pytest.importorskip("casadi", reason="casadi is not installed")
 

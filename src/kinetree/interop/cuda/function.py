@@ -1,0 +1,215 @@
+"""A function of kinetree on a graphics processor, as `kinetree.compile(…, device="cuda")` returns it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetree.compiler.arguments import Arguments, check_out
+from kinetree.compiler.compiled import CompiledFunction
+from kinetree.compiler.definition import Array
+from kinetree.compiler.devices import on_device
+from kinetree.errors import DTypeError, ShapeError
+from kinetree.interop.cuda.arrays import (
+    DeviceArray,
+    View,
+    current_stream,
+    empty_like,
+    in_its_library,
+    is_on_device,
+    library_of,
+    stream_handle,
+    view,
+)
+from kinetree.interop.cuda.device import LEGACY, device
+from kinetree.interop.cuda.launch import Launcher
+from kinetree.interop.node import Node
+
+__all__ = ["CudaFunction"]
+
+
+class CudaFunction:
+    """A compiled function on one device.
+
+    Call it with arrays of CuPy, PyTorch, JAX or Numba on that device, (…, n), whose leading axes broadcast: the kernel
+    is started on the library's current stream, or on `stream=`, and the result is an array of the same library, whose
+    numbers are there when the stream has come to them. With NumPy's arrays the call copies them to the device, waits,
+    and copies the result back.
+    """
+
+    def __init__(self, number: int, compiled: CompiledFunction, numbers: Sequence[Array]) -> None:
+        """`number`: of the device; `numbers`: those of the options, which calls may leave out."""
+        source = compiled.source
+        self._compiled, self._numbers = compiled, tuple(numbers)
+        self._launcher = Launcher(Node.of(source, compiled.dtype.name), device(number))
+        self._device = self._launcher.device
+        self._dtype = compiled.dtype
+        self._arguments = Arguments(
+            source.name,
+            source.subject,
+            source.inputs,
+            source.output.shape,
+            compiled.dtype,
+            source.quaternions,
+            source.optional,
+        )
+        after = len(getattr(source, "forces", ())) + len(getattr(source, "parameters", ()))
+        self._first_number = len(source.inputs) - after - len(self._numbers)
+
+    def __repr__(self) -> str:
+        return f"{repr(self._compiled)[:-1]}, on {self._device!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return on_device, (f"cuda:{self._device.number}", self._compiled, self._numbers)
+
+    @property
+    def device(self) -> str:
+        """The name of its device."""
+        return f"cuda:{self._device.number}"
+
+    @property
+    def text(self) -> str:
+        """Its kernel in PTX."""
+        return self._launcher.node.ptx.text()
+
+    @property
+    def registers_and_memory(self) -> tuple[int, int]:
+        """The registers of a thread, and the bytes of memory of its own, on this device."""
+        return self._launcher.registers_and_memory
+
+    def __call__(self, *arguments: Any, out: Any = None, stream: Any = None) -> Any:
+        """The results for arrays in the order of the public function, as `kinetree.compile` says.
+
+        Args:
+            arguments: arrays of one library on this device, of the dtype that was compiled; or NumPy's, and lists.
+            out: a writable array in C order to write to, of the result's shape, where the arguments are.
+            stream: a stream of PyTorch, CuPy or Numba, or its number; by default the library's current one.
+
+        Raises:
+            DTypeError: an array has another dtype, or is somewhere else than the first one.
+            ShapeError: an array's shape does not fit.
+            ConfigurationError: in an array of NumPy's a quaternion has no direction. On the device nothing is looked
+                at before it is used: the results of such a sample are NaN.
+            DeviceError: the device has no memory left, or failed.
+        """
+        given = self._complete(arguments)
+        first = next((x for x in arguments if is_on_device(x)), None)
+        if first is None:
+            return self._from_here(given, out, stream)
+        if elsewhere := [k for k, x in enumerate(arguments) if not is_on_device(x)]:
+            name = self._compiled.name
+            raise DTypeError(
+                f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {elsewhere[0] + 1} "
+                f"({_kind(arguments[elsewhere[0]])}) is in this computer's memory; put it on the device first"
+            )
+        handle = current_stream(first) if stream is None else stream_handle(stream)
+        with self._device:
+            views = [self._seen(k, x, handle) for k, x in enumerate(given)]
+            batch = self._arguments.batch_shape(views)  # type: ignore[arg-type]
+            shape = (*batch, *self._arguments.core)
+            result = empty_like(first, self._device, shape, self._dtype, handle) if out is None else out
+            target = self._target(result, shape, handle)
+            self._launcher(views, [target], batch, handle)
+        return result if out is not None else in_its_library(first, result)
+
+    def _from_here(self, given: Sequence[Any], out: Any, stream: Any) -> Array:
+        """The results for arrays in this computer's memory."""
+        arrays = [np.ascontiguousarray(x).reshape(np.shape(x)) for x in self._arguments.prepared(given, out)]
+        self._arguments.check_quaternions(arrays)
+        batch = self._arguments.batch_shape(arrays)
+        shape = (*batch, *self._arguments.core)
+        if out is not None:
+            check_out(self._compiled.name, out, shape, self._dtype)
+        handle = LEGACY if stream is None else stream_handle(stream)
+        with self._device:
+            moved = [self._moved(x, handle) for x in arrays]
+            result = DeviceArray(self._device, shape, self._dtype, handle)
+            self._launcher([x.view for x in moved], [result.view], batch, handle)
+            found = result.numpy()
+        if out is None:
+            return found
+        out[...] = found
+        return out  # type: ignore[no-any-return]
+
+    def _moved(self, array: Array, stream: int) -> DeviceArray:
+        moved = DeviceArray(self._device, array.shape, self._dtype, stream)
+        self._device.upload(array, moved.view.pointer, stream)
+        return moved
+
+    @functools.cached_property
+    def _constants(self) -> dict[int, DeviceArray]:
+        """The numbers of the options, and zeros for what may be left out, on the device, by the argument's number."""
+        ports = self._arguments.ports
+        found = dict(enumerate(self._numbers, self._first_number))
+        found |= {k: np.zeros(ports[k].shape) for k in self._compiled.source.optional if k not in found}
+        arrays = {k: np.ascontiguousarray(x, self._dtype) for k, x in found.items()}
+        moved = {k: self._moved(x, LEGACY) for k, x in arrays.items()}
+        self._device.synchronize(LEGACY)
+        return moved
+
+    def _complete(self, arguments: Sequence[Any]) -> list[Any]:
+        """All arguments: NumPy's for those that were left out."""
+        given, ports = list(arguments), self._arguments.ports
+        if self._numbers and len(given) <= len(ports) - len(self._numbers):
+            after = len(ports) - self._first_number - len(self._numbers)
+            at = max(len(given) - after, 0)
+            given[at:at] = self._numbers
+        optional = self._compiled.source.optional
+        missing = len(ports) - len(given)
+        if 0 < missing <= len(optional):
+            at = optional.stop - missing
+            given[at:at] = [np.zeros(port.shape, self._dtype) for port in ports[at : optional.stop]]
+        if len(given) != len(ports):
+            listed = ", ".join(port.name for port in ports)
+            raise DTypeError(f"{self._compiled.name} takes {len(ports)} arrays ({listed}), not {len(arguments)}")
+        return given
+
+    def _seen(self, k: int, x: Any, stream: int) -> View:
+        """An argument on the device, checked."""
+        if not is_on_device(x):
+            return self._constants[k].view
+        name, port = self._compiled.name, self._arguments.ports[k]
+        found = self._checked(port.name, x, stream)
+        if found.ndim < len(port.shape) or found.shape[found.ndim - len(port.shape) :] != port.shape:
+            needed = f"({', '.join(('…', *map(str, port.shape)))})"
+            raise ShapeError(
+                f"{name}: {port.name} has shape {found.shape}, but {self._compiled.source.subject} needs {needed}"
+            )
+        return found
+
+    def _target(self, out: Any, shape: tuple[int, ...], stream: int) -> View:
+        """Where the result goes."""
+        name = self._compiled.name
+        if not is_on_device(out):
+            raise DTypeError(f"{name}: out is in this computer's memory, but the arguments are on {self._device!r}")
+        found = self._checked("out", out, stream)
+        if found.shape != shape:
+            raise ShapeError(f"{name}: out has shape {found.shape}, but the result has {shape}")
+        if not found.is_dense:
+            raise ShapeError(f"{name}: out is not in C order; give a contiguous array")
+        if not found.writable or library_of(out) == "jax":
+            raise ShapeError(f"{name}: out is read-only")
+        return found
+
+    def _checked(self, what: str, x: Any, stream: int) -> View:
+        name = self._compiled.name
+        found = view(x, self._device, stream)
+        if found.dtype != self._dtype:
+            raise DTypeError(
+                f"{name}: {what} is {found.dtype}, but this function was compiled for {self._dtype}: convert it, or "
+                f'compile with dtype="{found.dtype}"'
+                if found.dtype in (np.float32, np.float64)
+                else f"{name}: {what} is {found.dtype}, but this function takes {self._dtype}"
+            )
+        if found.device != self._device.number:
+            raise DTypeError(f"{name}: {what} is on cuda:{found.device}, but this function is on {self._device!r}")
+        return found
+
+
+def _kind(x: object) -> str:
+    """What kind of thing was given, in a word or two."""
+    kind = type(x)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{library_of(x)}.{kind.__name__}"
