@@ -122,8 +122,8 @@ def _function(name: str) -> Callable[..., Any]:
     import kinetree
     from kinetree.errors import nearest_names
 
-    known = {one: getattr(kinetree, one) for one in kinetree.__all__}
-    functions = {one: found for one, found in known.items() if hasattr(found, "definition")}
+    known: dict[str, Any] = {one: getattr(kinetree, one) for one in kinetree.__all__}
+    functions: dict[str, Callable[..., Any]] = {one: x for one, x in known.items() if hasattr(x, "definition")}
     if name not in functions:
         raise typer.BadParameter(
             f"kinetree has no function {name!r} of a robot's motion: {nearest_names(name, list(functions))}",

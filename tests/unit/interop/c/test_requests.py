@@ -1,4 +1,4 @@
-"""What can be written as C: functions with options, forces and parameters, programs, derivatives; and what is refused."""
+"""What can be written as C: functions with options, forces and parameters, programs, derivatives; what is refused."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def test_forces_and_parameters_are_arguments(tmp_path: Path) -> None:
     assert [port.name for port in made.inputs] == ["q", "v", "tau", "f_ext_tip", "gravity", "body_lower_rod_mass"]
     q, v, tau, f = [0.3, -0.4], [1.0, 2.0], [0.1, 0.2], np.arange(6.0)
     (found,) = results(made, tmp_path, q, v, tau, f, [0.0, 0.0, -1.6], 2.0)
+    assert "body_lower_rod_mass[1]: body.lower_rod.mass, as given 1.0" in made.header
     given = {"gravity": [0.0, 0.0, -1.6], "body.lower_rod.mass": 2.0}
     np.testing.assert_allclose(found, kt.aba(ROBOT, q, v, tau, f_ext={"tip": f}, parameters=given), rtol=1e-12)
 
