@@ -46,7 +46,8 @@ def built(folder: Path, compiler: str, sources: Sequence[Path], *flags: str, nam
 
 def library(folder: Path, compiler: str, sources: Sequence[Path], *flags: str) -> ctypes.CDLL:
     """The same as a library that is loaded."""
-    return ctypes.CDLL(str(built(folder, compiler, sources, "-shared", "-fPIC", *flags, name="library.so")))
+    name = f"{sources[0].stem}.so"  # a name is loaded once
+    return ctypes.CDLL(str(built(folder, compiler, sources, "-shared", "-fPIC", *flags, name=name)))
 
 
 def ran(program: Path, *before: str) -> int:
