@@ -35,9 +35,14 @@ MOST_REASONS = 3
 """How many shapes of one robot are listed."""
 INTRODUCTION = """
 `python benchmarks/contact_sheets.py` drew these pictures with kinetree {version}, each by `kt.render` in the robot's
-neutral configuration, or the one of its file. Below each sheet are the shapes that could not be drawn as the file says,
-and the files that kinetree refuses ([why](robot_files.md)). Meshes may lie anywhere in the package (`package_roots`).
+neutral configuration, or the one of its file. Below each sheet are the shapes that could not be drawn as the file
+says, and the files that kinetree refuses ([why](robot_files.md)). Meshes and images may lie anywhere in the package
+(`package_roots`).
 """
+NOTES = {
+    "example-robot-data": "iCub is in pieces because its meshes were made to be turned by the axis that their files "
+    "call up, which [changes nothing](viewing.md#pages-in-the-browser).",
+}
 
 
 @record(frozen=True, slots=True)
@@ -93,7 +98,9 @@ def drawn(name: str, robot: kt.Model) -> Drawn:
         pixels = kt.render(robot, size=(2 * TILE[0], 2 * TILE[1]))
     except kt.KinetreeError as error:
         return Drawn(name, None, refused=str(error))
-    unseen = tuple(f"`{one.part}`: {one.reason}" for one in looks_of(robot).unseen)
+    unseen = tuple(
+        short(f"`{one.part}`: {one.reason}", Path(robot.source or robot.name)) for one in looks_of(robot).unseen
+    )
     return Drawn(name, Image.fromarray(np.asarray(pixels)).resize(TILE, Image.Resampling.LANCZOS), unseen)
 
 
@@ -105,6 +112,8 @@ def section(package: str, title: str, robots: Sequence[Drawn]) -> str:
     parts = [title, f"{len(shown)} of {len(robots)} files." if package != "zoo" else f"{len(shown)} robots."]
     if shown:
         parts.append(f"![{title}](pictures/{package}.webp)")
+    if package in NOTES:
+        parts.append(NOTES[package])
     if remarks := list(told(robots)):
         parts.append("\n".join(remarks))
     return "\n\n".join(parts)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinetree.expr import Block, Call, Instruction, Load, Loop, Program, Store, Switch
+from kinetree.expr import Program, run_on
 
 __all__ = ["complex_steps", "on_complex_numbers"]
 
@@ -42,50 +42,7 @@ def complex_steps(
 
 def on_complex_numbers(program: Program, *arguments: Sequence[Number]) -> list[list[Number]]:
     """Run a program: a flat sequence per input port, and a flat list per output port."""
-    memory = [list(x) for x in arguments]
-    values = [x for argument in memory for x in argument]
-    memory += ([0.0] * port.size for port in program.outputs)
-    memory += ([0.0 if a.clear else np.nan] * a.size if a.values is None else [*a.values] for a in program.arrays)
-    _block(program, program.body, values, memory, ())
-    if program.results is None:
-        first = len(program.inputs)
-        return memory[first : first + len(program.outputs)]
-    results = iter([_value(a, values) for a in program.results])
-    return [[next(results) for _ in range(port.size)] for port in program.outputs]
-
-
-def _value(a: int | float, values: Sequence[Number]) -> Number:
-    return a if isinstance(a, float) else values[a]
-
-
-def _block(
-    program: Program, block: Block, values: list[Number], memory: list[list[Number]], counters: tuple[int, ...]
-) -> None:
-    tables = program.tables
-    for s in block.statements:
-        if isinstance(s, Instruction):
-            values.append(_MEANING[s.op](*(_value(a, values) for a in s.args)))
-        elif isinstance(s, Load):
-            values.append(memory[s.array][s.at.at(counters, tables)])
-        elif isinstance(s, Store):
-            memory[s.array][s.at.at(counters, tables)] = _value(s.value, values)
-        elif isinstance(s, Loop):
-            start, state = len(values), [_value(a, values) for a in s.carried]
-            for counter in s.over.rounds(counters, tables):
-                values.extend(state)
-                _block(program, s.body, values, memory, (*counters, counter))
-                state = [_value(a, values) for a in s.next]
-                del values[start:]
-            values.extend(state)
-        elif isinstance(s, Switch):
-            start = len(values)
-            _block(program, s.cases[s.on.at(counters, tables)], values, memory, counters)
-            del values[start:]
-        else:
-            assert isinstance(s, Call)
-            flat = iter([_value(a, values) for a in s.args])
-            ports = [[next(flat) for _ in range(port.size)] for port in s.program.inputs]
-            values.extend(x for output in on_complex_numbers(s.program, *ports) for x in output)
+    return run_on(program, _MEANING, *arguments)
 
 
 def _real(function: Callable[..., Any]) -> Callable[..., Any]:

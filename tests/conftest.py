@@ -35,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(folder.cleanup)
 
 
+def pytest_collection_finish() -> None:
+    """What there is by now stays to the end: no look for garbage needs to go through a million objects of it again."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _code(request: pytest.FixtureRequest) -> Iterator[None]:
     """Few tests are about machine code, and compiling it takes longer than all the rest."""

@@ -20,7 +20,7 @@ __all__ = ["AS_SHIPPED", "quick_code", "takes_quick_code"]
 
 AS_SHIPPED = (
     *("backends", "golden", "unit/codegen", "unit/threads"),
-    *("docs/test_example_scripts.py", "oracles/test_mujoco.py", "oracles/test_pinocchio.py"),
+    *("oracles/test_mujoco.py", "oracles/test_pinocchio.py"),
 )
 """Folders and files of tests about code and its numbers, which is compiled as it is for users."""
 _HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -46,10 +46,16 @@ def robot_path(name: str) -> Path:
 
 
 def load_robot(name: str, *, floating_base: bool = False, mimic: bool = False) -> kt.Model:
-    """A robot of the wheel. Many of them are suspicious in one way or another; that is not what the caller tests.
+    """A robot of the wheel, one object for all tests. Many are suspicious in one way or another; that is not what the
+    caller tests.
 
     As in most peers, joints that mimic others move on their own unless it is asked for.
     """
+    return _loaded(name, floating_base, mimic)
+
+
+@lru_cache(maxsize=160)  # every robot with either base
+def _loaded(name: str, floating_base: bool, mimic: bool) -> kt.Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kt.ModelWarning)
         return kt.load(robot_path(name), floating_base=floating_base, mimic=mimic)

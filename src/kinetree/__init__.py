@@ -189,12 +189,19 @@ from kinetree.spatial.placement import placement
 importlib.import_module("kinetree.interop")  # answers calls with arrays of frameworks
 
 if typing.TYPE_CHECKING:
+    from kinetree.interop.c import CSource, to_c
+    from kinetree.interop.casadi import to_casadi
+    from kinetree.interop.jax import to_jax
     from kinetree.pictures.render import render
     from kinetree.viewer import view
 else:
     _LATER = {
+        "CSource": "kinetree.interop.c",
         "render": "kinetree.pictures.render",
-        "view": "kinetree.viewer",
+        "to_casadi": "kinetree.interop.casadi",
+        "to_c": "kinetree.interop.c",
+        "to_jax": "kinetree.interop.jax",
+        "view": "kinetree.viewer.view",
     }
 
     def __getattr__(name):
@@ -222,6 +229,7 @@ __all__ = [
     "ArticulatedJoints",
     "BaseParameters",
     "BodyMotions",
+    "CSource",
     "Camera",
     "Comparison",
     "Composite",
@@ -427,6 +435,9 @@ __all__ = [
     "soft_constraints",
     "solids",
     "tendon_forces",
+    "to_c",
+    "to_casadi",
+    "to_jax",
     "to_text",
     "view",
     "vjp",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,13 @@ def test_there_are_scripts() -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_a_script_runs(script: Path, tmp_path: Path) -> None:
-    """In an empty folder, where it may write, and with warnings as errors."""
-    run = subprocess.run([sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip()
+def test_a_script_runs(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In an empty folder, where it may write, and with warnings as errors, as everywhere in the tests."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out.strip()
     assert "assert " in script.read_text(), "it checks nothing"
 
 

@@ -166,15 +166,16 @@ def test_forward_dynamics_has_their_derivatives_too() -> None:
 # -- loops over bodies, and every kind of joint
 
 
-@KINDS
-@IN_ALL_THREE
-def test_loops_over_bodies_know_them(expressed_in: Any, kind: Any) -> None:
+def test_loops_over_bodies_know_them() -> None:
+    """Of both kinds in all axes, several on one body, beside one in the axes of its frame."""
     robot = every_joint()
     rng = np.random.default_rng(1)
     q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
     names = list(robot.frames)
-    keys = [kind(names[-1], expressed_in), kind(names[len(names) // 2], expressed_in), names[-1]]
-    given = [*rng.normal(size=(3, 6))]
+    frames = names[-1], names[len(names) // 2]
+    keys = [kind(frame, axes) for axes in AXES for kind, frame in zip((kt.WrenchOn, kt.ForceOn), frames, strict=True)]
+    keys = [*keys, names[-1]]
+    given = [*rng.normal(size=(len(keys), 6))]
     for function in (kt.rnea, kt.aba):
         expected = reference(function, robot, q, v, tau, f_ext=dict(zip(keys, given, strict=True)))
         program = program_of(function, robot, f_ext=keys, passive=False, limits=False)

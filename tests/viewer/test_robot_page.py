@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from scipy.ndimage import binary_erosion
 
 import kinetree as kt
 from kinetree.viewer import Viewer, view
+from tests.unit.viewer.pages import told
 from tests.viewer.browser import Opener, Tab
 from tests.viewer.cameras import Eye
 from tests.viewer.own_shapes import Expected
@@ -102,9 +103,52 @@ def test_a_switch_adds_something_and_takes_it_away(switch: str, tab: Tab) -> Non
     plain = tab.picture()
     assert plain is not None
     tab.control(switch).check()
-    tab.picture_when(lambda picture: -float((picture != plain).any(axis=-1).sum()), at_most=-5)
+    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-30)
     tab.control(switch).uncheck()
-    tab.picture_when(lambda picture: float((picture != plain).any(axis=-1).sum()), at_most=0)
+    tab.picture_when(lambda picture: _differing(picture, plain))
+
+
+def test_velocities_are_arrows_while_something_moves(tab: Tab, viewer: Viewer) -> None:
+    plain = tab.picture()
+    assert plain is not None
+    tab.control("velocities").check()
+    viewer.set(START, np.full(6, 3.0))
+    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
+    viewer.set(START)
+    tab.picture_when(lambda picture: _differing(picture, plain))
+    tab.control("velocities").uncheck()
+
+
+def test_contacts_are_seen(tab: Tab, viewer: Viewer, expected: Expected) -> None:
+    """The forearm is folded into the upper arm."""
+    folded = START.copy()
+    folded[2] = 2.75
+    viewer.set(folded)
+    plain = tab.picture_when(lambda picture: expected.away(picture, folded), at_most=PIXELS)
+    tab.control("contacts and forces").check()
+    tab.picture_when(lambda picture: -_differing(picture, plain), at_most=-50)
+    tab.control("contacts and forces").uncheck()
+    tab.picture_when(lambda picture: _differing(picture, plain))
+
+
+def test_a_click_on_a_body_tells_its_name(tab: Tab, viewer: Viewer, robot: kt.Model, expected: Expected) -> None:
+    elbow, wrist = (kt.frame_placement(robot, START, name)[:3, 3] for name in ("forearm", "wrist"))
+    wide = (1000, 400)  # where no panel is over the robot
+    tab.page.set_viewport_size({"width": wide[0], "height": wide[1]})
+    x, y = EYE.pixels([0.4 * elbow + 0.6 * wrist], wide)[0]
+
+    def picture(of: Callable[[NDArray[np.uint8]], float], at_most: float) -> NDArray[np.uint8]:
+        tab.page.mouse.move(5, wide[1] - 5)  # what is under the mouse has an outline
+        return tab.picture_when(of, at_most)
+
+    plain = picture(lambda picture: expected.away(picture, START), PIXELS)
+    tab.page.mouse.click(x, y)
+    tab.wait_until(lambda: told(viewer) == [viewer.stages[0].bodies.about(3)])
+    picture(lambda picture: -_differing(picture, plain), -100)
+    tab.page.mouse.click(x, y)
+    tab.wait_until(lambda: told(viewer) == [])
+    picture(lambda picture: _differing(picture, plain), 0)
+    tab.page.set_viewport_size({"width": SIZE[0], "height": SIZE[1]})
 
 
 def test_the_robot_can_be_hidden(tab: Tab) -> None:
@@ -112,6 +156,11 @@ def test_the_robot_can_be_hidden(tab: Tab) -> None:
     tab.picture_when(lambda picture: float(shown(picture).sum()))
     tab.control("shapes").check()
     tab.picture_when(lambda picture: -float(shown(picture).sum()), at_most=-1)
+
+
+def _differing(picture: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+    """How many pixels of two pictures differ."""
+    return float((picture != other).any(axis=-1).sum())
 
 
 def _sliders(tab: Tab, robot: kt.Model) -> NDArray[np.float64]:

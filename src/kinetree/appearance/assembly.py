@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ def assembled(pieces: Sequence[Piece], companion: Callable[[str], bytes | None],
     images: dict[Any, Image | None] = {}
     done = []
     for piece in pieces:
+        if piece.uv is not None and not np.isfinite(piece.uv).all():
+            remarks["its places in images are not all finite numbers; it is drawn without images: export it again"] = (
+                False
+            )
+            piece = replace(piece, uv=None, image=None)
         share = most if total <= most else max(16, round(most * len(piece.faces) / total))
         image = _image(piece, companion, images, remarks)
         done.append(_surface(piece, image, share, most))

@@ -32,7 +32,7 @@ def floor_height(robot: Model, looks: Looks, placements: NDArray[np.float64], lo
     >>> robot = kt.zoo.load("arm6")
     >>> looks = looks_of(robot)
     >>> placements = placements_of(robot, looks, robot.neutral())
-    >>> floor_height(robot, looks, placements, -0.05, 1.0)
+    >>> round(floor_height(robot, looks, placements, -0.05, 1.0), 6)
     0.0
     >>> floor_height(robot, looks, placements, -0.5, 1.0)
     -0.5

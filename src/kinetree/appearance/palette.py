@@ -20,6 +20,6 @@ def body_color(slot: int, *, is_fixed: bool) -> Color:
 
 
 def color_of(numbers: Sequence[float]) -> Color:
-    """A colour of a file, whose numbers are from 0 to 1; what is no number counts as 0."""
+    """A colour of a file, whose numbers are from 0 to 1; NaN is drawn as 0."""
     red, green, blue, opacity = (round(255.0 * min(max(0.0, x), 1.0)) for x in numbers)
     return red, green, blue, opacity

@@ -211,10 +211,10 @@ class Specialization:
     @property
     def _may_loop(self) -> bool:
         """Whether loops over bodies may be chosen here."""
-        return self.unroll is None and self._can_loop
+        return self.unroll is None and self.can_loop
 
     @property
-    def _can_loop(self) -> bool:
+    def can_loop(self) -> bool:
         """Whether bodies can be looped over: not if their numbers change from step to step."""
         can_loop = self.definition.strategy.can_loop(self.model, self.options)
         return can_loop and not any(map(has_rows, self.parameters))
@@ -230,7 +230,7 @@ class Specialization:
 
     def _is_large(self) -> bool:
         """Whether a straight line would be too long, decided before it is traced."""
-        if not self._can_loop:
+        if not self.can_loop:
             return False
         if self.definition.strategy.always_loops:
             return True

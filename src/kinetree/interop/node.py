@@ -19,6 +19,7 @@ from kinetree.compiler.differentiation import program_to_differentiate
 from kinetree.compiler.source import Source
 from kinetree.compiler.specialization import Specialization
 from kinetree.expr import Port, Program, forward_derivative, reverse_derivative, with_outputs, without_slopes
+from kinetree.interop.jacobian import jacobian_program
 from kinetree.model.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -79,10 +80,15 @@ class Node:
         return f"<{self.name}({ports}) -> {results}, {self.dtype}>"
 
     @cached_property
+    def marked_program(self) -> Program:
+        """The program with its marks for derivatives."""
+        with compiling:
+            return self._marked()
+
+    @cached_property
     def program(self) -> Program:
         """The program that is compiled."""
-        with compiling:
-            return without_slopes(self._marked())
+        return without_slopes(self.marked_program)
 
     @cached_property
     def _differentiated(self) -> Program:
@@ -139,11 +145,32 @@ class Node:
         """The cotangents of its inputs `wrt`, from its inputs and then the cotangents of its outputs."""
         return self._derivative("reverse", tuple(wrt))
 
+    def jacobian(self, wrt: Sequence[int]) -> Node:
+        """The matrices of derivatives by the inputs `wrt`, one after another in one output (n,).
+
+        Each is stored row by row, with one row for each number of all outputs and one column for each of the input.
+        """
+        return self._derivative("jacobian", tuple(wrt))
+
     def _derivative(self, mode: str, wrt: tuple[int, ...]) -> Node:
         with compiling:
             if (mode, wrt) not in self._derivatives:
-                self._derivatives[mode, wrt] = self._made(mode, wrt)
+                made = self._matrices if mode == "jacobian" else partial(self._made, mode)
+                self._derivatives[mode, wrt] = made(wrt)
             return self._derivatives[mode, wrt]
+
+    def _matrices(self, wrt: tuple[int, ...]) -> Node:
+        rows, columns = (sum(port.size for port in x) for x in (self.outputs, [self.inputs[k] for k in wrt]))
+
+        def program() -> Program:
+            return jacobian_program(self._differentiated, wrt)
+
+        def key(*added: object) -> bytes | None:
+            return self.key(*added, "jacobian", wrt)
+
+        name = f"jac_{self.name}"
+        output = Port(name, (rows * columns,))
+        return Node(name, self.inputs, [output], self.dtype.name, program, key, self.quaternions)
 
     def _made(self, mode: str, wrt: tuple[int, ...]) -> Node:
         by = [self.inputs[k] for k in wrt]

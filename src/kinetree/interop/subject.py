@@ -6,10 +6,11 @@ in the user's form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinetree.compiler.calls import requested
 from kinetree.compiler.compiled import CompiledFunction
@@ -21,6 +22,7 @@ from kinetree.expr import Port
 from kinetree.interop.node import Node
 from kinetree.model import Model
 from kinetree.model.external_forces import ForceKey
+from kinetree.model.parameters import nominal
 from kinetree.programs import Program
 
 __all__ = ["Subject"]
@@ -30,6 +32,7 @@ class Subject:
     """What a framework calls, in any dtype."""
 
     _only: CompiledFunction | None = None
+    _robot: Model | None = None
 
     def __init__(
         self,
@@ -84,9 +87,34 @@ class Subject:
     @property
     def kinds(self) -> tuple[type, ...]:
         """For each argument whether it holds numbers of kind `float`, `int` or `bool`."""
-        if self._program is None:
-            return (float,) * len(self.names)
-        return tuple(argument.dtype for argument in self._program.arguments.values())
+        arguments = getattr(self.source, "arguments", None)  # those of a program
+        return (float,) * len(self.names) if arguments is None else tuple(x.dtype for x in arguments.values())
+
+    @property
+    def robot_name(self) -> str | None:
+        """What the robot is called; None for a program."""
+        return None if self._robot is None else self._robot.name
+
+    @property
+    def can_loop(self) -> bool:
+        """Whether it can be made as loops over bodies."""
+        return isinstance(self.source, Specialization) and self.source.can_loop
+
+    def own_numbers(self) -> dict[int, NDArray[np.float64]]:
+        """What the robot and the options have themselves for arguments: parameters and numbers of constraints."""
+        if self._robot is None:
+            return {}
+        source = self.source
+        assert isinstance(source, Specialization)
+        first = len(source.inputs) - len(source.parameters)
+        parameters = {first + k: nominal(self._robot, name) for k, name in enumerate(source.parameters)}
+        return {**self.numbers_of_options(), **parameters}
+
+    def numbers_of_options(self) -> dict[int, NDArray[np.float64]]:
+        """The arguments that calls leave out, since the options have them: numbers of constraints, and weights."""
+        if self._robot is None:
+            return {}
+        return dict(enumerate(self._request("float64")[1], self._first_number))
 
     def compiled(self, dtype: str) -> CompiledFunction:
         """The function for NumPy's arrays of a dtype, with one result."""
@@ -151,18 +179,36 @@ class Subject:
                 f"{self.name}: the leading axes do not broadcast together: {listed}; they must be equal, 1 or absent"
             ) from None
 
+    def results(self, dtype: str) -> list[tuple[str, slice, Port]]:
+        """The name, place and shape of each array among the numbers of the result."""
+        if self._program is None:
+            port = self.source.output
+            return [(self.name, slice(0, port.size), port)]
+        found, start = [], 0
+        for leaf in self._program.traced(dtype).results.leaves:
+            name = leaf.name or self.name
+            found.append((name, slice(start, start + leaf.size), Port(name, leaf.shape)))
+            start += leaf.size
+        return found
+
     def apart(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> Any:
         """A framework's array of all results in the form that the user's function gave them; `cast` gives an array
         another dtype."""
+        return self.filled(self.leaves(whole, dtype, cast))
+
+    def leaves(self, whole: Any, dtype: str, cast: Callable[[Any, np.dtype[Any]], Any]) -> list[Any]:
+        """The arrays of the results, without their form."""
         if self._program is None:
-            return whole
+            return [whole]
         results = self._program.traced(dtype).results
+        pairs = zip(results.leaves, results.parts(whole), strict=True)
+        return [part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype) for leaf, part in pairs]
 
-        def parts() -> Iterator[Any]:
-            for leaf, part in zip(results.leaves, results.parts(whole), strict=True):
-                yield part if leaf.dtype == np.dtype(dtype) else cast(part, leaf.dtype)
-
-        return results.filled(parts())
+    def filled(self, leaves: Sequence[Any]) -> Any:
+        """The form of the results with these arrays in it."""
+        if self._program is None:
+            return leaves[0]
+        return self._program.traced().results.filled(iter(leaves))
 
     def _request(self, dtype: str) -> tuple[CompiledFunction, tuple[Any, ...]]:
         """The compiled function of a robot, and the numbers of constraints and weights that its options have."""

@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.appearance import Surface
 from kinetree.errors import OptionError, ShapeError
+from kinetree.pictures.framing import corners_of
+from kinetree.pictures.srgb import linear_of
+from kinetree.pictures.textures import packed
 from kinetree.records import record
 
-__all__ = ["Assembled", "assemble", "linear_of"]
+__all__ = ["Assembled", "assemble"]
 
 _NEARER = 1e-3
 """Surfaces at one place, as far as this part of their distance, are seen in the order of their opacity, not of rounding
@@ -73,7 +76,7 @@ def assemble(
     colors = _stacked([s.colors for s in surfaces], 4, np.float64) / 255.0
     colors[:, :3] = linear_of(colors[:, :3])
     colors[:, 3] *= np.repeat(opacities, counts)
-    textures, texels = _textures(surfaces)
+    textures, texels = packed(surfaces)
     return Assembled(
         vertices=_stacked([s.vertices for s in surfaces], 3, np.float64),
         normals=_stacked([s.normals for s in surfaces], 3, np.float64),
@@ -95,12 +98,6 @@ def assemble(
     )
 
 
-def linear_of(srgb: ArrayLike) -> NDArray[np.float64]:
-    """The amounts of light that sRGB numbers from 0 to 1 mean (IEC 61966-2-1)."""
-    x = np.asarray(srgb, dtype=np.float64)
-    return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
-
-
 def _stacked(arrays: list[Any], columns: int, dtype: type) -> NDArray[Any]:
     if not arrays:
         return np.zeros((0, columns), dtype)
@@ -110,24 +107,7 @@ def _stacked(arrays: list[Any], columns: int, dtype: type) -> NDArray[Any]:
 def _box(vertices: NDArray[np.float32]) -> NDArray[np.float64]:
     if len(vertices) == 0:
         return np.full((8, 3), np.nan)
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    return np.stack(np.meshgrid(*np.column_stack((low, high)).astype(np.float64), indexing="ij"), axis=-1).reshape(8, 3)
-
-
-def _textures(surfaces: Sequence[Surface]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    rows, texels, start = np.zeros((len(surfaces), 3), np.int32), [np.zeros((1, 3), np.uint8)], 1
-    placed: dict[int, tuple[int, int, int]] = {}  # several surfaces may share one
-    for i, surface in enumerate(surfaces):
-        if surface.texture is None or surface.uv is None or surface.texture.size == 0:
-            continue
-        texture = surface.texture
-        if id(texture) not in placed:
-            height, width = texture.shape[:2]
-            placed[id(texture)] = (start, width, height)
-            texels.append(texture[..., :3].reshape(-1, 3))
-            start += width * height
-        rows[i] = placed[id(texture)]
-    return rows, np.ascontiguousarray(np.concatenate(texels))
+    return corners_of(vertices.min(axis=0).astype(np.float64), vertices.max(axis=0).astype(np.float64))
 
 
 def _check(surface: Surface, i: int) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.appearance import Surface
 from kinetree.compiler.threads import on_threads
 from kinetree.errors import OptionError, ShapeError
-from kinetree.pictures.assembled import assemble, linear_of
+from kinetree.pictures.assembled import assemble
 from kinetree.pictures.camera import Camera, Size, checked_size
 from kinetree.pictures.kernels.backdrop import cast_shadow, paint_backdrop
 from kinetree.pictures.kernels.develop import develop
@@ -29,6 +29,7 @@ from kinetree.pictures.lamp import floor_shadow, lamp_matrix, shade_of
 from kinetree.pictures.placed import farthest_first, pieces, placed, shading_corners, triangles
 from kinetree.pictures.plane import floor_view
 from kinetree.pictures.setting import Background, Floor, Light
+from kinetree.pictures.srgb import ENCODED, LINEAR, linear_of
 
 __all__ = ["Drawing", "Picture", "draw"]
 
@@ -38,11 +39,10 @@ Array = NDArray[np.float64]
 _BAND = 24
 """Rows of pixels in a band: its buffers fit in a near cache."""
 _MOST_SAMPLES = 8
+_RESTS = 1e-4
+"""m: how far what rests on the floor may be below it by rounding and still be in front of it."""
 _MOST_KEPT = 1 << 22
-"""Pixels."""
-_LINEAR = linear_of(np.arange(256) / 255.0)
-_ENCODED = np.searchsorted(linear_of((np.arange(255) + 0.5) / 255.0), np.linspace(0.0, 1.0, 8192)).astype(np.uint8)
-"""The sRGB byte of each amount of light."""
+"""Pixels of a backdrop that is kept."""
 
 
 class Drawing:
@@ -93,7 +93,7 @@ class Drawing:
         boxes, edges = triangles(scene.faces, seen, (n * width, n * height), camera.near, threads)
         plane, disc, colors, to_shadow = floor_view(floor, camera, (width, height), lamp)
         shadow = np.zeros((1, 1)) if floor is None else floor_shadow(floor, lamp, shaded)
-        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - 1e-4])
+        ground = np.array([0.0, 0.0, 0.0, -1.0] if floor is None else [*floor.normal, floor.height - _RESTS])
         down = ((np.arange(height) + 0.5) / height)[:, None]
         sky = linear_of(np.array(background.top) * (1.0 - down) + np.array(background.bottom) * down)
         lights = np.array(
@@ -134,7 +134,7 @@ class Drawing:
                     scene.uv,
                     scene.textures,
                     scene.texels,
-                    _LINEAR,
+                    LINEAR,
                     lights,
                     lamp,
                     *shaded,
@@ -143,7 +143,7 @@ class Drawing:
                     covered,
                     samples,
                 )
-            develop(backdrop, covered, samples, n, rows.start, rows.stop, width, _ENCODED, picture)
+            develop(backdrop, covered, samples, n, rows.start, rows.stop, width, ENCODED, picture)
 
         on_threads(band, pieces(height, _BAND), threads)
         return picture

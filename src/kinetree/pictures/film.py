@@ -48,8 +48,7 @@ def film_path(function: str, path: str | os.PathLike[str]) -> Path:
 
 def check_format(path: Path) -> None:
     """Raise unless what writes films of this suffix is installed."""
-    size = 2, 2
-    encoder_for(path.suffix.lower(), size, Fraction(1), lambda: np.zeros((*size, 3), np.uint8))
+    encoder_for(path.suffix.lower(), (2, 2), Fraction(1), lambda: np.zeros((2, 2, 3), np.uint8))
 
 
 def frame_times(begin: float, end: float, fps: float, speed: float) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.errors import OptionError, ShapeError
 from kinetree.pictures.camera import Camera, Size, checked_size
 
-__all__ = ["VIEW", "framing"]
+__all__ = ["VIEW", "corners_of", "framing"]
 
 VIEW = (-1.0, 0.7, -0.45)
 """The usual direction of view: a robot's front, its left side, and a little from above."""
@@ -76,18 +76,19 @@ def _points(given: ArrayLike) -> NDArray[np.float64]:
     x = np.asarray(given, dtype=np.float64)
     if x.ndim < 2 or x.shape[-1] != 3:
         raise ShapeError(f"points must be an array of shape (…, 3), or the two corners of a box, not {x.shape}")
-    x = _corners(*x) if x.shape == (2, 3) else x.reshape(-1, 3)
+    x = corners_of(*x) if x.shape == (2, 3) else x.reshape(-1, 3)
     x = x[np.isfinite(x).all(axis=1)]
     if len(x) == 0:
         raise OptionError("there is nothing to be seen: no point is finite")
     low, high = x.min(axis=0), x.max(axis=0)
     if float(np.max(high - low)) < _LEAST:
         middle = 0.5 * (low + high)
-        return _corners(middle - 0.5 * _LEAST, middle + 0.5 * _LEAST)
+        return corners_of(middle - 0.5 * _LEAST, middle + 0.5 * _LEAST)
     return x
 
 
-def _corners(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+def corners_of(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(8, 3): the corners of a box."""
     return np.stack(np.meshgrid(*np.column_stack((low, high)), indexing="ij"), axis=-1).reshape(-1, 3)
 
 

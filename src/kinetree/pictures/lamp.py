@@ -16,7 +16,7 @@ from kinetree.pictures.kernels.triangles import find_nearest
 from kinetree.pictures.placed import pieces, triangles
 from kinetree.pictures.setting import Floor, Light
 
-__all__ = ["SIDE", "Shade", "floor_shadow", "lamp_matrix", "light_picture", "shade_of"]
+__all__ = ["SIDE", "Shade", "floor_shadow", "lamp_matrix", "shade_of"]
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -29,6 +29,11 @@ _REACH = 2.5
 _BLUR = 3
 """Radius of each of three blurs, in entries of the shadow's map."""
 _NOTHING = -1e30
+"""The nearness of what the light does not see."""
+_ABOVE = 1e-3
+"""m: how far above the floor something must be to have a shadow there, so that a sheet on it does not flicker."""
+_LOWEST = 0.05
+"""The sine of the light's height above the floor from which on there are shadows."""
 _BAND = 128
 
 
@@ -70,16 +75,16 @@ class Shade(NamedTuple):
 
 def shade_of(scene: Assembled, lit: Array, threads: int | None) -> Shade:
     """What the light sees of all triangles; `lit` is as of `place_vertices`."""
-    depths, _ = light_picture(scene.blinds, lit, threads)
+    depths, _ = _light_picture(scene.blinds, lit, threads)
     if not len(scene.veils):
         nothing = np.full((1, 1), _NOTHING, np.float32)
         return Shade(depths, nothing, nothing)
-    veil, found = light_picture(scene.veils, lit, threads)
+    veil, found = _light_picture(scene.veils, lit, threads)
     alpha = scene.colors[scene.veils, 3].mean(axis=1)
     return Shade(depths, veil, np.where(found >= 0, alpha[found], 0.0).astype(np.float32))
 
 
-def light_picture(faces: NDArray[np.int32], lit: Array, threads: int | None) -> tuple[Singles, NDArray[np.int32]]:
+def _light_picture(faces: NDArray[np.int32], lit: Array, threads: int | None) -> tuple[Singles, NDArray[np.int32]]:
     """(SIDE, SIDE): the nearness of the triangles that the light sees, and which these are; -1 for none."""
     boxes, edges = triangles(faces, lit, (SIDE, SIDE), 0.5, threads)
     nearness = np.full((SIDE, SIDE), _NOTHING, np.float32)
@@ -99,11 +104,11 @@ def floor_shadow(floor: Floor, lamp: Array, shade: Shade) -> Array:
     scale = float(np.linalg.norm(lamp[0, :3]))
     across, along = lamp[0, :3] / scale, lamp[1, :3] / scale
     facing = float(normal @ lamp[2, :3])
-    if facing < 0.05:  # the light comes from below
+    if facing < _LOWEST:
         return shadow
     # A point of the floor is height·normal = (p·across) across + (p·along) along + nearness·toward, times normal.
     a, b = -float(normal @ across) / facing / scale, -float(normal @ along) / facing / scale
-    level = np.array([a, b, floor.height / facing - a * lamp[0, 3] - b * lamp[1, 3] + 1e-3])
+    level = np.array([a, b, floor.height / facing - a * lamp[0, 3] - b * lamp[1, 3] + _ABOVE])
     shadow_of(*shade, level, shadow)
     totals, between = np.empty(len(shadow)), np.empty_like(shadow)
     for _ in range(3):

@@ -14,7 +14,7 @@ from kinetree.pictures.kernels.triangles import set_up
 __all__ = ["farthest_first", "pieces", "placed", "shading_corners", "triangles"]
 
 Array = NDArray[np.float64]
-PIECE = 8192
+_PIECE = 8192
 """Vertices or triangles that a thread takes at once."""
 _FARTHEST = 1e9
 """Parts farther from the world's origin, in m, have diverged: they have no shadow."""
@@ -44,7 +44,7 @@ def placed(
             lit,
         )
 
-    on_threads(place, pieces(count, PIECE), threads)
+    on_threads(place, pieces(count, _PIECE), threads)
     return world, turned, seen, lit
 
 
@@ -57,7 +57,7 @@ def triangles(
     def ready(part: slice) -> None:
         set_up(faces, seen, part.start, part.stop, *samples, near, boxes, edges)
 
-    on_threads(ready, pieces(len(faces), PIECE), threads)
+    on_threads(ready, pieces(len(faces), _PIECE), threads)
     return boxes, edges
 
 

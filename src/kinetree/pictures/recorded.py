@@ -30,3 +30,10 @@ class RecordedMotion(OfRobot, Protocol):
         samples: Sequence[int | tuple[int, ...]] | NDArray[np.intp] | None = ...,
     ) -> NDArray[np.float64]:
         """q (m, K, nq) of some motions and moments, or (*shape, K, nq) of all motions."""
+
+    def rates(
+        self,
+        rows: slice | Sequence[int] | NDArray[np.intp] = ...,
+        samples: Sequence[int | tuple[int, ...]] | NDArray[np.intp] | None = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(v, qdd) of the same, with nv in place of nq; accelerations that were not recorded are NaN."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -15,15 +14,14 @@ from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import open_regular, reason
-from kinetree.model import Model
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 from kinetree.sim.joining import joined, rows_between
 from kinetree.sim.kept_robot import KeptRobot
+from kinetree.sim.motion_on_disk import MotionOnDisk, every_array
 from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
 from kinetree.sim.pieces import Pieces, snapshot_name
-from kinetree.sim.shown import Shown
 from kinetree.sim.snapshot import Snapshot
 from kinetree.sim.trajectory import Trajectory
 
@@ -35,7 +33,7 @@ _LONGEST_ROBOT = 2**26
 """Bytes that are read of a robot; the text of a chain of 10,000 has 3 · 10⁶."""
 
 
-class TrajectoryFolder(Shown):
+class TrajectoryFolder(MotionOnDisk):
     """A motion that `kt.simulate(…, stream=folder)` keeps on disk, in pieces. Nothing is read before it is asked for.
 
     Each piece is an .npz file of its own, which `kt.Trajectory.load` reads. A folder can be opened while the motion is
@@ -66,15 +64,6 @@ class TrajectoryFolder(Shown):
     def robot(self) -> str:
         """The robot's name."""
         return self.settings["robot"]
-
-    @property
-    def model(self) -> Model | None:
-        """The robot itself, made again from its text form in the folder; None in folders of older versions.
-
-        Raises:
-            ModelError, TrajectoryFileError: as for `Trajectory.model`.
-        """
-        return None if self._kept is None else self._kept.model
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -135,29 +124,14 @@ class TrajectoryFolder(Shown):
 
     @property
     def ended(self) -> NDArray[np.float64]:
-        """When each motion of a batch ended (…,), s, as `Trajectory.ended` has it; those that go on, at the last row.
-
-        Raises:
-            TrajectoryFileError: a piece cannot be read, or there is none yet.
-        """
         return self._pieces.ended()
 
     @property
     def events(self) -> tuple[Occurrence, ...]:
-        """What happened, of what was to be watched by `until=`, in the order of time.
-
-        Raises:
-            TrajectoryFileError: a piece cannot be read.
-        """
         return self._pieces.events()
 
     @property
     def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
-        """The motions of a batch that could not go on, when and why; by index, such as (3,).
-
-        Raises:
-            TrajectoryFileError: a piece cannot be read.
-        """
         return self._pieces.diverged()
 
     def __repr__(self) -> str:
@@ -206,50 +180,38 @@ class TrajectoryFolder(Shown):
             raise OptionError(f"read: {self.path} has no rows from t = {begin:g} s to {end:g} s")
         return replace(joined(found), events=tuple(events))
 
-    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> NDArray[np.float64]:
-        """Configurations at some moments, as `Trajectory.configurations` gives them, read piece by piece.
-
-        Args:
-            rows: K rows, as a slice or as numbers; by default all that there are now.
-            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
-                default all.
-
-        Returns:
-            q (m, K, nq), or (*shape, K, nq) if no samples are named.
-
-        Raises:
-            OptionError: there are no such rows or samples.
-            TrajectoryFileError: a piece cannot be read.
-        """
-        begins = self._pieces.begins()
-        numbers = row_numbers("configurations", rows, int(begins[-1]))
-        shape, width = self.shape, len(self.q_names)
-        some = None if samples is None else sample_numbers("configurations", samples, shape)
-        count = math.prod(shape) if some is None else len(some)
-        found = np.empty((count, len(numbers), width))
-        piece_of = np.searchsorted(begins, numbers, side="right") - 1
-        for k in np.unique(piece_of):
-            there = piece_of == k
-            own = self._pieces.opened(int(k)).configurations(numbers[there] - begins[k], some)
-            found[:, there] = own.reshape(count, int(there.sum()), width)
-        return found.reshape(*shape, *found.shape[1:]) if some is None else found
-
     def part(
         self,
         rows: Rows = slice(None),
         samples: NDArray[np.intp] | None = None,
-        arrays: Callable[[str], bool] = lambda _: True,
+        arrays: Callable[[str], bool] = every_array,
     ) -> Trajectory:
-        """Some moments, which follow each other, of some motions, as `TrajectoryFile.part` has them."""
-        begins = self._pieces.begins()
-        numbers = row_numbers("part", rows, int(begins[-1]))
-        piece_of = np.searchsorted(begins, numbers, side="right") - 1
+        numbers, which, begins = self._places("part", rows)
         found = joined([
-            self._pieces.opened(int(k)).part(numbers[piece_of == k] - begins[k], samples, arrays)
-            for k in np.unique(piece_of)
+            self._pieces.opened(k).part(numbers[which == k] - begins[k], samples, arrays)
+            for k in np.unique(which).tolist()
         ])  # fmt: skip
-        ends = {"ended": self.ended, "events": self.events, "diverged": self.diverged}
-        return replace(found, **outcomes_in(ends, self.shape, samples, found.time), kept=self._kept)
+        return replace(found, **outcomes_in(self, samples, found.time), kept=self._kept)
+
+    def some(self, function: str, names: tuple[str, ...], rows: Rows, samples: Samples | None) -> list[NDArray[Any]]:
+        numbers, which, begins = self._places(function, rows)
+        some = None if samples is None else sample_numbers(function, samples, self.shape)
+        if not len(numbers):  # of no rows, the first piece knows the shape
+            return self._pieces.first().some(function, names, numbers, some)
+        found: list[NDArray[Any]] = []
+        for k in np.unique(which).tolist():
+            there = which == k
+            own = self._pieces.opened(k).some(function, names, numbers[there] - begins[k], some)
+            found = found or [np.empty((*x.shape[:-2], len(numbers), x.shape[-1])) for x in own]
+            for whole, part in zip(found, own, strict=True):
+                whole[..., there, :] = part
+        return found
+
+    def _places(self, function: str, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """(the numbers of rows, the piece that each is in, the first row of each piece)."""
+        begins = self._pieces.begins()
+        numbers = row_numbers(function, rows, int(begins[-1]))
+        return numbers, np.searchsorted(begins, numbers, side="right") - 1, begins
 
     def snapshot(self) -> Snapshot:
         """The moment from which the motion goes on; after an interruption that of the last whole piece's end.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinetree.errors import OptionError
 from kinetree.sim.cursor import OF_STEPS
 from kinetree.sim.held_torques import HeldTorques
 from kinetree.sim.record import Record
@@ -26,7 +27,10 @@ class GridInputs:
     """What acts on each motion of a batch, whose axes are one here."""
 
     def __init__(self, setting: Setting, torques: HeldTorques, count: int, carried: Mapping[str, NDArray[Any]]) -> None:
-        """`count`: how many steps of the grid there are."""
+        """`count`: how many steps of the grid there are.
+
+        Raises OptionError if what acted in the step that is taken again is not among the forces.
+        """
         self._shape, self._dt, self._first = setting.shape, setting.dt, setting.first
         self._forces = [np.broadcast_to(x, (*setting.shape, *x.shape[-2:])) for x in setting.forces.values()]
         self._is_held = torques.at_stages is None
@@ -43,7 +47,14 @@ class GridInputs:
         self._until = np.broadcast_to(following, (*setting.shape, count))
         motions = math.prod(setting.shape)
         nothing = [np.zeros((motions, setting.robot.nv)), *(np.zeros((motions, 6)) for _ in self._forces)]
-        names = [_TAU, *(f"{_FORCE}{k}" for k in range(len(self._forces)))]
+        names = [_TAU, *(f"{_FORCE}{key!r}" for key in setting.forces)]
+        lost = [name for name, x in carried.items() if name.startswith(_FORCE) and name not in names and x.any()]
+        if lost:
+            force = lost[0].removeprefix(_FORCE)
+            raise OptionError(
+                f"simulate: the force {force} acted in the step that the snapshot is within, which is taken again; "
+                "f_ext must have it, zero if it acts no longer"
+            )
         self._used = {name: np.array(carried.get(name, zero)) for name, zero in zip(names, nothing, strict=True)}
         """What acts on each motion from where it would go on."""
 

@@ -24,7 +24,7 @@ from kinetree.model.extras import image_paths
 
 __all__ = ["KeptRobot"]
 
-_SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".png"))
+_SUFFIXES = frozenset((".stl", ".obj", ".dae", ".glb", ".gltf", ".ply", ".msh", ".off", ".3mf", ".png"))
 """What meshes and height fields are read from."""
 _IMAGES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".tga", ".tif", ".tiff", ".gif", ".webp"))
 _texts: ByIdentity[str] = ByIdentity()
@@ -87,7 +87,8 @@ def _text_of(robot: Model) -> str:
     try:
         told: dict[str, Any] = {"text": write_text(robot)}
         told["meshes"] = [_address(shape.mesh_path, _SUFFIXES) for shape in _meshes(robot)]
-        told["images"] = [_address(path, _IMAGES) for path in image_paths(robot.extras)]
+        if images := [_address(path, _IMAGES) for path in image_paths(robot.extras)]:
+            told["images"] = images
     except ModelError as error:
         told = {"reason": str(error)}
     return json.dumps(told)

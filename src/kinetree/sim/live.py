@@ -123,7 +123,7 @@ class Live:
 
     @property
     def has_stopped(self) -> bool:
-        """Whether the motion was ended from outside, and not to begin again."""
+        """Whether somebody has ended the motion."""
         return self._is_stopped
 
     @property

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from kinetree.errors import OptionError, TrajectoryFileError
 from kinetree.files import open_regular, reason
-from kinetree.model import Model
 from kinetree.sim.array_files import ArrayFileError
 from kinetree.sim.array_parts import ArrayParts
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
+from kinetree.sim.motion_on_disk import MotionOnDisk, every_array
 from kinetree.sim.outcomes import outcomes_in
 from kinetree.sim.picking import Rows, Samples, row_numbers, sample_numbers
-from kinetree.sim.shown import Shown
 from kinetree.sim.trajectory import Trajectory
 from kinetree.sim.trajectory_file import (
     FINITE,
@@ -33,10 +32,11 @@ from kinetree.sim.trajectory_file import (
 
 __all__ = ["TrajectoryFile", "stamp_of"]
 
+Array = NDArray[np.float64]
 _CHANGED = "it has changed since it was opened"
 
 
-class TrajectoryFile(Shown):
+class TrajectoryFile(MotionOnDisk):
     """A trajectory in a file, of which nothing is read before it is asked for; `kt.load_trajectory` opens it.
 
     A file of 1,000 motions may not fit into the memory; `configurations` reads those of some moments or motions. In a
@@ -83,20 +83,10 @@ class TrajectoryFile(Shown):
         self.recorded: tuple[str, ...] = tuple(
             name.removeprefix(RECORDED) for name in self._headers if name.startswith(RECORDED)
         )
-        self._fields = fields
+        self._fields, self._kept = fields, fields["kept"]
         self._arrays: dict[str, ArrayParts] = {}
         self._read_outcomes: dict[str, Any] | None = None
         self._stamp = stamp_of(path)
-
-    @property
-    def model(self) -> Model | None:
-        """The robot itself, as `Trajectory.model` has it.
-
-        Raises:
-            ModelError, TrajectoryFileError: as for `Trajectory.model`.
-        """
-        kept = self._fields["kept"]
-        return None if kept is None else kept.model
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -104,32 +94,17 @@ class TrajectoryFile(Shown):
         return self._shape
 
     @property
-    def ended(self) -> NDArray[np.float64]:
-        """When each motion of a batch ended (…,), s, as `Trajectory.ended` has it.
-
-        Raises:
-            TrajectoryFileError: it cannot be read, or the file has changed since it was opened.
-        """
-        found: NDArray[np.float64] = self._outcomes["ended"]
+    def ended(self) -> Array:
+        found: Array = self._outcomes["ended"]
         return found
 
     @property
     def events(self) -> tuple[Occurrence, ...]:
-        """What happened, of what was to be watched by `until=`, in the order of time.
-
-        Raises:
-            TrajectoryFileError: as for `ended`.
-        """
         found: tuple[Occurrence, ...] = self._outcomes["events"]
         return found
 
     @property
     def diverged(self) -> Mapping[tuple[int, ...], Divergence]:
-        """The motions of a batch that could not go on, when and why; by index, such as (3,).
-
-        Raises:
-            TrajectoryFileError: as for `ended`.
-        """
         found: Mapping[tuple[int, ...], Divergence] = self._outcomes["diverged"]
         return found
 
@@ -142,27 +117,6 @@ class TrajectoryFile(Shown):
         batch = f"{self.shape} motions, " if self.shape else ""
         rows = f"{len(self.time):,} rows{self._early_ends('; ')}"
         return f"<TrajectoryFile {str(self.path)!r} of {self.robot!r}: {batch}{rows}>"
-
-    def configurations(self, rows: Rows = slice(None), samples: Samples | None = None) -> NDArray[np.float64]:
-        """Configurations at some moments, as `Trajectory.configurations` gives them.
-
-        Args:
-            rows: K rows, as a slice or as numbers; by default all.
-            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
-                default all.
-
-        Returns:
-            q (m, K, nq), or (*shape, K, nq) if no samples are named.
-
-        Raises:
-            OptionError: there are no such rows or samples.
-            TrajectoryFileError: they cannot be read, are not finite, or the file has changed since it was opened.
-        """
-        numbers = row_numbers("configurations", rows, len(self.time))
-        if samples is None:
-            found = self._read("q", np.arange(math.prod(self.shape)), numbers)
-            return found.reshape(*self.shape, *found.shape[1:])
-        return self._read("q", sample_numbers("configurations", samples, self.shape), numbers)
 
     def read(self, samples: Samples) -> Trajectory:
         """Some motions of a batch, with everything that was recorded of them.
@@ -185,32 +139,29 @@ class TrajectoryFile(Shown):
         self,
         rows: Rows = slice(None),
         samples: NDArray[np.intp] | None = None,
-        arrays: Callable[[str], bool] = lambda _: True,
+        arrays: Callable[[str], bool] = every_array,
     ) -> Trajectory:
-        """Some moments, which follow each other, of some motions, by their numbers; by default of all.
-
-        `arrays` says by name which are read, of those that have moments ("recorded.NAME" for what was recorded); the
-        others are NaN, which takes no memory.
-        """
         numbers = row_numbers("part", rows, len(self.time))
-        some = np.arange(math.prod(self.shape)) if samples is None else samples
-        axes = (*(self.shape if samples is None else some.shape), len(numbers))
-        time = self.time[numbers]
+        axes = (*(self.shape if samples is None else samples.shape), len(numbers))
 
         def read(name: str) -> NDArray[Any]:
-            core = self._headers[name].shape[len(self.shape) + 1 :]
             if not arrays(name):
-                return np.broadcast_to(np.nan, (*axes, *core))
-            return self._read(name, some, numbers).reshape(*axes, *core)
+                return np.broadcast_to(np.nan, (*axes, *self._headers[name].shape[len(self.shape) + 1 :]))
+            return self._read(name, samples, numbers)
 
-        counts = self._outcomes["step_counts"]
+        time, counts = self.time[numbers], self._outcomes["step_counts"]
         if counts is not None and samples is not None:
             counts = counts[np.unravel_index(samples, self.shape)]
         return Trajectory(
-            **self._fields | self._outcomes | outcomes_in(self._outcomes, self.shape, samples, time)
+            **self._fields | self._outcomes | outcomes_in(self, samples, time)
             | {name: read(name) for name in PER_MOTION} | {"time": time, "step_counts": counts},
             recorded={name: read(RECORDED + name) for name in self.recorded},
         )  # fmt: skip
+
+    def some(self, function: str, names: tuple[str, ...], rows: Rows, samples: Samples | None) -> list[NDArray[Any]]:
+        numbers = row_numbers(function, rows, len(self.time))
+        some = None if samples is None else sample_numbers(function, samples, self.shape)
+        return [self._read(name, some, numbers) for name in names]
 
     @property
     def _outcomes(self) -> dict[str, Any]:
@@ -222,8 +173,9 @@ class TrajectoryFile(Shown):
                 self._read_outcomes = outcome_fields(archive, float(self.time[-1]))
         return self._read_outcomes
 
-    def _read(self, name: str, samples: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[Any]:
-        """Some rows of some motions of an array, (m, K, …)."""
+    def _read(self, name: str, samples: NDArray[np.intp] | None, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Some rows of an array, (m, K, …) of some motions, (*shape, K, …) of all."""
+        flat = np.arange(math.prod(self.shape)) if samples is None else samples
         try:
             with self._opened() as file:
                 if _stamp(os.fstat(file.fileno())) != self._stamp:
@@ -232,12 +184,12 @@ class TrajectoryFile(Shown):
                     self._arrays[name] = ArrayParts(
                         name, self._headers[name], len(self.shape), file, self._members[name]
                     )
-                found = self._arrays[name].read(file, samples, rows)
+                found = self._arrays[name].read(file, flat, rows)
         except ArrayFileError as error:
             raise TrajectoryFileError(f"{self.path} cannot be read: {error}") from None
         if name in FINITE and not np.isfinite(found).all():
             raise TrajectoryFileError(f"{self.path} is no trajectory: {name!r} holds a number that is not finite")
-        return found
+        return found if samples is not None else found.reshape(*self.shape, *found.shape[1:])
 
     def _opened(self) -> BinaryIO:
         try:

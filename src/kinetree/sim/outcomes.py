@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinetree.sim.endings import Divergence
 from kinetree.sim.events import Occurrence
 
-__all__ = ["early_ends", "outcomes_in", "outcomes_of", "outcomes_text", "picked"]
+__all__ = ["Known", "early_ends", "outcomes_in", "outcomes_of", "outcomes_text", "picked"]
 
 Array = NDArray[np.float64]
 Diverged = Mapping[tuple[int, ...], Divergence]
@@ -22,14 +22,14 @@ def early_ends(ended: Array, diverged: Diverged, last: float) -> str:
     """How many motions diverged, and how many others ended before the last row, in words; nothing if none did.
 
     >>> early_ends(np.array([0.5, 1.0, 1.0]), {}, 1.0)
-    '1 of 3 motions ended at an event'
+    '1 of 3 motions ended before the others'
     """
     others = np.array(ended < last)
     for sample in diverged:
         others[sample] = False
     if not others.ndim:  # one of a batch
         return f"ended at t = {ended:g} s" if others else "; ".join(map(str, diverged.values()))
-    told = [(len(diverged), "diverged"), (int(others.sum()), "ended at an event")]
+    told = [(len(diverged), "diverged"), (int(others.sum()), "ended before the others")]
     words = [f"{count:,} of {others.size:,} motions {what}" for count, what in told if count]
     return ", ".join(words)
 
@@ -53,14 +53,25 @@ def picked(
     return told, {i: one for sample, one in diverged.items() for i in found.get(int(numbers[sample]), ())}
 
 
-def outcomes_in(
-    outcomes: Mapping[str, Any], shape: tuple[int, ...], samples: NDArray[np.intp] | None, time: Array
-) -> dict[str, Any]:
+class Known(Protocol):
+    """A motion on disk, of which is known what became of it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ended(self) -> Array: ...
+    @property
+    def events(self) -> tuple[Occurrence, ...]: ...
+    @property
+    def diverged(self) -> Diverged: ...
+
+
+def outcomes_in(motion: Known, samples: NDArray[np.intp] | None, time: Array) -> dict[str, Any]:
     """The fields `ended`, `events` and `diverged` of some motions of a batch, by their numbers, at some moments."""
-    ended, events, diverged = (outcomes[name] for name in ("ended", "events", "diverged"))
+    ended, events, diverged = motion.ended, motion.events, motion.diverged
     if samples is not None:
-        where = np.unravel_index(samples, shape)
-        ended, (events, diverged) = ended[where], picked(shape, where, events, diverged)
+        where = np.unravel_index(samples, motion.shape)
+        ended, (events, diverged) = ended[where], picked(motion.shape, where, events, diverged)
     return {
         "ended": np.asarray(np.minimum(ended, time[-1])),
         "events": tuple(one for one in events if time[0] <= one.time <= time[-1]),

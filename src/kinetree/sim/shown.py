@@ -39,13 +39,13 @@ class _Motion(RecordedMotion, Protocol):
     @property
     def diverged(self) -> Mapping[tuple[int, ...], Divergence]: ...
 
-    def gone(self, which: Which | None) -> NDArray[np.float64] | None: ...
+    def _gone(self, function: str, which: Which | None) -> NDArray[np.float64] | None: ...
 
     def strip(self, path: None = None, *, size: Size) -> NDArray[np.uint8]: ...
 
 
 class Shown:
-    """A motion that can be filmed."""
+    """A motion of which there can be films and pictures."""
 
     __slots__ = ()
 
@@ -105,7 +105,7 @@ class Shown:
         times = frame_times(*span_of(self), fps, speed)
         q = configurations_at(self, seen, times, which)
         values = of_motions("film", seen, parameters, self.shape, which)
-        if (gone := self.gone(which)) is not None:
+        if (gone := self._gone("film", which)) is not None:
             q[times[:, None] >= gone] = np.nan
         return film_of(
             seen,
@@ -193,7 +193,7 @@ class Shown:
         if target is not None:
             check_target(target)
         seen, size = robot_of("strip", self, robot), checked_size(size)
-        gone, (_, last) = self.gone([which]), span_of(self)
+        gone, (_, last) = self._gone("strip", [which]), span_of(self)
         end = last if gone is None else min(last, float(np.nextafter(gone[0], -np.inf)))
         values = of_motions("strip", seen, parameters, self.shape, [which])
         times = strip_times(self, seen, moments, which, end, values)
@@ -210,7 +210,7 @@ class Shown:
 
         return html_of(repr(self), png_or_none(lambda: self.strip(size=_SIZE)))
 
-    def gone(self: _Motion, which: Which | None) -> NDArray[np.float64] | None:
+    def _gone(self: _Motion, function: str, which: Which | None) -> NDArray[np.float64] | None:
         """When each of some motions diverged (n,), s, in the order of the batch; infinite if it did not.
 
         None if none of the batch did.
@@ -220,7 +220,7 @@ class Shown:
         found = np.full(self.shape, np.inf)
         for sample, one in self.diverged.items():
             found[sample] = one.time
-        return found.ravel() if which is None else found.ravel()[sample_numbers("film", which, self.shape)]
+        return found.ravel() if which is None else found.ravel()[sample_numbers(function, which, self.shape)]
 
     def _early_ends(self: _Motion, before: str) -> str:
         """How many motions ended before the last row, in words after others; nothing if none did.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,12 +158,38 @@ class Trajectory(TrajectoryArrays, Shown):
         >>> motions.configurations(rows=[0, -1], samples=[1]).shape
         (1, 2, 2)
         """
-        numbers = row_numbers("configurations", rows, len(self.time))
+        return self._some("configurations", self.q, rows, samples)
+
+    def rates(self, rows: Rows = slice(None), samples: Samples | None = None) -> tuple[Array, Array]:
+        """Velocities and accelerations at some moments; motions on disk have the same method.
+
+        Args:
+            rows: K rows, as a slice or as numbers; by default all.
+            samples: m motions of the batch, by their numbers counted through all its axes, or by their indices; by
+                default all.
+
+        Returns:
+            (v, qdd), each (m, K, nv), or (*shape, K, nv) if no samples are named. Accelerations that were not recorded
+            are NaN.
+
+        Raises:
+            OptionError: there are no such rows or samples.
+
+        >>> import kinetree as kt
+        >>> motions = kt.simulate(kt.zoo.load("double_pendulum"), q=[[1.0, 0.5], [0.3, 0.2]], duration=0.01)
+        >>> v, qdd = motions.rates(rows=[0, -1], samples=[1])
+        >>> v.shape, qdd.shape
+        ((1, 2, 2), (1, 2, 2))
+        """
+        return self._some("rates", self.v, rows, samples), self._some("rates", self.qdd, rows, samples)
+
+    def _some(self, function: str, x: Array, rows: Rows, samples: Samples | None) -> Array:
+        """Some rows of some motions of an array (*shape, T, n)."""
+        numbers = row_numbers(function, rows, len(self.time))
         if samples is None:
-            return self.q[..., numbers, :]
-        some = sample_numbers("configurations", samples, self.shape)
-        flat = self.q.reshape(math.prod(self.shape), *self.q.shape[-2:])
-        return flat[np.ix_(some, numbers)]
+            return x[..., numbers, :]
+        some = sample_numbers(function, samples, self.shape)
+        return x.reshape(math.prod(self.shape), *x.shape[-2:])[np.ix_(some, numbers)]
 
     def snapshot(self) -> Snapshot:
         """The end of the motion, from which `kt.simulate(robot, resume=…)` goes on to the same bits as without a pause.
@@ -325,7 +351,14 @@ class Trajectory(TrajectoryArrays, Shown):
         asked: Any = {"what": what, "joints": joints, "samples": samples, "beside": beside, "names": names}
         return figure(self, **asked) if path is None else plot(self, path, **asked)
 
-    def save_html(self, path: str | os.PathLike[str], *, fps: float = 30.0, robot: Model | None = None) -> Path:
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 30.0,
+        robot: Model | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
+    ) -> Path:
         """Write a page that shows the motion in any browser, in one file: it needs no server and no network.
 
         `kt.view` shows the same page with its controls; its `save_html` writes what is switched on there.
@@ -334,6 +367,7 @@ class Trajectory(TrajectoryArrays, Shown):
             path: of the file; ".html" is appended if it is not there.
             fps: moments per second of the motion, however many rows it has.
             robot: the robot, if the motion does not have it because its file is of an old version.
+            parameters: as for `kt.view`.
 
         Returns:
             The path of the file.
@@ -351,7 +385,7 @@ class Trajectory(TrajectoryArrays, Shown):
         """
         from kinetree.viewer import save_html
 
-        return save_html(path, self, fps=fps, robot=robot)
+        return save_html(path, self, fps=fps, robot=robot, parameters=parameters)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all fields to a NumPy .npz file and return its path; ".npz" is appended if it is not there.

@@ -48,9 +48,8 @@ class Contacts:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:
         robot = bodies.robot
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", SimulationWarning
-            )  # many pairs take long to compile, which is not done here
+            # Many pairs take long to compile, which is not done here.
+            warnings.simplefilter("ignore", SimulationWarning)
             self._contact = own_contact_option(robot, "partial")
         touches = self._contact.touches
         if not touches:
@@ -89,15 +88,22 @@ class Contacts:
 
     def _catch_up(self) -> None:
         """Draw the last moment that was asked for, until there is none."""
-        while True:
+        try:
+            while (moment := self._taken()) is not None:
+                found = self._timed(moment)
+                if self._on:
+                    self._put(moment, *found)
+        except BaseException:
             with self._lock:
-                moment, self._next = self._next, None
-                if moment is None:
-                    self._thread = None
-                    return
-            found = self._timed(moment)
-            if self._on:
-                self._put(moment, *found)
+                self._thread = None  # the next moment may do
+            raise
+
+    def _taken(self) -> Moment | None:
+        with self._lock:
+            moment, self._next = self._next, None
+            if moment is None:
+                self._thread = None
+        return moment
 
     def _timed(self, moment: Moment) -> tuple[Array, Array]:
         begin = time.perf_counter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from kinetree.appearance import Looks, Role, Surface
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.glb import binary_gltf
 from kinetree.viewer.poses import PosedNodes
+from kinetree.viewer.told import Told
 
 if TYPE_CHECKING:
     from viser import SceneApi
@@ -50,12 +50,13 @@ class Nodes:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes) -> None:
         self._scene, self._root, self._bodies, self._shapes = scene, root, bodies, shapes
         self._made: dict[str, dict[int, Any]] = {}
-        self._told: dict[int, Any] = {}
         self._top = scene.add_frame(root, show_axes=False)
+        self._told = Told(scene, root, bodies)
         self._posed = PosedNodes(scene, [scene.add_frame(f"{root}/{name}", show_axes=False) for name in bodies.names])
 
     def pose(self, placements: Array) -> None:
         self._posed.pose(placements[0])
+        self._told.pose(placements)
 
     def show(self, role: Role, on: bool) -> None:
         if role not in self._made:
@@ -65,18 +66,10 @@ class Nodes:
             self._made[role] = {}
             for k, surfaces in by_piece.items():
                 shape = self._scene.add_glb(f"{self._root}/{self._bodies.names[k]}/{role}", binary_gltf(surfaces))
-                shape.on_click(partial(self._tell_name, k))
+                self._told.tell_of(shape, [k])
                 self._made[role][k] = shape
         for handle in self._made[role].values():
             handle.visible = on
-
-    def _tell_name(self, piece: int, _: object) -> None:
-        """Write what was clicked on beside it, or take that away again."""
-        if piece in self._told:
-            self._told.pop(piece).remove()
-        else:
-            node = f"{self._root}/{self._bodies.names[piece]}/told"
-            self._told[piece] = self._scene.add_label(node, self._bodies.about(piece), font_screen_scale=0.9)
 
     def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
         return [(handle, [k]) for made in self._made.values() for k, handle in made.items()]
@@ -94,11 +87,14 @@ class Crowd:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, shapes: Shapes, count: int) -> None:
         self._scene, self._root, self._bodies, self._shapes, self._count = scene, root, bodies, shapes, count
         self._made: dict[str, list[tuple[Any, NDArray[np.intp]]]] = {}
+        self._grips: list[tuple[Any, Sequence[int]]] = []
         self._top = scene.add_frame(root, show_axes=False)
+        self._told = Told(scene, root, bodies)
         self._placements = np.broadcast_to(np.eye(4), (count, len(bodies), 4, 4))
 
     def pose(self, placements: Array) -> None:
         self._placements = placements
+        self._told.pose(placements)
         positions, quaternions = positions_and_quaternions(placements)
         for made in self._made.values():
             for handle, pieces in made:
@@ -111,7 +107,7 @@ class Crowd:
             if not on:
                 return
             self._made[role] = [
-                (self._make(f"{self._root}/{role} {number}", surfaces, len(pieces) * self._count), np.array(pieces))
+                (self._make(f"{self._root}/{role} {number}", surfaces, pieces), np.array(pieces))
                 for number, (surfaces, pieces) in enumerate(self._alike(role))
             ]
         for handle, _ in self._made[role]:
@@ -119,7 +115,7 @@ class Crowd:
         self.pose(self._placements)
 
     def grips(self) -> Iterable[tuple[Any, Sequence[int]]]:
-        return [(handle, pieces.tolist()) for made in self._made.values() for handle, pieces in made]
+        return self._grips
 
     def _alike(self, role: Role) -> Iterable[tuple[list[Surface], list[int]]]:
         """(surfaces, the pieces that look so)."""
@@ -128,11 +124,17 @@ class Crowd:
             found.setdefault(binary_gltf(surfaces), (surfaces, []))[1].append(piece)
         return found.values()
 
-    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
-        triangles = count * sum(len(one.faces) for one in surfaces)
-        return self._scene.add_batched_glb(
-            name, binary_gltf(surfaces), *_nowhere(count), lod="auto", cast_shadow=triangles <= _MOST_SHADOWED
-        )
+    def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
+        triangles = len(pieces) * self._count * sum(len(one.faces) for one in surfaces)
+        few = _joined(surfaces)
+        made = self._scene.add_batched_glb(
+            name, binary_gltf(few), *_nowhere(len(pieces) * self._count), lod="auto",
+            cast_shadow=triangles <= _MOST_SHADOWED,
+        )  # fmt: skip
+        if len(few) == 1:  # viser 1.1's page fails if others can be clicked on or dragged: they have no bounding sphere
+            self._told.tell_of(made, pieces)
+            self._grips.append((made, pieces))
+        return made
 
     def remove(self) -> None:
         self._top.remove()
@@ -145,12 +147,16 @@ class Ghosts(Crowd):
     """One colour for all; None for the mean of each body's own."""
     opacity = 0.3
 
-    def _make(self, name: str, surfaces: list[Surface], count: int) -> Any:
-        vertices, faces, color = _merged(surfaces)
-        return self._scene.add_batched_meshes_simple(
-            name, vertices, faces, *_nowhere(count), batched_colors=self.color or color, opacity=self.opacity,
-            lod="off", side="double", cast_shadow=False, receive_shadow=False,
+    def _make(self, name: str, surfaces: list[Surface], pieces: Sequence[int]) -> Any:
+        one = _as_one(surfaces)
+        red, green, blue = one.colors[:, :3].mean(axis=0).astype(int).tolist()
+        made = self._scene.add_batched_meshes_simple(
+            name, one.vertices, one.faces, *_nowhere(len(pieces) * self._count),
+            batched_colors=self.color or (red, green, blue), opacity=self.opacity, lod="off", side="double",
+            cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
+        self._grips.append((made, pieces))
+        return made
 
 
 def surfaces_by_body(bodies: MovingBodies, looks: Looks) -> dict[int, list[Surface]]:
@@ -171,13 +177,23 @@ def _placed(surface: Surface, placement: Array) -> Surface:
     return Surface(vertices, surface.faces, normals, surface.colors, surface.uv, surface.texture)
 
 
-def _merged(surfaces: Sequence[Surface]) -> tuple[NDArray[np.float32], NDArray[np.int32], tuple[int, int, int]]:
-    """(vertices, faces, the mean colour) of several surfaces as one."""
+def _joined(surfaces: Sequence[Surface]) -> list[Surface]:
+    """The same, with all that is opaque and has no texture as one surface."""
+    plain = [one for one in surfaces if one.texture is None and (one.colors[:, 3] == 255).all()]
+    return ([_as_one(plain)] if plain else []) + [one for one in surfaces if all(one is not other for other in plain)]
+
+
+def _as_one(surfaces: Sequence[Surface]) -> Surface:
+    """Several surfaces as one, without textures."""
     starts = np.cumsum([0, *(len(one.vertices) for one in surfaces[:-1])])
-    vertices = np.concatenate([one.vertices for one in surfaces])
-    faces = np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)])
-    red, green, blue = np.concatenate([one.colors[:, :3] for one in surfaces]).mean(axis=0)
-    return vertices, faces, (int(red), int(green), int(blue))
+    return Surface(
+        np.concatenate([one.vertices for one in surfaces]),
+        np.concatenate([one.faces + start for one, start in zip(surfaces, starts, strict=True)]).astype(np.int32),
+        np.concatenate([one.normals for one in surfaces]),
+        np.concatenate([one.colors for one in surfaces]),
+        None,
+        None,
+    )
 
 
 def _nowhere(count: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

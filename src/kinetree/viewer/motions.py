@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -22,13 +23,16 @@ _BLOCK, _BLOCKS = 16 * 2**20, 3
 
 
 class Frames:
-    """Configurations of a motion at any time, of any samples."""
+    """Configurations of a motion at any time, of any samples; threads may share it."""
 
     def __init__(self, motion: RecordedMotion, robot: Model) -> None:
         self.motion, self.robot = motion, robot
         self.time: Array = np.asarray(motion.time)
         self.count = int(np.prod(motion.shape, dtype=np.int64))
         """How many samples there are."""
+        self.is_in_memory = hasattr(motion, "q")
+        """Whether all of it was read already."""
+        self._lock = threading.Lock()
         self._blocks: OrderedDict[tuple[tuple[int, ...], int], Array] = OrderedDict()
 
     def row(self, t: float) -> int:
@@ -48,16 +52,29 @@ class Frames:
 
     def q_of(self, row: int, samples: Sequence[int]) -> Array:
         """(samples, nq) of a row."""
-        rows = max(1, _BLOCK // (8 * max(1, self.robot.nq) * len(samples)))
-        key = (tuple(samples), row // rows)
-        if key not in self._blocks:
-            start = key[1] * rows
-            self._blocks[key] = self._read(slice(start, min(start + rows, len(self.time))), samples)
+        number, rows = self._block(row, samples)
+        key = (tuple(samples), number)
+        with self._lock:
+            block = self._blocks.get(key)
+        if block is None:
+            start = number * rows
+            block = self._read(slice(start, min(start + rows, len(self.time))), samples)
+        with self._lock:
+            self._blocks[key] = block
+            self._blocks.move_to_end(key)
             while len(self._blocks) > _BLOCKS:
                 self._blocks.popitem(last=False)
-        self._blocks.move_to_end(key)
-        block: Array = self._blocks[key]
-        return block[:, row - key[1] * rows]
+        return block[:, row - number * rows]
+
+    def holds(self, t: float, samples: Sequence[int]) -> bool:
+        """Whether nothing has to be read to show these samples at a time."""
+        with self._lock:
+            return self.is_in_memory or (tuple(samples), self._block(self.row(t), samples)[0]) in self._blocks
+
+    def _block(self, row: int, samples: Sequence[int]) -> tuple[int, int]:
+        """(the number of the block that a row is in, how many rows it has)."""
+        rows = max(1, _BLOCK // (8 * max(1, self.robot.nq) * len(samples)))
+        return row // rows, rows
 
     def some(self, most: int = 12) -> Array:
         """(k, nq): a few moments of the first sample, spread over the motion."""
@@ -72,16 +89,17 @@ class Frames:
         return self.motion.configurations(rows, list(samples))
 
     def rates_at(self, t: float, sample: int) -> tuple[Array, Array]:
-        """(v, qdd) (nv,) of a sample: as recorded, or, of a motion on disk, from the rows beside this one."""
+        """(v, qdd) (nv,) of a sample at the last row that is not after t.
+
+        Accelerations that were not recorded are the slope of v beside that row.
+        """
         row = self.row(t)
-        if hasattr(self.motion, "v") and hasattr(self.motion, "qdd"):
-            place = (*np.unravel_index(sample, self.motion.shape), row) if self.motion.shape else (row,)
-            qdd = np.asarray(self.motion.qdd[place])
-            return np.asarray(self.motion.v[place]), qdd if np.isfinite(qdd).all() else np.zeros(self.robot.nv)
-        if len(self.time) < 3:
-            return np.zeros(self.robot.nv), np.zeros(self.robot.nv)
-        middle = min(max(row, 1), len(self.time) - 2)
-        before, here, after = (self.q_of(k, [sample])[0] for k in (middle - 1, middle, middle + 1))
-        first = self.robot.difference(before, here) / (self.time[middle] - self.time[middle - 1])
-        second = self.robot.difference(here, after) / (self.time[middle + 1] - self.time[middle])
-        return 0.5 * (first + second), 2.0 * (second - first) / (self.time[middle + 1] - self.time[middle - 1])
+        first, last = max(row - 1, 0), min(row + 1, len(self.time) - 1)
+        rows, here = slice(first, last + 1), row - first
+        if self.motion.shape:
+            v, qdd = (x[0] for x in self.motion.rates(rows, [sample]))
+        else:
+            v, qdd = self.motion.rates(rows)
+        if not np.isfinite(qdd[here]).all():
+            qdd[here] = (v[-1] - v[0]) / (self.time[last] - self.time[first]) if last > first else 0.0
+        return v[here], qdd[here]

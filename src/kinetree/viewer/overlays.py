@@ -14,6 +14,7 @@ from kinetree.model import Joint, Model
 from kinetree.viewer.arrows import Arrows
 from kinetree.viewer.bodies import MovingBodies, positions_and_quaternions
 from kinetree.viewer.contacts import Contacts
+from kinetree.viewer.figure import Shapes, surfaces_by_body
 from kinetree.viewer.moment import Moment
 
 if TYPE_CHECKING:
@@ -23,9 +24,13 @@ __all__ = ["RATES", "Overlay", "overlay"]
 
 Array = NDArray[np.float64]
 
-_TURNING, _SLIDING = (218, 120, 50), (64, 140, 90)
+_TURNING, _SLIDING = (208, 50, 190), (64, 140, 90)
 _VELOCITY, _CENTER = (46, 110, 190), (214, 178, 40)
 _MOST_NAMES = 200
+_BEYOND, _LONGEST = 0.12, 0.4
+"""How far the axis of a joint stands out of the shapes, and how long half of it is at most, in sizes of the robot."""
+_BODIES = 5.0
+"""A robot counts, for the axes of a joint, as no larger than so many of the body that the joint moves."""
 
 RATES = frozenset({"velocities", "contacts"})
 """Overlays that need velocities or accelerations."""
@@ -64,10 +69,22 @@ class Frames:
 
 
 class JointAxes:
-    """The axes that joints with one or two degrees of freedom turn about (orange) or slide along (green)."""
+    """The axes that joints with one or two degrees of freedom turn about (magenta) or slide along (green).
 
-    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> None:
-        self._bodies, self._length = bodies, 0.12 * size
+    Each goes through the shapes of the body that the joint moves, and stands out of them on both sides.
+    """
+
+    def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies, size: float, shapes: Shapes) -> None:
+        self._bodies = bodies
+        self._corners = np.zeros((len(bodies), 8, 3))
+        for piece, surfaces in surfaces_by_body(bodies, shapes("visual")).items():
+            points = np.concatenate([surface.vertices for surface in surfaces])
+            ends = np.stack([points.min(axis=0), points.max(axis=0)], axis=1)
+            self._corners[piece] = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(8, 3)
+        spans = np.linalg.norm(np.ptp(self._corners, axis=1), axis=-1)
+        usual = float(np.median(spans[spans > 0.0])) if spans.any() else size
+        self._sizes = np.minimum(size, _BODIES * np.where(spans > 0.0, spans, usual))
+        size = min(size, _BODIES * usual)
         self._turning = Arrows(scene, f"{root}/axes of hinges", _TURNING, size)
         self._sliding = Arrows(scene, f"{root}/axes of sliders", _SLIDING, size)
 
@@ -77,10 +94,18 @@ class JointAxes:
             if joint.kind.nv <= 2:
                 X = moment.placements[joint.slot]
                 for is_turn, axis in _axes(joint, _coordinates(joint, moment.q)):
-                    found[is_turn].append((X[:3, 3], X[:3, :3] @ axis * self._length))
+                    low, high = self._ends(joint.slot, axis)
+                    found[is_turn].append((X[:3, :3] @ axis * low + X[:3, 3], X[:3, :3] @ axis * (high - low)))
         for arrows, which in ((self._turning, True), (self._sliding, False)):
             pairs = np.array(found[which]).reshape(-1, 2, 3)
-            arrows.put(pairs[:, 0] - 0.5 * pairs[:, 1], pairs[:, 1])
+            arrows.put(pairs[:, 0], pairs[:, 1])
+
+    def _ends(self, piece: int, axis: Array) -> tuple[float, float]:
+        """Where on an axis through the origin of a piece its arrow begins and ends, m."""
+        along = self._corners[piece] @ axis
+        beyond, longest = _BEYOND * self._sizes[piece], _LONGEST * self._sizes[piece]
+        low, high = min(along.min(), 0.0) - beyond, max(along.max(), 0.0) + beyond
+        return max(low, -longest), min(high, longest)
 
     def show(self, on: bool) -> None:
         self._turning.show(on)
@@ -148,8 +173,10 @@ class Names:
     def __init__(self, scene: SceneApi, root: str, bodies: MovingBodies) -> None:
         self._scene, self._root, self._bodies = scene, root, bodies
         self._labels: list[Any] = []
+        self._placements: Array = np.empty((0, 4, 4))
 
     def draw(self, moment: Moment) -> None:
+        self._placements = moment.placements
         for label, placement in zip(self._labels, moment.placements, strict=False):
             label.position = placement[:3, 3]
 
@@ -159,11 +186,13 @@ class Names:
                 self._scene.add_label(f"{self._root}/names/{node}", body or "world", font_screen_scale=0.8)
                 for node, body in list(zip(self._bodies.names, self._bodies.bodies, strict=True))[:_MOST_NAMES]
             ]
+            for label, placement in zip(self._labels, self._placements, strict=False):
+                label.position = placement[:3, 3]
         for label in self._labels:
             label.visible = on
 
 
-def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: float) -> Overlay:
+def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: float, shapes: Shapes) -> Overlay:
     """The overlay of a switch, which is not seen yet."""
     if name == "center of mass":
         return CenterOfMass(scene, root, bodies.robot, size)
@@ -174,5 +203,5 @@ def overlay(name: str, scene: SceneApi, root: str, bodies: MovingBodies, size: f
     if name == "frames":
         return Frames(scene, root, bodies, size)
     if name == "axes":
-        return JointAxes(scene, root, bodies, size)
+        return JointAxes(scene, root, bodies, size, shapes)
     return Velocities(scene, root, bodies, size)

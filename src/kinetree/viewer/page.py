@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinetree.appearance import Unseen
+from kinetree.errors import KinetreeError
 from kinetree.model import Model
 from kinetree.pictures.recorded import RecordedMotion
 from kinetree.viewer.endings import add_endings
@@ -83,7 +84,7 @@ class Page:
         gui, subject = self.server.gui, self._subject
         if subject.motions:
             self._add_player()
-        subject.batch.add_controls(gui, self._arrange)
+        subject.batch.add_controls(gui, self._read, self._arrange)
         add_switches(gui, subject.on, self._turn)
         if not subject.motions and self.robot.nq:
             self._at_rest = gui.add_folder("Configuration")
@@ -107,12 +108,26 @@ class Page:
     def _turn(self, name: str, on: bool) -> None:
         """Act on a switch."""
         with self._lock, self.server.atomic():
-            self._subject.on[name] = on
-            if name == "ground":
-                self._surroundings.show(on)
-                return
-            for stage in self.stages:
-                stage.switch(name, on)
+            self._subject.turn(name, on, self.stages, self._surroundings)
+
+    def _read(self, samples: Sequence[int]) -> bool:
+        """Read samples that are to be seen, while the page goes on with those that are; whether that was possible."""
+        subject, t = self._subject, 0.0 if self._player is None else self._player.now
+        if subject.holds(samples, t):
+            return True
+        told = [
+            client.add_notification("Reading", f"{len(samples)} of the motions on disk", loading=True)
+            for client in self.server.get_clients().values()
+        ]
+        try:
+            subject.read(samples, t)
+        except KinetreeError as error:
+            self._tell(error)
+            return False
+        finally:
+            for one in told:
+                one.remove()
+        return True
 
     def _arrange(self) -> None:
         """Show as many samples as are to be seen."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from kinetree.appearance import Ground, Looks, Role, Unseen, bounds_of, floor_height, ground_of, looks_of, placements_of
 from kinetree.model import Model
+from kinetree.model.reference import reference_configuration
+from kinetree.pictures.given import Values
 from kinetree.viewer.bodies import MovingBodies
 from kinetree.viewer.figure import Crowd, Figure, Ghosts, Nodes
 from kinetree.viewer.moment import Moment
@@ -27,6 +29,8 @@ _ROLES: Mapping[str, Role] = {"visual": "visual", "collision": "collision"}
 """The switches that show shapes."""
 _COMPARED = 0.6
 """How little a motion is seen through that is compared with the first one."""
+_FARTHEST = 1e6
+"""m: what is farther from the world's origin has diverged."""
 _MOST_NODES = 60
 """Bodies beyond which a robot is shown by few nodes: a page applies 128 messages at once, two per body."""
 
@@ -34,13 +38,34 @@ _MOST_NODES = 60
 class Stage:
     """One robot, of which several samples may be seen."""
 
-    def __init__(self, scene: SceneApi, root: str, robot: Model, q: Array, tint: tuple[int, int, int] | None = None):
-        """`q` (samples, nq): where it is first; `tint`: the colour in which it is seen through, if it is."""
+    def __init__(
+        self,
+        scene: SceneApi,
+        root: str,
+        robot: Model,
+        q: Array,
+        tint: tuple[int, int, int] | None = None,
+        parameters: Values | None = None,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            scene: of the page.
+            root: the name of the node that all of its nodes are under.
+            robot: the robot.
+            q: (samples, nq), where it is first.
+            tint: the colour in which it is seen through, if it is.
+            parameters: one value of each, in the place of the robot's own.
+        """
         self.robot, self.root, self._scene, self._tint = robot, root, scene, tint
-        self.bodies = MovingBodies(robot)
+        self._parameters = dict(parameters or {}) or None
+        self.bodies = MovingBodies(robot, parameters)
         self.ground: Ground | None = ground_of(robot)
         """The plane of its world, if it has one."""
-        self.low, self.high, self.floor = self._bounds(q)
+        sound = q[~_are_lost(self.bodies.placements(q))]
+        self._last = sound if len(sound) else reference_configuration(robot)[None]
+        """Where the samples were drawn last; before that, where the robot is at all."""
+        self.low, self.high, self.floor = self._bounds(self._last)
         self.size = max(float(np.linalg.norm(self.high - self.low)), 1e-3)
         self._overlays: dict[str, Overlay] = {}
         self._on: set[str] = set()
@@ -71,40 +96,48 @@ class Stage:
     def _bounds(self, q: Array) -> tuple[Array, Array, float]:
         """The corners of the box around all samples, and the height of a floor below them."""
         looks = self.looks("visual")
-        placements = placements_of(self.robot, looks, q)
+        placements = placements_of(self.robot, looks, q, self._parameters)
         low, high = bounds_of(looks, placements)
         return low, high, floor_height(self.robot, looks, placements, float(low[2]), float(high[2]))
 
-    def arrange(self, how: str, count: int) -> None:
-        """Make figures of `count` samples, as "one", "ghosts" or "side by side"; `draw` places them.
+    def arrange(self, how: str, offsets: Array) -> None:
+        """Make figures of samples, as "one", "ghosts" or "side by side"; `draw` places them.
 
-        Overlays are those of the first.
+        Overlays are those of the first. `offsets` (samples, 3): by how much each stands aside.
         """
+        count, self._offsets = len(offsets), offsets
         if (how, count) == self._arranged:
             return
         self._arranged = how, count
         for figure, _ in self._figures:
             figure.remove()
         self._figures = list(self._made(how, count))
-        self._offsets = _rows(count, self.low, self.high) if how == "side by side" else np.zeros((count, 3))
         for role in self._roles:
             self._show(role, True)
 
     def _made(self, how: str, count: int) -> Sequence[tuple[Figure, slice]]:
-        if self._tint is not None or how == "ghosts":
-            first = [] if self._tint is not None else [(self._one(), slice(0, 1))]
-            rest = slice(len(first), count)
-            if rest.stop > rest.start:
-                ghosts = Ghosts(self._scene, f"{self.root}/ghosts", self.bodies, self.looks, rest.stop - rest.start)
-                ghosts.color, ghosts.opacity = self._tint, ghosts.opacity if self._tint is None else _COMPARED
-                return [*first, (ghosts, rest)]
-            return first
         if how == "side by side" and count > 1:
-            return [(Crowd(self._scene, f"{self.root}/all", self.bodies, self.looks, count), slice(0, count))]
-        return [(self._one(), slice(0, 1))]
+            return [(self._all(count), slice(0, count))]
+        first = (self._one(), slice(0, 1))
+        if count == 1:
+            return [first]
+        ghosts = Ghosts(self._scene, f"{self.root}/ghosts", self.bodies, self.looks, count - 1)
+        ghosts.color = self._tint
+        return [first, (ghosts, slice(1, count))]
+
+    def _all(self, count: int) -> Figure:
+        """Samples, each in full."""
+        root = f"{self.root}/all"
+        if self._tint is None:
+            return Crowd(self._scene, root, self.bodies, self.looks, count)
+        found = Ghosts(self._scene, root, self.bodies, self.looks, count)
+        found.color, found.opacity = self._tint, _COMPARED
+        return found
 
     def _one(self) -> Figure:
         root = f"{self.root}/robot"
+        if self._tint is not None:
+            return self._all(1)
         if len(self.bodies) > _MOST_NODES:
             return Crowd(self._scene, root, self.bodies, self.looks, 1)
         return Nodes(self._scene, root, self.bodies, self.looks)
@@ -112,9 +145,13 @@ class Stage:
     def draw(self, q: Array, v: Array | None = None, qdd: Array | None = None) -> None:
         """Move it to q (samples, nq); v and qdd (nv,) are those of the first sample, zero if they are not known."""
         placements = self.bodies.placements(q)
+        lost = _are_lost(placements)
+        if lost.any():  # a motion that diverged stays where it was last
+            q = np.where(lost[:, None], self._last if self._last.shape == q.shape else self._last[:1], q)
+            placements[lost] = self.bodies.placements(q[lost])
+            v, qdd = (None, None) if lost[0] else (v, qdd)
+        self._last = q
         placements[..., :3, 3] += self._offsets[: len(q), None]
-        if not np.isfinite(placements).all():
-            return  # a motion that diverged stays where it was last
         for figure, rows in self._figures:
             figure.pose(placements[rows])
         zero = np.zeros(self.robot.nv)
@@ -148,7 +185,7 @@ class Stage:
         if name not in self._overlays:
             if not on:
                 return
-            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size)
+            self._overlays[name] = overlay(name, self._scene, self.root, self.bodies, self.size, self.looks)
         if on:
             self._overlays[name].draw(self._moment)
         self._on = self._on | {name} if on else self._on - {name}
@@ -164,9 +201,7 @@ class Stage:
             figure.show(role, on)
 
 
-def _rows(count: int, low: Array, high: Array) -> Array:
-    """(count, 3): by how much samples stand aside, in rows on the ground."""
-    columns = int(np.ceil(np.sqrt(count)))
-    steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
-    row, column = np.divmod(np.arange(count), columns)
-    return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])
+def _are_lost(placements: Array) -> NDArray[np.bool_]:
+    """Which samples (samples,) of placements (samples, pieces, 4, 4) are nowhere near, as after a motion diverged."""
+    is_near: NDArray[np.bool_] = np.all(np.abs(placements) < _FARTHEST, axis=(1, 2, 3))  # NaN is not
+    return ~is_near

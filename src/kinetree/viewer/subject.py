@@ -13,6 +13,7 @@ from kinetree.inputs import real_array
 from kinetree.model import Model
 from kinetree.model.reference import reference_configuration
 from kinetree.pictures.drawn_robot import robot_of
+from kinetree.pictures.given import Values, checked_values, leading
 from kinetree.viewer.batch import ARRANGEMENTS, Batch
 from kinetree.viewer.motions import Frames
 from kinetree.viewer.stage import Stage
@@ -20,6 +21,8 @@ from kinetree.viewer.switches import SWITCHES
 
 if TYPE_CHECKING:
     from viser import SceneApi
+
+    from kinetree.viewer.surroundings import Surroundings
 
 __all__ = ["Subject", "configurations", "subject_of"]
 
@@ -33,7 +36,15 @@ _TINTS = ((232, 128, 48), (120, 90, 180), (40, 150, 140), (200, 70, 110))
 class Subject:
     """A robot at rest, or motions that run together, and which samples of them are seen."""
 
-    def __init__(self, robot: Model, q: Array, motions: Sequence[Frames], batch: Batch, on: Mapping[str, bool]) -> None:
+    def __init__(
+        self,
+        robot: Model,
+        q: Array,
+        motions: Sequence[Frames],
+        batch: Batch,
+        on: Mapping[str, bool],
+        parameters: Values,
+    ) -> None:
         self.robot = robot
         """The robot, or that of the first motion."""
         self.q = q
@@ -42,6 +53,8 @@ class Subject:
         self.batch = batch
         self.on = dict(on)
         """The switches."""
+        self.parameters = parameters
+        """One value of each, in the place of the robot's own."""
 
     @property
     def times(self) -> Array:
@@ -51,18 +64,42 @@ class Subject:
     def stages(self, scene: SceneApi) -> tuple[Stage, ...]:
         """The robots on a page, one for each motion; they are empty until they are arranged."""
         if not self.motions:
-            return (Stage(scene, "", self.robot, self.q),)
+            return (Stage(scene, "", self.robot, self.q, parameters=self.parameters),)
         tints = [None, *(_TINTS[k % len(_TINTS)] for k in range(len(self.motions) - 1))]
         return tuple(
-            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint)
+            Stage(scene, f"/motion {k + 1}" if k else "", frames.robot, frames.some(), tint, self.parameters)
             for k, (frames, tint) in enumerate(zip(self.motions, tints, strict=True))
         )
 
     def arrange(self, stages: Sequence[Stage]) -> None:
         """Let the stages have as many samples as are to be seen."""
-        stages[0].arrange(self.batch.how, len(self.batch.samples))
-        for stage in stages[1:]:
-            stage.arrange("one", 1)
+        how, samples = self.batch.how, self.batch.samples
+        offsets = np.zeros((len(samples), 3))
+        if how == "side by side":
+            low = np.min([stage.low for stage in stages], axis=0)
+            high = np.max([stage.high for stage in stages], axis=0)
+            offsets = _rows(len(samples), low, high)
+        stages[0].arrange(how, offsets)
+        for frames, stage in zip(self.motions[1:], stages[1:], strict=True):
+            stage.arrange(how, offsets[_places(frames, samples)])
+
+    def turn(self, name: str, on: bool, stages: Sequence[Stage], surroundings: Surroundings) -> None:
+        """Act on a switch."""
+        self.on[name] = on
+        if name == "ground":
+            surroundings.show(on)
+            return
+        for stage in stages:
+            stage.switch(name, on)
+
+    def read(self, samples: Sequence[int], t: float) -> None:
+        """Read what is shown of samples at a time, without drawing it."""
+        for frames in self.motions:
+            frames.q_at(t, _present(frames, samples))
+
+    def holds(self, samples: Sequence[int], t: float) -> bool:
+        """Whether that was read already."""
+        return all(frames.holds(t, _present(frames, samples)) for frames in self.motions)
 
     def draw(self, stages: Sequence[Stage], t: float = 0.0) -> None:
         """Draw the configuration at rest, or those at a time of the motions, s."""
@@ -70,15 +107,15 @@ class Subject:
         if not self.motions:
             stages[0].draw(self.q[samples])
             return
-        for k, (frames, stage) in enumerate(zip(self.motions, stages, strict=True)):
-            seen = [min(samples[0], frames.count - 1)] if k else samples
+        for frames, stage in zip(self.motions, stages, strict=True):
+            seen = _present(frames, samples)
             rates = frames.rates_at(t, seen[0]) if stage.needs_rates else (None, None)
             stage.draw(frames.q_at(t, seen), *rates)
 
 
 def subject_of(
     function: str, shown: Any, *, q: ArrayLike | None = None, robot: Model | None = None, shapes: str = "visual",
-    samples: str = "ghosts", show: Iterable[str] = (),
+    samples: str = "ghosts", show: Iterable[str] = (), parameters: Mapping[str, ArrayLike] | None = None,
 ) -> Subject:  # fmt: skip
     """What a user wants to see; the arguments are those of `kt.view`, whose errors are raised."""
     for name, value, known in (("shapes", shapes, _SHAPES), ("samples", samples, ARRANGEMENTS)):
@@ -90,14 +127,25 @@ def subject_of(
     on = {name: name in (*_SHAPES[shapes], "ground", *wanted) for name in SWITCHES}
     if isinstance(shown, Model):
         place = configurations(shown, q)
-        return Subject(shown, place, (), Batch(len(place), samples), on)
+        return Subject(shown, place, (), Batch(len(place), samples), on, _single_values(function, shown, parameters))
     given = list(shown) if isinstance(shown, list | tuple) else [shown]
     if not given or not all(hasattr(one, "q_names") and hasattr(one, "time") for one in given):
         raise OptionError(f"{function} takes a robot, a motion, or a list of at least one motion, not {shown!r:.60}")
     if q is not None:
         raise OptionError(f"{function}: q is where a robot at rest is; a motion has its own configurations")
     motions = [Frames(one, robot_of(function, one, robot)) for one in given]
-    return Subject(motions[0].robot, np.empty((0, 0)), motions, Batch(motions[0].count, samples), on)
+    # To read samples that are spread over a packed file is to unpack all of it.
+    batch = Batch(motions[0].count, samples, is_spread=all(frames.is_in_memory for frames in motions))
+    values = _single_values(function, motions[0].robot, parameters)
+    return Subject(motions[0].robot, np.empty((0, 0)), motions, batch, on, values)
+
+
+def _single_values(function: str, robot: Model, parameters: Mapping[str, ArrayLike] | None) -> Values:
+    values = checked_values(function, robot, parameters)
+    for (name, x), axes in zip(values.items(), leading(robot, values), strict=True):
+        if axes:
+            raise ShapeError(f"{function}: {name} has shape {x.shape}, and a page shows one value for all samples")
+    return values
 
 
 def configurations(robot: Model, q: ArrayLike | None) -> Array:
@@ -107,3 +155,21 @@ def configurations(robot: Model, q: ArrayLike | None) -> Array:
     if given.ndim > 2 or (given.ndim == 2 and not len(given)):
         raise ShapeError(f"q has shape {given.shape}, and a page shows ({robot.nq},) or (samples, {robot.nq})")
     return given.reshape(-1, robot.nq) if robot.nq else np.empty((1, 0))
+
+
+def _places(frames: Frames, samples: Sequence[int]) -> list[int]:
+    """Which of the samples that are seen a motion has; the first if it has none of them."""
+    return [place for place, sample in enumerate(samples) if sample < frames.count] or [0]
+
+
+def _present(frames: Frames, samples: Sequence[int]) -> list[int]:
+    """These samples; the last one in place of the first if it has none of them."""
+    return [min(samples[place], frames.count - 1) for place in _places(frames, samples)]
+
+
+def _rows(count: int, low: Array, high: Array) -> Array:
+    """(count, 3): by how much samples stand aside, in rows on the ground."""
+    columns = int(np.ceil(np.sqrt(count)))
+    steps = 1.2 * np.maximum(high - low, 0.2 * float(np.linalg.norm(high - low)))[:2]
+    row, column = np.divmod(np.arange(count), columns)
+    return np.column_stack([row * -steps[0], column * steps[1], np.zeros(count)])

@@ -9,7 +9,7 @@ from kinetree.errors import KinetreeError
 from kinetree.viewer.controls import put
 
 if TYPE_CHECKING:
-    from viser import GuiApi, GuiCheckboxHandle, GuiEvent
+    from viser import GuiApi, GuiEvent
 
 __all__ = ["SWITCHES", "add_switches"]
 
@@ -17,7 +17,7 @@ SWITCHES: Mapping[str, tuple[str, str]] = {
     "visual": ("shapes", "how the robot looks"),
     "collision": ("collision shapes", "what touches"),
     "frames": ("frames", "the axes of all frames: red x, green y, blue z"),
-    "axes": ("joint axes", "orange: it turns about them; green: it slides along them"),
+    "axes": ("joint axes", "magenta: it turns about them; green: it slides along them"),
     "center of mass": ("centre of mass", "of the whole robot"),
     "contacts": ("contacts and forces", "where shapes touch, and what is exerted there"),
     "velocities": ("velocities", "of the bodies' centres of mass; an arrow is what is passed in 0.1 s"),
@@ -27,15 +27,14 @@ SWITCHES: Mapping[str, tuple[str, str]] = {
 """(what its label says, what it explains) for each."""
 
 
-def add_switches(
-    gui: GuiApi, on: Mapping[str, bool], turn: Callable[[str, bool], None]
-) -> dict[str, GuiCheckboxHandle]:
+def add_switches(gui: GuiApi, on: Mapping[str, bool], turn: Callable[[str, bool], None]) -> None:
     """A checkbox for each switch in `on`, which calls `turn(name, whether it is on)`."""
     with gui.add_folder("Show"):
-        return {name: _switch(gui, name, value, turn) for name, value in on.items()}
+        for name, value in on.items():
+            _add_switch(gui, name, value, turn)
 
 
-def _switch(gui: GuiApi, name: str, value: bool, turn: Callable[[str, bool], None]) -> GuiCheckboxHandle:
+def _add_switch(gui: GuiApi, name: str, value: bool, turn: Callable[[str, bool], None]) -> None:
     label, hint = SWITCHES[name]
     box = gui.add_checkbox(label, value, hint=hint or None)
 
@@ -48,5 +47,3 @@ def _switch(gui: GuiApi, name: str, value: bool, turn: Callable[[str, bool], Non
                 event.client.add_notification(f"{label} cannot be shown", str(error), color="yellow")
             if box.value:
                 put(box, False)
-
-    return box

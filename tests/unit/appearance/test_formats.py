@@ -10,7 +10,6 @@ import pytest
 
 from kinetree.appearance.file_mesh import FileMesh
 from kinetree.appearance.mesh_files import file_mesh
-from kinetree.errors import ModelError
 from tests.unit.appearance.files import (
     CORNERS,
     FACES,
@@ -95,34 +94,3 @@ def test_a_binary_gltf(tmp_path: Path) -> None:
         mesh = file_mesh(tmp_path / name, 100)
         assert bounds(mesh) == [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
         assert (mesh.colors == (1, 2, 3, 255)).all(), name
-
-
-BROKEN = {
-    "empty.stl": (b"", "the file is empty"),
-    "short.stl": (b"x" * 50, "it ends in its header"),
-    "cut.stl": (bytes(80) + b"\xff\x00\x00\x00" + bytes(100), "announces 255 triangles"),
-    "text.stl": (b"solid a\nvertex 1 2 x\nvertex 1 2 3\nvertex 1 2 3", "something else between the numbers"),
-    "cut.dae": (b"<COLLADA><asset>", "not XML"),
-    "other.dae": (b"<svg/>", "first element is <svg>"),
-    "bomb.dae": (b'<!DOCTYPE a [<!ENTITY b "c">]><COLLADA/>', "defines entities"),
-    "none.dae": (b"<COLLADA/>", "no triangles"),
-    "wrong.obj": (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", "a vertex that does not exist"),
-    "words.obj": (b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf a b c\n", "something else between the numbers"),
-    "none.obj": (b"# nothing\n", "no vertices"),
-    "nan.obj": (b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not a finite number"),
-    "cut.glb": (b"glTF", "trimesh cannot read it"),
-    "cube.blend": (b"BLENDER", "convert this one"),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_is_said(name: str, tmp_path: Path) -> None:
-    content, message = BROKEN[name]
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(ModelError, match=message):
-        file_mesh(tmp_path / name, 100)
-
-
-def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"gone\.stl cannot be read: No such file"):
-        file_mesh(tmp_path / "gone.stl", 100)

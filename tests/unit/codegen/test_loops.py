@@ -120,10 +120,79 @@ def in_a_list(x: float) -> None:
     y = [x]  # noqa: F841
 
 
-@pytest.mark.parametrize("function", [unknown_name, narrow, of_two_types, in_a_list])
+def downward(x: float) -> None:
+    for _ in range(3, 0, -1):
+        total(x, x)
+
+
+def with_an_else(x: float) -> None:
+    while x > 0.0:
+        x -= 1.0
+    else:
+        total(x, x)
+
+
+def with_two_targets(x: float) -> None:
+    y = x = 1.0  # noqa: F841
+
+
+def by_keyword(x: float) -> None:
+    total(x, b=x)
+
+
+def with_too_few(x: float) -> None:
+    total(x)  # type: ignore[call-arg]
+
+
+def with_too_many(x: float) -> None:
+    total(x, x, x)  # type: ignore[call-arg]
+
+
+def with_another_array(x: Singles) -> None:
+    first_above(x, 0.0)  # type: ignore[arg-type]
+
+
+def without_an_array(x: float) -> None:
+    first_above(x, 0.0)  # type: ignore[arg-type]
+
+
+def length_of_a_number(x: float) -> None:
+    len(x)  # type: ignore[arg-type]
+
+
+def by_its_module(x: float) -> None:
+    np.floor(x)
+
+
+REFUSED = [
+    unknown_name, narrow, of_two_types, in_a_list, downward, with_an_else, with_two_targets, by_keyword, with_too_few,
+    with_too_many, with_another_array, without_an_array, length_of_a_number, by_its_module,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", REFUSED)
 def test_anything_else_is_refused_by_its_line(function: object) -> None:
     with pytest.raises(Unknown, match=f"{function.__name__}, line"):  # type: ignore[attr-defined]
-        module_text([function], "x86_64-unknown-linux-gnu")  # type: ignore[list-item]
+        module_text(function, "x86_64-unknown-linux-gnu")  # type: ignore[arg-type]
+
+
+@compiled
+def chosen(x: Floats, out: Floats) -> None:
+    for i in range(len(x)):
+        out[i] = ((1.0 if x[i] > 1.0 else 2.0) if x[i] > 0.0 else 3.0) if (x[i] < 2.0 if i > 1 else True) else 4.0
+
+
+def test_choices_within_choices() -> None:
+    x, made, meant = np.linspace(-1.0, 3.0, 9), np.zeros(9), np.zeros(9)
+    chosen(x, made)
+    chosen.__wrapped__(x, meant)  # type: ignore[attr-defined]
+    assert set(meant) == {1.0, 2.0, 3.0, 4.0}
+    np.testing.assert_array_equal(made, meant)
+
+
+def test_results_of_what_is_called_from_outside_are_refused() -> None:
+    with pytest.raises(TypeError, match="total has results, but what is called from outside"):
+        compiled(total)(1.0, 2.0)
 
 
 def test_an_array_of_another_kind_is_refused() -> None:

@@ -163,6 +163,19 @@ def test_a_texture_is_seen_upright() -> None:
     assert picture[y1, x1, 1] > 150 > picture[y1, x1, 0]
 
 
+@pytest.mark.parametrize("size", [(64, 48), (16, 12)])
+def test_fine_patterns_of_a_texture_become_their_mean(size: tuple[int, int]) -> None:
+    """Half of the light, whose byte is 188, wherever samples are more than two entries apart."""
+    texture = np.zeros((257, 256, 4), np.uint8)
+    texture[::2, ::2] = texture[1::2, 1::2] = 255
+    plain = square(half=3.0, color=(255, 255, 255, 255))
+    uv = plain.vertices[:, [0, 2]] / np.float32(3.0)
+    surface = Surface(plain.vertices, plain.faces, plain.normals, plain.colors, uv, texture)
+    light = Light(direction=(0, -1, 0), key=(0, 0, 0), fill=(0, 0, 0), sky=(0.6, 0.6, 0.6), ground=(0.6, 0.6, 0.6))
+    picture = draw([surface], at((0, 0, 0)), FRONT, size, light=light).astype(int)
+    assert np.abs(picture - round(255 * (1.055 * 0.3 ** (1 / 2.4) - 0.055))).max() <= 4
+
+
 def test_shadow_is_where_the_light_is_kept_from_the_floor() -> None:
     camera = Camera((0.0, -8.0, 8.0), (0.0, 0.0, 0.0))
     light = Light(direction=(-1.0, 0.0, 1.0))

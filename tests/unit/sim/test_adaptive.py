@@ -175,6 +175,20 @@ def test_torques_and_pushes_may_change_at_the_pause(row: int) -> None:
     np.testing.assert_allclose(second.v[0], whole.v[row], atol=1e-5)
 
 
+def test_forces_are_known_by_their_names_at_a_pause(tmp_path: Path) -> None:
+    forces = {"left": [0.0, 3.0, 1.0, 0.0, 0.0, 0.0], kt.WrenchOn("right", "world"): [1.0, 0.0, -2.0, 0.0, 0.1, 0.0]}
+    whole = adaptive(TREE, duration=0.3, f_ext=forces, **START)
+    first = adaptive(TREE, duration=0.13, f_ext=forces, **START)
+    pause = kt.Snapshot.load(first.snapshot().save(tmp_path / "pause"))
+    swapped = dict(reversed(forces.items()))
+    second = adaptive(TREE, duration=0.17, resume=pause, f_ext=swapped)
+    np.testing.assert_array_equal(second.q, whole.q[13:])
+    with pytest.raises(kt.OptionError, match="the force 'left' acted in the step that the snapshot is within"):
+        adaptive(TREE, duration=0.1, resume=pause, f_ext={"right": np.zeros(6)})
+    gone = {key: np.zeros(6) for key in swapped}
+    assert np.isfinite(adaptive(TREE, duration=0.02, resume=pause, f_ext=gone).q).all()
+
+
 def test_a_long_motion_in_pieces(tmp_path: Path) -> None:
     whole = adaptive(TREE, duration=0.5, every=5, **START)
     run = adaptive(TREE, duration=0.5, every=5, stream=tmp_path / "run", **START)

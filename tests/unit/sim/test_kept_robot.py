@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.appearance.formats import SUFFIXES
 from kinetree.compiler.forms.parameters import with_parameters
+from kinetree.sim import kept_robot
 from kinetree.sim.kept_robot import KeptRobot
 
 ROBOT = kt.zoo.load("double_pendulum")
@@ -126,3 +128,7 @@ def test_only_what_may_be_a_mesh_is_a_path() -> None:
     places = ["/etc/passwd", "/dev/arm.stl", "/home/u/.ssh/id_rsa"]
     kept = KeptRobot(None, json.dumps({"text": json.dumps(form), "meshes": places}))
     assert mesh_paths(kept.model)[:2] == [None, Path("/dev/arm.stl")]  # it is no regular file, and is not opened
+
+
+def test_meshes_of_all_formats_that_are_drawn_are_kept() -> None:
+    assert {*SUFFIXES, ".png"} == kept_robot._SUFFIXES

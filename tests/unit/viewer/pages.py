@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinetree.viewer import Viewer
 
-__all__ = ["control", "labels", "messages", "moved", "position_of", "texts"]
+__all__ = ["clicked", "control", "labels", "messages", "moved", "position_of", "texts", "told"]
 
 
 def messages(viewer: Viewer) -> list[dict[str, Any]]:
@@ -28,6 +28,22 @@ def position_of(viewer: Viewer, node: str) -> NDArray[np.float64]:
 def labels(viewer: Viewer) -> list[str]:
     """The labels of all controls."""
     return [handle.label for handle in viewer.server.gui._gui_input_handle_from_uuid.values()]
+
+
+def clicked(viewer: Viewer, body: str, sample: int = 0) -> None:
+    """Do what follows when somebody clicks on a body of the first motion."""
+    stage = viewer.stages[0]
+    piece = stage.bodies.bodies.index(body)
+    handle, pieces = next((handle, pieces) for handle, pieces in stage.grips() if piece in pieces)
+    is_alone = not hasattr(handle, "batched_positions")
+    event = SimpleNamespace(instance_index=None if is_alone else sample * len(pieces) + list(pieces).index(piece))
+    for entry in handle._impl.click_cb:
+        entry.callback(event)
+
+
+def told(viewer: Viewer) -> list[str]:
+    """The texts of labels in the scene."""
+    return [m["props"]["text"] for m in messages(viewer) if m["type"] == "LabelMessage"]
 
 
 def texts(viewer: Viewer) -> list[str]:

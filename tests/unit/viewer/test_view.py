@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelWarning
 from kinetree.sim.endings import Divergence
+from kinetree.viewer import Viewer
+from kinetree.viewer.contacts import Contacts
 
-from .pages import control, labels, moved, position_of, texts
+from .pages import clicked, control, labels, moved, position_of, texts, told
 
 ARM = kt.zoo.load("arm6")
 HAND = list(ARM.joints.values())[-1].child
@@ -102,6 +106,21 @@ def test_each_switch_can_be_turned(name: str) -> None:
         for on in (True, False, True):
             assert moved(viewer, name, on) == []
         viewer.set(ARM.random(0))
+
+
+def test_names_are_beside_their_bodies_at_once() -> None:
+    q = ARM.random(5)
+    with kt.view(ARM, q=q, port=0) as viewer:
+        moved(viewer, "names", True)
+        assert np.allclose(position_of(viewer, f"/names/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+
+
+def test_axes_of_joints_suit_the_bodies() -> None:
+    for robot, shortest, longest in ((ARM, 0.1, 1.0), (_chain(200), 0.05, 0.3)):
+        with kt.view(robot, port=0, show="axes") as viewer:
+            arrows = viewer.stages[0]._overlays["axes"]._turning._node.points  # type: ignore[attr-defined]
+            lengths = np.linalg.norm(arrows[:, 1] - arrows[:, 0], axis=-1)
+            assert shortest < lengths.min() < lengths.max() < longest
 
 
 def test_what_cannot_be_shown_is_told_on_the_page() -> None:
@@ -198,6 +217,33 @@ def test_two_motions_run_together_and_may_be_of_different_length() -> None:
         assert np.allclose(position_of(viewer, f"/robot/{HAND}"), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("samples", ["one", "ghosts", "side by side"])
+def test_a_motion_that_is_compared_shows_the_same_samples(samples: Any) -> None:
+    starts = ARM.neutral() + np.linspace(0.0, 0.3, 4)[:, None]
+    first = kt.simulate(ARM, q=starts, duration=0.05)
+    second, single = kt.simulate(ARM, q=starts[:3], duration=0.05), kt.simulate(ARM, duration=0.05)
+    with kt.view([first, second, single], samples=samples, port=0) as viewer:
+        counts = [_samples_of(viewer, k) for k in range(3)]
+        assert counts == ([1, 1, 1] if samples == "one" else [4, 3, 1])
+        moved(viewer, "sample", 2)
+        aside = [stage._offsets for stage in viewer.stages]
+        assert np.array_equal(aside[1][0], aside[0][0]), "each stands where that of the first motion does"
+        assert np.allclose(viewer.stages[1].placements - viewer.stages[0].placements, 0.0, atol=1e-9), (
+            "they are the same motions"
+        )
+
+
+def _samples_of(viewer: Viewer, motion: int) -> int:
+    """How many samples of a motion are on the page: instances of the shapes that include the hand."""
+    stage = viewer.stages[motion]
+    hand = stage.bodies.bodies.index(HAND)
+    nodes = [(handle, pieces) for handle, pieces in stage.grips() if hand in pieces]
+    return sum(
+        len(node.batched_positions) // len(pieces) if hasattr(node, "batched_positions") else 1
+        for node, pieces in nodes
+    )
+
+
 def test_what_does_not_move() -> None:
     builder = kt.ModelBuilder("block")
     builder.add_body("block", kt.solids.box(1.0, 1.0, 1.0, mass=1.0))
@@ -206,15 +252,55 @@ def test_what_does_not_move() -> None:
         assert viewer.q.shape == (0,)
 
 
-def test_many_bodies_are_few_nodes() -> None:
+def test_a_click_on_a_body_tells_of_it_and_another_one_does_not_any_more() -> None:
+    q = ARM.random(3)
+    with kt.view(ARM, port=0) as viewer:
+        clicked(viewer, HAND)
+        assert told(viewer) == [viewer.stages[0].bodies.about(6)]
+        assert told(viewer)[0].startswith(f"{HAND}, ")
+        viewer.set(q)
+        name = viewer.stages[0].bodies.names[6]
+        assert np.allclose(position_of(viewer, f"/robot/told/0 {name}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+        clicked(viewer, HAND)
+        viewer.set(ARM.random(4))
+        assert told(viewer) == []
+
+
+def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
+    with kt.view(_chain(80), port=0) as viewer:
+        clicked(viewer, "link 7")
+        assert [text.partition(",")[0] for text in told(viewer)] == ["link 7"]
+    with kt.view(ARM, q=ARM.random(0, size=3), samples="side by side", port=0) as viewer:
+        clicked(viewer, HAND, sample=2)
+        name = viewer.stages[0].bodies.names[6]
+        expected = kt.frame_placement(ARM, ARM.random(0, size=3)[2], HAND)[:3, 3] + viewer.stages[0]._offsets[2]
+        assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
+
+
+def test_only_what_has_one_surface_can_be_taken_hold_of_among_many() -> None:
+    """viser 1.1's page fails as a whole where a batched node of several surfaces can be clicked on or dragged."""
+    with kt.view(_chain(80), port=0) as viewer:
+        grips = viewer.stages[0].grips()
+        assert sorted(piece for _, pieces in grips for piece in pieces) == list(range(80))
+        for handle, _ in grips:
+            length = int.from_bytes(handle.glb_data[12:16], "little")
+            (mesh,) = json.loads(handle.glb_data[20 : 20 + length])["meshes"]
+            assert len(mesh["primitives"]) == 1
+
+
+def _chain(count: int) -> kt.Model:
     chain = kt.ModelBuilder("chain")
     chain.add_body("link 0")
-    for k in range(1, 200):
+    for k in range(1, count):
         chain.add_body(f"link {k}", kt.solids.box(0.02, 0.02, 0.1, mass=0.1))
         chain.add_joint(
             f"joint {k}", kt.Revolute((0, 1, 0)), f"link {k - 1}", f"link {k}", placement=kt.placement((0, 0, 0.1))
         )
-    with kt.view(chain.build(), port=0) as viewer:
+    return chain.build()
+
+
+def test_many_bodies_are_few_nodes() -> None:
+    with kt.view(_chain(200), port=0) as viewer:
         buffer = viewer.server._websock_server._broadcast_buffer
         before = buffer.message_counter
         viewer.set(np.full(199, 0.01))
@@ -273,3 +359,39 @@ def test_motions_that_ended_early_are_listed() -> None:
         assert f"- **1**: {lost}\n- **2**: ended at t = 0.015 s" in texts(viewer)
     with kt.view(motions, port=0) as viewer:
         assert not any("ended" in text for text in texts(viewer))
+
+
+def test_contacts_go_on_after_a_moment_that_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    contacts = object.__new__(Contacts)
+    contacts._lock, contacts._next, contacts._thread = threading.Lock(), None, None
+    contacts._seconds, contacts._on = 1.0, True
+    drawn: list[object] = []
+    monkeypatch.setattr(Contacts, "_found", lambda _, moment: (1 / moment.q, None))
+    monkeypatch.setattr(Contacts, "_put", lambda *given: drawn.append(given[2]))
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    for q in (0.0, 2.0):
+        contacts._seconds = 1.0
+        contacts.draw(SimpleNamespace(q=q, is_awaited=False))  # type: ignore[arg-type]
+        for _ in range(200):
+            if contacts._thread is None:
+                break
+            threading.Event().wait(0.01)
+    assert drawn == [0.5]
+
+
+def test_a_motion_that_went_to_infinity_leaves_the_others_in_view() -> None:
+    builder = kt.ModelBuilder("ball")
+    builder.add_body("world")
+    builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    builder.add_joint("free", kt.Free(), "world", "ball")
+    motions = kt.simulate(builder.build(), q=[[0.0] * 6 + [1.0]] * 3, duration=0.4, dt=0.01)
+    q = motions.q.copy()
+    q[0, 20:, 0], q[1, 25:, 0] = 1e30, 1e300
+    with kt.view(replace(motions, q=q), port=0) as viewer:
+        assert viewer.stages[0].size < 2.0
+        viewer.set_time(0.19)
+        before = position_of(viewer, "/robot/ball")
+        assert np.allclose(before, q[0, 19, :3])
+        viewer.set_time(0.3)
+        assert np.allclose(position_of(viewer, "/robot/ball"), before)
+        assert np.allclose(viewer.stages[0]._last[2], q[2, 30])

@@ -13,7 +13,7 @@ from kinetree.appearance.formats.obj import read_obj
 from kinetree.appearance.formats.others import OTHERS, read_other
 from kinetree.appearance.formats.piece import Piece, checked
 from kinetree.appearance.formats.stl import read_stl
-from kinetree.errors import ModelError
+from kinetree.errors import KinetreeError, ModelError
 
 __all__ = ["SUFFIXES", "read_pieces"]
 
@@ -47,15 +47,24 @@ def read_pieces(
         raise ModelError(f"{path}: meshes are read from {', '.join(SUFFIXES)} files; convert this one")
     if not data:
         raise ModelError(f"{path}: the file is empty; put the mesh there")
-    with np.errstate(all="ignore"):
-        if kind == ".stl":
-            pieces = read_stl(path, data)
-        elif kind == ".obj":
-            pieces = read_obj(path, data, companion, first_only=first_only)
-        elif kind == ".dae":
-            pieces = read_dae(path, data)
-        elif kind == ".msh":
-            pieces = read_msh(path, data)
-        else:
-            pieces = read_other(path, data, companion)
-    return checked(path, pieces)
+    try:
+        with np.errstate(all="ignore"):
+            return checked(path, _read(kind, path, data, companion, first_only=first_only))
+    except KinetreeError:
+        raise
+    except (ValueError, OverflowError, IndexError) as error:  # numbers that do not fit together, or are none
+        raise ModelError(f"{path}: the file is damaged ({error}); export the mesh again") from None
+
+
+def _read(
+    kind: str, path: Path, data: bytes, companion: Callable[[str], bytes | None], *, first_only: bool
+) -> list[Piece]:
+    if kind == ".stl":
+        return read_stl(path, data)
+    if kind == ".obj":
+        return read_obj(path, data, companion, first_only=first_only)
+    if kind == ".dae":
+        return read_dae(path, data)
+    if kind == ".msh":
+        return read_msh(path, data)
+    return read_other(path, data, companion)

@@ -62,6 +62,12 @@ class CpuKernels:
         """The module that holds `@kernel`, the loop over a batch (batch.py)."""
         return MachineCode(self._object("batch", self.text))
 
+    def xla_handler(self) -> MachineCode:
+        """A module whose `handler` XLA calls for batches (xla.py)."""
+        from kinetree.codegen.cpu.xla import make_handler
+
+        return make_handler(self._kernel, self.batch_code())
+
     def text(self) -> str:
         from kinetree.codegen.cpu.module import emit
         from kinetree.codegen.cpu.rounds import Rounds
@@ -70,7 +76,7 @@ class CpuKernels:
         kernel, program = self._kernel, self._statements()
         if kernel.rows:
             return emit(program, self._precision, host(), kernel.quaternions, Rounds(kernel.rows, kernel.state))
-        if len(kernel.outputs) != 1:
+        if len(kernel.outputs) != 1 or not all(port.size for port in (*kernel.inputs, *kernel.outputs)):
             return emit(program, self._precision, host(), kernel.quaternions)
         return emit_batch(program, self._precision, host(), kernel.quaternions)
 

@@ -7,10 +7,12 @@ gets a piece of its own, and `@give` puts a piece back or frees it. The kept pie
 
 from __future__ import annotations
 
-__all__ = ["ON_STACK", "memory_functions"]
+__all__ = ["FAILURES", "ON_STACK", "memory_functions"]
 
 ON_STACK = 32768
 """Bytes. Larger memory is taken from the heap."""
+FAILURES = "memory_failures"
+"""A count of failures for want of memory; as long as it is negative, they are raised in Python instead."""
 
 
 def memory_functions(*kept: str) -> str:
@@ -22,6 +24,7 @@ def memory_functions(*kept: str) -> str:
     )
     return f"""
 {places}
+@{FAILURES} = dso_local global i64 -1
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare i32 @PyGILState_Ensure()
@@ -40,6 +43,13 @@ new:
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %none, label %found
 none:
+  %failures = load atomic i64, ptr @{FAILURES} seq_cst, align 8
+  %is_raised = icmp slt i64 %failures, 0
+  br i1 %is_raised, label %raised, label %counted
+counted:
+  %before = atomicrmw add ptr @{FAILURES}, i64 1 seq_cst
+  ret ptr null
+raised:
   %state = call i32 @PyGILState_Ensure()
   call ptr @PyErr_NoMemory()
   call void @PyGILState_Release(i32 %state)

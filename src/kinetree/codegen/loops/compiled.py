@@ -14,6 +14,7 @@ from kinetree.codegen.cpu.jit import MachineCode
 from kinetree.codegen.cpu.processor import processor
 from kinetree.codegen.kept.cache import kept
 from kinetree.codegen.kept.identity import toolchain
+from kinetree.codegen.loops.instructions import results_of
 from kinetree.codegen.loops.kinds import ArrayKind
 from kinetree.codegen.loops.translate import module_text, parameters
 
@@ -47,6 +48,8 @@ class _Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}"
         self._kinds = [kind for _, kind in parameters(function)]
+        if results_of(function):
+            raise TypeError(f"{self._name} has results, but what is called from outside puts them into its arrays")
         is_ours = function.__module__.partition(".")[0] == __name__.partition(".")[0]
         tools = toolchain(processor(), _IMPORTED) if is_ours else None  # it knows the text of our functions only
         key = None if tools is None else hashlib.sha256(b"loops" + tools + self._name.encode()).digest()
@@ -80,7 +83,7 @@ def _object_code(function: Callable[..., Any]) -> bytes:
     from kinetree.codegen.llvm.target import host
 
     machine = host().machine()
-    module = llvm.parse_assembly(module_text([function], host().triple))
+    module = llvm.parse_assembly(module_text(function, host().triple))
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from kinetree.codegen.loops.instructions import Instructions, Unknown, Value, result_type, results_of
-from kinetree.codegen.loops.kinds import SCALARS, ArrayKind
+from kinetree.codegen.loops.kinds import ARRAYS, SCALARS, ArrayKind
 
 __all__ = ["Expressions"]
 
@@ -89,7 +91,7 @@ class Expressions(Instructions):
 
     def _choice(self, node: ast.IfExp) -> Value:
         yes, no, end = self.label(), self.label(), self.label()
-        place = f"%choice{len(self.allocated)}"
+        place = f"%choice.{self.label()}"
         self.condition(node.test, yes, no)
         types = []
         for k, (label, branch) in enumerate(((yes, node.body), (no, node.orelse))):
@@ -106,9 +108,8 @@ class Expressions(Instructions):
 
     def element(self, node: ast.Subscript) -> tuple[ArrayKind, str]:
         """Where an element of an array is."""
-        if not (isinstance(node.value, ast.Name) and node.value.id in self.arrays):
-            raise Unknown(self.function, node)
-        name, kind = node.value.id, self.arrays[node.value.id]
+        name = self._array(node.value)
+        kind = self.arrays[name]
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         place = self.converted(self.value(indices[0]), "i64", node)
         for axis, index in enumerate(indices[1:], 1):
@@ -117,28 +118,23 @@ class Expressions(Instructions):
         return kind, self.emit("ptr", f"getelementptr inbounds {kind.element}, ptr %{name}, i64 {place.name}").name
 
     def _call(self, node: ast.Call) -> list[Value]:
-        assert isinstance(node.func, ast.Name)
+        if not isinstance(node.func, ast.Name) or node.keywords:
+            raise Unknown(self.function, node)
         name = node.func.id
-        if name == "len" and isinstance(node.args[0], ast.Name):
-            return [Value("i64", f"%{node.args[0].id}.0")]
+        if name == "len":
+            return [Value("i64", f"%{self._array(node.args[0])}.0")]
         if name in ("float", "int", "bool"):
             return [self._cast(SCALARS[name], node.args[0])]
         if name in ("min", "max", "abs", "sqrt", "floor"):
             return [self.elementary(name, [self.value(x) for x in node.args], node)]
-        function = self.function.__globals__.get(name)
-        if not inspect.isfunction(function):
+        known = self.function.__globals__.get(name)
+        if not inspect.isfunction(known):
             raise Unknown(self.function, node)
+        function = inspect.unwrap(known)  # it may be compiled for itself, too
         self.called.append(function)
-        given, kinds = [], [str(p.annotation) for p in inspect.signature(function).parameters.values()]
-        numbers = iter([SCALARS[kind] for kind in kinds if kind in SCALARS])
-        for x in node.args:
-            if isinstance(x, ast.Name) and x.id in self.arrays:
-                given += [f"ptr %{x.id}", *(f"i64 %{x.id}.{k}" for k in range(3))]
-                continue
-            for value in self.values(x.value) if isinstance(x, ast.Starred) else [self.value(x)]:
-                given.append(" ".join(self.converted(value, next(numbers), x)))
         types = results_of(function)
-        call = f"call {result_type(types)} @{name}({', '.join(given)})"
+        given = ", ".join(self._given(function, node))
+        call = f"call {result_type(types)} @{function.__name__}({given})"
         if not types:
             self.line(call)
             return []
@@ -147,13 +143,37 @@ class Expressions(Instructions):
             return [result]
         return [self.emit(t, f"extractvalue {result.type} {result.name}, {k}") for k, t in enumerate(types)]
 
+    def _given(self, function: Callable[..., Any], node: ast.Call) -> Iterator[str]:
+        """The arguments of a call."""
+        wanted = [str(p.annotation) for p in inspect.signature(function).parameters.values()]
+        for x in node.args:
+            if wanted and wanted[0] in ARRAYS:
+                name = self._array(x)
+                if self.arrays[name] is not ARRAYS[wanted.pop(0)]:
+                    raise Unknown(self.function, node, f": {name} is an array of another kind")
+                yield f"ptr %{name}"
+                yield from (f"i64 %{name}.{k}" for k in range(3))
+                continue
+            for value in self.values(x.value) if isinstance(x, ast.Starred) else [self.value(x)]:
+                if not wanted or wanted[0] not in SCALARS:
+                    raise Unknown(self.function, node, ": its arguments are not those of the function")
+                yield " ".join(self.converted(value, SCALARS[wanted.pop(0)], x))
+        if wanted:
+            raise Unknown(self.function, node, ": it has too few arguments")
+
+    def _array(self, node: ast.expr) -> str:
+        """The name of an array."""
+        if not (isinstance(node, ast.Name) and node.id in self.arrays):
+            raise Unknown(self.function, node, ": it is not an array")
+        return node.id
+
     def _cast(self, type: str, node: ast.expr) -> Value:
         if (
             type == "double"
             and isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
             and node.func.id == "floor"
-        ):
+        ):  # not by way of a whole number
             x = self.converted(self.value(node.args[0]), "double", node)
             return self.emit("double", f"call double @llvm.floor.f64(double {x.name})")
         if isinstance(node, ast.Subscript):

@@ -42,9 +42,13 @@ class Instructions:
         self.result = result_type(self.results)
         self.lines: list[str] = []
         self.allocated: list[str] = []
+        """Lines at the beginning, which make room for variables."""
         self.variables: dict[str, str] = {}
+        """The type of each."""
         self.arrays: dict[str, ArrayKind] = {}
+        """Parameters."""
         self.called: list[Callable[..., Any]] = []
+        """Functions that must be in the module, too."""
         self._count = 0
 
     def line(self, text: str) -> None:

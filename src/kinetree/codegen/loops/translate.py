@@ -5,8 +5,8 @@ assignments, `if`, `while`, `for … in range(…)`, `break`, `continue`; arithm
 choices by `… if … else …`; `min`, `max`, `abs`, `float`, `int`, `len`, `math.sqrt`, `math.floor`; constants of the
 module, and calls of functions like itself. It means what Python means by it, to the last bit: doubles, no fused
 operations, no regrouping; but whole numbers have 64 bits, a division by zero is not an error, and indices are not
-checked. A variable has one type; `expressions.py` has the rules for
-values, `instructions.py` those of arithmetic.
+checked. A variable has one type. Anything else is refused, with its line; `expressions.py` has the rules for values,
+`instructions.py` those of arithmetic.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from kinetree.codegen.loops.expressions import Expressions
@@ -28,22 +28,18 @@ Function = Callable[..., Any]
 Parameter = tuple[str, "str | ArrayKind"]
 
 
-def module_text(functions: Iterable[Function], triple: str) -> str:
-    """A module with these functions, which can be called from outside, and those that they call."""
-    exported = list(functions)
-    waiting, texts = list(exported), {}
+def module_text(function: Function, triple: str) -> str:
+    """A module with a function, which can be called from outside, and those that it calls."""
+    waiting, texts = [function], {}
     while waiting:
-        function = waiting.pop()
-        if function not in texts:
-            writer = _Writer(function, exported=function in exported)
-            texts[function] = writer.text()
+        one = waiting.pop()
+        if one not in texts:
+            writer = _Writer(one, linkage="" if one is function else "internal ")
+            texts[one] = writer.text()
             waiting += writer.called
-    head = [
-        f'target triple = "{triple}"',
-        "declare double @llvm.sqrt.f64(double)",
-        "declare double @llvm.floor.f64(double)",
-    ]
-    return "\n".join([*head, "declare double @llvm.fabs.f64(double)", *texts.values()])
+    head = [f'target triple = "{triple}"']
+    head += [f"declare double @llvm.{name}.f64(double)" for name in ("sqrt", "floor", "fabs")]
+    return "\n".join([*head, *texts.values()])
 
 
 def parameters(function: Function) -> list[Parameter]:
@@ -57,12 +53,12 @@ def parameters(function: Function) -> list[Parameter]:
 class _Writer(Expressions):
     """Writes one function; every variable is in memory, and LLVM puts them into registers."""
 
-    def __init__(self, function: Function, *, exported: bool) -> None:
+    def __init__(self, function: Function, *, linkage: str) -> None:
         source = syntax_tree(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(source, ast.FunctionDef)
         super().__init__(function)
         self._source = source
-        self._linkage = "" if exported else "internal "
+        self._linkage = linkage
         self._ends: list[tuple[str, str]] = []
         """Where `continue` and `break` go, of each loop around."""
 
@@ -104,7 +100,9 @@ class _Writer(Expressions):
         pass
 
     def _Assign(self, node: ast.Assign) -> None:
-        (target,) = node.targets
+        if len(node.targets) > 1:
+            raise Unknown(self.function, node, ": it has two targets")
+        target = node.targets[0]
         if isinstance(target, ast.Tuple):
             for one, value in zip(target.elts, self.values(node.value), strict=True):
                 self._put(one, value)
@@ -163,12 +161,15 @@ class _Writer(Expressions):
         self.begin(test)
         self.condition(node.test, body, end)
         self.begin(body)
-        self._loop_body(node.body, test, end)
+        self._repeated(node, test, end)
+        self.begin(end)
 
     def _For(self, node: ast.For) -> None:
         call = node.iter
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
             raise Unknown(self.function, node)
+        if len(call.args) > 2 and not _is_positive(call.args[2]):
+            raise Unknown(self.function, call, ": its step must be a number above 0")
         given = [self.converted(self.value(x), "i64", x) for x in call.args]
         start, stop = given[:2] if len(given) > 1 else (Value("i64", "0"), given[0])
         step = given[2] if len(given) > 2 else Value("i64", "1")
@@ -184,22 +185,20 @@ class _Writer(Expressions):
         self.line(f"br i1 {goes_on.name}, label %{body}, label %{end}")
         self.begin(body)
         self._store(node.target.id, now)
-        self._ends.append((more, end))
-        self._block(node.body)
-        self._ends.pop()
-        self._go(more)
+        self._repeated(node, more, end)
         self.begin(more)
         following = self.emit("i64", f"add nsw i64 {now.name}, {step.name}")
         self.line(f"store i64 {following.name}, ptr {counter}")
         self._go(test)
         self.begin(end)
 
-    def _loop_body(self, body: list[ast.stmt], again: str, end: str) -> None:
+    def _repeated(self, node: ast.For | ast.While, again: str, end: str) -> None:
+        if node.orelse:
+            raise Unknown(self.function, node.orelse[0], ": a loop has no else")
         self._ends.append((again, end))
-        self._block(body)
+        self._block(node.body)
         self._ends.pop()
         self._go(again)
-        self.begin(end)
 
     def _Continue(self, _: ast.Continue) -> None:
         self._go(self._ends[-1][0])
@@ -215,3 +214,8 @@ class _Writer(Expressions):
     def _leave(self, instruction: str) -> None:
         self.line(instruction)
         self.begin(self.label())  # whatever follows is never reached
+
+
+def _is_positive(node: ast.expr) -> bool:
+    """Whether it is a whole number above 0, written out."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 0

@@ -6,10 +6,12 @@ are looked up in the light's own picture, and light from the sky and the floor, 
 
 from __future__ import annotations
 
-from math import floor, sqrt
+from math import sqrt
 
 from kinetree.codegen.loops.compiled import compiled
 from kinetree.codegen.loops.kinds import Bytes, Floats, Indices, Singles
+from kinetree.pictures.kernels.key_light import lit_part
+from kinetree.pictures.kernels.texels import texel, texels_apart
 
 __all__ = ["shade"]
 
@@ -54,7 +56,8 @@ def shade(
         supersampling: samples per pixel in each direction.
         edges, faces: the triangles, as in `triangles.py`.
         world, normals, colors, part_of, uv: their vertices; colors are (n, 4), the last the opacity.
-        textures: (parts, 3): where the texture of each part begins in `texels`, its width and height, 0 for none.
+        textures: (parts, 4): where the texture of each part begins in `texels`, its width and height, 0 for none, and
+            how many follow it, each of half the width and height.
         texels: (…, 3), sRGB.
         linear: (256,), the amounts of light that texels mean.
         lights: (7, 3): direction of the key light, its color, the sky's, the floor's, where the camera is, and
@@ -88,7 +91,11 @@ def shade(
             if int(textures[part, 1]) > 0:
                 u = b0 * uv[i, 0] + b1 * uv[j, 0] + b2 * uv[k, 0]
                 v = b0 * uv[i, 1] + b1 * uv[j, 1] + b2 * uv[k, 1]
-                r, g, b = texel(textures, texels, linear, part, u, v)
+                apart = max(
+                    texels_apart(edges, t, 0, textures, part, uv, i, j, k, u, v),
+                    texels_apart(edges, t, 1, textures, part, uv, i, j, k, u, v),
+                )
+                r, g, b = texel(textures, texels, linear, part, u, v, apart / total)
             v_x, v_y, v_z = unit_of(lights[4, 0] - p_x, lights[4, 1] - p_y, lights[4, 2] - p_z)
             if is_back(world, i, j, k, v_x, v_y, v_z, n_x, n_y, n_z):
                 n_x, n_y, n_z = -n_x, -n_y, -n_z
@@ -174,76 +181,6 @@ def is_back(
     g_x, g_y, g_z = a_y * b_z - a_z * b_y, a_z * b_x - a_x * b_z, a_x * b_y - a_y * b_x
     to_viewer = g_x * v_x + g_y * v_y + g_z * v_z
     return bool(to_viewer * (g_x * n_x + g_y * n_y + g_z * n_z) < 0.0)
-
-
-def lit_part(
-    depths: Singles,
-    veil: Singles,
-    veiling: Singles,
-    lamp: Floats,
-    p_x: float,
-    p_y: float,
-    p_z: float,
-    n_x: float,
-    n_y: float,
-    n_z: float,
-) -> float:
-    """The part of 3 × 3 places around a point, in the light's picture, that the light reaches.
-
-    The point is moved along its normal by two columns of that picture, so that no surface shades itself.
-    """
-    n = len(depths)
-    step = 2.0 / sqrt(lamp[0, 0] * lamp[0, 0] + lamp[0, 1] * lamp[0, 1] + lamp[0, 2] * lamp[0, 2])
-    x, y, z = p_x + step * n_x, p_y + step * n_y, p_z + step * n_z
-    column = lamp[0, 0] * x + lamp[0, 1] * y + lamp[0, 2] * z + lamp[0, 3] - 0.5
-    row = lamp[1, 0] * x + lamp[1, 1] * y + lamp[1, 2] * z + lamp[1, 3] - 0.5
-    nearness = lamp[2, 0] * x + lamp[2, 1] * y + lamp[2, 2] * z + lamp[2, 3]
-    if not (column > 1.0 and row > 1.0 and column < n - 2.0 and row < n - 2.0):
-        return 1.0
-    j, i = floor(column), floor(row)
-    a, b = column - j, row - i
-    reached = 0.0
-    for d in range(3):
-        weight = 1.0 - b if d == 0 else (1.0 if d == 1 else b)
-        along = (1.0 - a) * let_through(depths, veil, veiling, i + d - 1, j - 1, nearness)
-        along += let_through(depths, veil, veiling, i + d - 1, j, nearness)
-        along += a * let_through(depths, veil, veiling, i + d - 1, j + 1, nearness)
-        reached += weight * along
-    return 0.25 * reached
-
-
-def let_through(depths: Singles, veil: Singles, veiling: Singles, i: int, j: int, nearness: float) -> float:
-    """The part of the light, at a place in its picture, that comes as far as this."""
-    if float(depths[i, j]) > nearness:
-        return 0.0
-    if len(veil) > 1 and float(veil[i, j]) > nearness:
-        return 1.0 - float(veiling[i, j])
-    return 1.0
-
-
-def texel(
-    textures: Indices, texels: Bytes, linear: Floats, part: int, u: float, v: float
-) -> tuple[float, float, float]:
-    """The color of a texture between four of its entries; it is repeated in both directions."""
-    start, width, height = int(textures[part, 0]), int(textures[part, 1]), int(textures[part, 2])
-    if not (abs(u) < 1e6 and abs(v) < 1e6):
-        return 0.5, 0.5, 0.5
-    x, y = u * width - 0.5, (1.0 - v) * height - 0.5
-    j, i = floor(x), floor(y)
-    a, b = x - j, y - i
-    row_0, row_1 = start + (i % height) * width, start + ((i + 1) % height) * width
-    p, q, r, s = row_0 + j % width, row_0 + (j + 1) % width, row_1 + j % width, row_1 + (j + 1) % width
-    return (
-        between(texels, linear, p, q, r, s, 0, a, b),
-        between(texels, linear, p, q, r, s, 1, a, b),
-        between(texels, linear, p, q, r, s, 2, a, b),
-    )
-
-
-def between(texels: Bytes, linear: Floats, p: int, q: int, r: int, s: int, k: int, a: float, b: float) -> float:
-    upper = (1.0 - a) * linear[int(texels[p, k])] + a * linear[int(texels[q, k])]
-    lower = (1.0 - a) * linear[int(texels[r, k])] + a * linear[int(texels[s, k])]
-    return float((1.0 - b) * upper + b * lower)
 
 
 def softened(x: float) -> float:

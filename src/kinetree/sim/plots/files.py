@@ -15,9 +15,9 @@ from kinetree.sim.plots.on_hand import OnDisk
 from kinetree.sim.plots.sheet import encoded
 from kinetree.sim.trajectory_arrays import TrajectoryArrays
 
-__all__ = ["FORMATS", "picture_path", "plot"]
+__all__ = ["picture_path", "plot"]
 
-FORMATS = (".png", ".svg", ".pdf")
+_FORMATS = (".png", ".svg", ".pdf")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".eps", ".ps", ".html", ".mp4")
 """Pictures that are not written; any other ending belongs to the name."""
 
@@ -27,7 +27,7 @@ def picture_path(path: str | os.PathLike[str]) -> Path:
     given = file_path("plot", path)
     if given.suffix.lower() in _OTHERS:
         raise OptionError(f"plot: pictures are written as .png, .svg or .pdf, not as {given.suffix!r}")
-    return given if given.suffix.lower() in FORMATS else file_path("plot", path, ".png")
+    return given if given.suffix.lower() in _FORMATS else file_path("plot", path, ".png")
 
 
 def plot(

@@ -1,0 +1,268 @@
+"""A program as a function of C99: one statement per line, every value assigned once, except for those that loops carry.
+
+It takes one array per port that has numbers, inputs before outputs, and then, if it needs memory, an array `w` of
+`FunctionWriter.memory` numbers. Programs that it calls are static functions, whose ports and memory are in `w` as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.codegen.c.lines import INDENT, wrapped
+from kinetree.codegen.c.operations import expression
+from kinetree.codegen.c.places import Places
+from kinetree.codegen.c.real import Real
+from kinetree.expr import Argument, Call, Instruction, Load, Program, Range, Store, Walk
+from kinetree.expr.dead_code import without_dead_code
+from kinetree.expr.named import Line, Lines, LoopLine, SwitchLine, named, values_used
+
+__all__ = ["FunctionWriter"]
+
+
+class FunctionWriter:
+    """Writes a function, and a static one for each program that is called."""
+
+    def __init__(
+        self,
+        program: Program,
+        real: Real,
+        name: str,
+        ports: Sequence[str],
+        *,
+        root: str | None = None,
+        called: dict[int, FunctionWriter] | None = None,
+        macros: set[str] | None = None,
+    ) -> None:
+        """
+        Args:
+            ports: the names of the parameters.
+            root: what the names of static functions begin with.
+            called: the functions that there are, by `id` of their programs.
+            macros: the names of the macros that are used, to which this function's are added.
+        """
+        self.name = name
+        self.program = program = without_dead_code(program)
+        self.ports = [*zip(ports, (*program.inputs, *program.outputs), strict=True)]
+        self.macros = set() if macros is None else macros
+        self._real = real
+        self._root = root or name
+        self._places = Places(program, real, name, self.ports)
+        self._called: dict[int, FunctionWriter] = {} if called is None else called
+        self._own_calls: dict[int, FunctionWriter] = {}
+        self._lines: list[str] = []
+        self._depth = 1
+        self._counters: list[str] = []
+        self._names: dict[int, str] = {}
+        inputs = len(program.inputs)
+        places = (f"{port}[{k}]" for port, p in self.ports[:inputs] for k in range(p.size))
+        self._names.update(enumerate(places))
+        whole = named(program)
+        self._wanted = {*(whole.results or ()), *(a for line in whole.lines for a in values_used(line))}
+        self._body(whole.lines)
+
+    @property
+    def memory(self) -> int:
+        """How many numbers `w` has."""
+        return self._places.scratch + max(map(_size_of_call, self._own_calls.values()), default=0)
+
+    @property
+    def callees(self) -> list[FunctionWriter]:
+        """The static functions that it needs, each after those that it calls itself."""
+        found: dict[str, FunctionWriter] = {}
+        for writer in self._own_calls.values():
+            found |= {inner.name: inner for inner in [*writer.callees, writer]}
+        return [*found.values()]
+
+    def signature(self, *, memory: str = "", restrict: bool = True) -> str:
+        """The function's head.
+
+        `memory` is a name for the length of `w`; `restrict` says that results and memory are apart from all else, which
+        headers cannot say to C++.
+        """
+        t, apart, found = self._real.type, "restrict " if restrict else "", []
+        for k, (name, port) in enumerate(self.ports):
+            is_input = k < len(self.program.inputs)
+            if port.size:
+                found.append(f"const {t} {name}[{port.size}]" if is_input else f"{t} {name}[{apart}{port.size}]")
+        if self.memory:
+            found.append(f"{t} w[{apart}{memory or self.memory}]")
+        return f"void {self.name}({', '.join(found) or 'void'})"
+
+    def text(self, *, static: bool = False) -> str:
+        """The tables and the function."""
+        unused = [name for name, port in self.ports if port.size and name not in self._places.used]
+        if self.memory and "w" not in self._places.used:
+            unused.append("w")
+        body = [*(f"{INDENT}(void){name};" for name in unused), *self._lines]
+        head = f"{'static ' if static else ''}{self.signature()}"
+        return "\n".join([*self._places.tables(), *wrapped(head), "{", *body, "}", ""])
+
+    # Statements.
+
+    def _body(self, lines: Lines) -> None:
+        program = self.program
+        if self._places.cleared:
+            self._clear("w", self._places.cleared)
+        outputs = self.ports[len(program.inputs) :]
+        if program.results is None:
+            for name, port in outputs:
+                if port.size:
+                    self._clear(name, port.size)
+        self._block(lines)
+        results = iter(program.results or ())
+        if program.results is not None:
+            for name, port in outputs:
+                self._places.used.add(name)
+                for k in range(port.size):
+                    self._emit(f"{name}[{k}] = {self._value(next(results))};")
+
+    def _clear(self, name: str, count: int) -> None:
+        self._places.used.add(name)
+        self._emit(f"for (int32_t i = 0; i < {count}; ++i) {{")
+        self._emit(f"{INDENT}{name}[i] = {self._real.literal(0.0)};")
+        self._emit("}")
+
+    def _block(self, lines: Lines) -> None:
+        for line in lines:
+            if isinstance(line, LoopLine):
+                self._loop(line)
+            elif isinstance(line, SwitchLine):
+                self._switch(line)
+            elif isinstance(line.statement, Store):
+                s = line.statement
+                self._emit(f"{self._places.at(s.array, s.at, self._counters)} = {self._value(s.value)};")
+            elif isinstance(line.statement, Call):
+                self._call(line.statement, line.defines)
+            else:
+                self._define(line.defines[0], self._computed(line))
+
+    def _computed(self, line: Line) -> str:
+        s = line.statement
+        if isinstance(s, Load):
+            return self._places.at(s.array, s.at, self._counters)
+        assert isinstance(s, Instruction)
+        args = s.args[:1] if s.op == "slopes_of" else s.args  # the second has no effect on the value
+        text, macro = expression(s.op, [self._value(a) for a in args], self._real)
+        if macro:
+            self.macros.add(macro)
+        return text
+
+    def _define(self, value: int, text: str) -> None:
+        self._names[value] = f"v{value}"
+        self._emit(f"const {self._real.type} v{value} = {text};")
+
+    def _loop(self, s: LoopLine) -> None:
+        for entry, given, after in zip(s.entry, s.carried, s.defines, strict=True):
+            self._emit(f"{self._real.type} v{entry} = {self._value(given)};")
+            self._names[entry] = self._names[after] = f"v{entry}"
+        start = self._places.index(s.over.start, self._counters)
+        if s.unless is not None:
+            self._emit(f"if ({self._value(s.unless)} == {self._real.literal(0.0)}) {{")
+            counter = start
+        else:
+            counter = f"k{len(self._counters)}"
+            self._emit(f"for (int32_t {counter} = {start}; {self._goes_on(s.over, counter)}) {{")
+        self._counters.append(counter)
+        self._depth += 1
+        self._block(s.body)
+        self._carry(s)
+        self._depth -= 1
+        self._counters.pop()
+        self._emit("}")
+
+    def _goes_on(self, over: Range | Walk, counter: str) -> str:
+        if isinstance(over, Walk):
+            return f"{counter} != 0; {counter} = {self._places.looked_up(over.next, counter)}"
+        sign = "<" if over.step > 0 else ">"
+        return f"{counter} {sign} {self._places.index(over.stop, self._counters)}; {counter} += {over.step}"
+
+    def _carry(self, s: LoopLine) -> None:
+        """Assign what is carried on, all at once, and end the loop if it says so."""
+        own = {self._names[entry] for entry in s.entry}
+        changed = [
+            (self._names[entry], self._value(a))
+            for entry, a in zip(s.entry, s.next, strict=True)
+            if self._value(a) != self._names[entry]
+        ]
+        until = None if s.until is None else self._value(s.until)
+        if until in own:
+            self._emit(f"const {self._real.type} until = {until};")
+            until = "until"
+        kept: dict[str, str] = {}
+        for k, (_, value) in enumerate(changed):
+            if value in own and value in {name for name, _ in changed[:k]}:  # overwritten before it is read
+                kept[value] = f"{value}_now"
+        for value, name in kept.items():
+            self._emit(f"const {self._real.type} {name} = {value};")
+        for name, value in changed:
+            self._emit(f"{name} = {kept.get(value, value)};")
+        if until is not None:
+            self._emit(f"if ({until} != {self._real.literal(0.0)}) {{")
+            self._emit(f"{INDENT}break;")
+            self._emit("}")
+
+    def _switch(self, s: SwitchLine) -> None:
+        self._emit(f"switch ({self._places.index(s.on, self._counters)}) {{")
+        for k, case in [*enumerate(s.cases)][1:]:
+            self._case(f"case {k}:", case)
+        self._case("default:", s.cases[0])
+        self._emit("}")
+
+    def _case(self, label: str, lines: Lines) -> None:
+        self._emit(f"{label} {{")
+        self._depth += 1
+        self._block(lines)
+        self._emit("break;")
+        self._depth -= 1
+        self._emit("}")
+
+    def _call(self, s: Call, defines: Sequence[int]) -> None:
+        """Ports of what is called are in `w`, after this function's own memory; its memory follows them."""
+        writer = self._function(s.program)
+        self._places.used.add("w")
+        at, pointers, values = self._places.scratch, [], iter(s.args)
+        for port in s.program.inputs:
+            if port.size:
+                pointers.append(f"&w[{at}]")
+            for k in range(port.size):
+                self._emit(f"w[{at + k}] = {self._value(next(values))};")
+            at += port.size
+        first = at
+        for port in s.program.outputs:
+            if port.size:
+                pointers.append(f"&w[{at}]")
+            at += port.size
+        if writer.memory:
+            pointers.append(f"&w[{at}]")
+        self._emit(f"{writer.name}({', '.join(pointers)});")
+        for k, value in enumerate(defines):
+            if value in self._wanted:
+                self._define(value, f"w[{first + k}]")
+
+    def _function(self, program: Program) -> FunctionWriter:
+        if id(program) not in self._called:
+            inputs, outputs = (range(len(ports)) for ports in (program.inputs, program.outputs))
+            ports = [*(f"in{k}" for k in inputs), *(f"out{k}" for k in outputs)]
+            name = f"{self._root}_f{len(self._called)}"
+            self._called[id(program)] = self  # so that its name is taken before those of what it calls itself
+            self._called[id(program)] = FunctionWriter(
+                program, self._real, name, ports, root=self._root, called=self._called, macros=self.macros
+            )
+        writer = self._own_calls[id(program)] = self._called[id(program)]
+        return writer
+
+    # Values and places.
+
+    def _emit(self, line: str) -> None:
+        self._lines.append(INDENT * self._depth + line)
+
+    def _value(self, a: Argument) -> str:
+        if not isinstance(a, int):
+            return self._real.literal(a)
+        name = self._names[a]
+        self._places.used.add(name.partition("[")[0])
+        return name
+
+
+def _size_of_call(writer: FunctionWriter) -> int:
+    return writer.program.input_size + writer.program.output_size + writer.memory

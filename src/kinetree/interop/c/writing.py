@@ -1,0 +1,135 @@
+"""From a node to the texts of C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from kinetree.codegen.c.casadi import HEADER, casadi_function, order
+from kinetree.codegen.c.function import FunctionWriter
+from kinetree.codegen.c.names import identifier
+from kinetree.codegen.c.real import REALS
+from kinetree.codegen.c.self_test import self_test
+from kinetree.codegen.c.unit import length_name, texts
+from kinetree.expr import Port, in_pieces
+from kinetree.interop.c.casadi import with_derivatives
+from kinetree.interop.c.samples import arguments, results
+from kinetree.interop.c.source import CSource
+from kinetree.interop.node import Node
+from kinetree.interop.subject import Subject
+
+__all__ = ["casadi_source", "plain_source"]
+
+_WITHIN = {"float64": 1e-10, "float32": 2e-4}
+"""How far results of the self-test may be off."""
+_LONG, _PIECE = 10_000, 4_000
+"""Statements of a line from which on it is cut, since C compilers take more than twice as long for twice as many."""
+
+
+def plain_source(subject: Subject, node: Node, name: str) -> CSource:
+    """A function of arrays."""
+    ports = _named_ports(node, name)
+    function, real = _function(node, name, ports), REALS[node.dtype.name]
+    about = _about(subject, node, ports)
+    source, header = texts(name, [function], real, about, [_identity(name, node)])
+    given, expected = _samples(subject, node, ports)
+    test = self_test(name, name, real, given, expected, _WITHIN[node.dtype.name], function.memory)
+    return _made(node, name, ports, source, header, test, function.memory)
+
+
+def casadi_source(subject: Subject, node: Node, name: str, derivatives: int) -> CSource:
+    """A function that CasADi calls, with its derivatives."""
+    ports, real, inputs = _named_ports(node, name), REALS[node.dtype.name], len(node.inputs)
+    functions, wrappers, lengths = [], [], []
+    for one in with_derivatives(name, node, ports[:inputs], ports[inputs:], derivatives):
+        plain = _function(one.node, f"{one.name}_x", _named_ports(one.node, name))
+        text, declared, memory = casadi_function(one.name, plain, one.inputs, one.outputs)
+        functions.append(plain)
+        wrappers.append((text, declared))
+        lengths.append(memory)
+    about = _about(subject, node, ports)
+    about[-2] = "By CasADi's convention: numbers of matrices column by column, without those that are always zero."
+    constants = [
+        _identity(name, node),
+        HEADER,
+        f"#define {length_name(name)} {lengths[0]} /* numbers of working memory */",
+    ]
+    source, header = texts(name, functions, real, about, constants, wrappers)
+    given, expected = _samples(subject, node, ports, in_columns=True)
+    test = self_test(name, name, real, given, expected, _WITHIN[node.dtype.name], lengths[0], as_casadi=True)
+    return _made(node, name, ports, source, header, test, lengths[0])
+
+
+def _named_ports(node: Node, name: str) -> list[tuple[str, Port]]:
+    """The ports and their names in C, in a function that is called `name`."""
+    found: dict[str, Port] = {}
+    for port in (*node.inputs, *node.outputs):
+        found[identifier(port.name, {name, *found})] = port
+    return [*found.items()]
+
+
+def _function(node: Node, name: str, ports: Sequence[tuple[str, Port]]) -> FunctionWriter:
+    return FunctionWriter(in_pieces(node.program, _LONG, _PIECE), REALS[node.dtype.name], name, [c for c, _ in ports])
+
+
+def _samples(
+    subject: Subject, node: Node, ports: Sequence[tuple[str, Port]], *, in_columns: bool = False
+) -> tuple[list[tuple[str, list[list[float]]]], list[tuple[str, list[list[float]]]]]:
+    """The arguments and the results of the self-test, of the arrays that have numbers; for CasADi of all."""
+    given = arguments(subject, node)
+    numbers = [*given, *results(node, given)]
+    found = []
+    for (c, port), rows in zip(ports, numbers, strict=True):
+        if in_columns:
+            rows = rows[:, order(port.shape)]
+        found.append((c, rows.tolist()))
+    return found[: len(given)], found[len(given) :]
+
+
+def _identity(name: str, node: Node) -> str:
+    return f'#define {name.upper()}_ID "{node.fingerprint[:16]}"'
+
+
+def _about(subject: Subject, node: Node, ports: Sequence[tuple[str, Port]]) -> list[str]:
+    """What a reader of the files should know."""
+    precision = "double" if node.dtype.name == "float64" else "single"
+    known = subject.own_numbers()
+    described = [_described(c, port, known.get(k)) for k, (c, port) in enumerate(ports) if port.size]
+    return [
+        f"{node.name} of {subject.source.subject}, in {precision} precision",
+        "",
+        *described,
+        "",
+        "Matrices are stored row by row. Results and memory w may not overlap anything else.",
+        f"Written by kinetree {version('kinetree')}, fingerprint {node.fingerprint}",
+    ]
+
+
+def _described(name: str, port: Port, own: np.ndarray[Any, Any] | None) -> str:
+    """A line about a port. `own`: the numbers that the robot or the options have for it."""
+    said = [port.name] if port.name != name else []
+    said += [f"shape {port.shape}"] if len(port.shape) > 1 else []
+    said += [f"as given {', '.join(map(repr, own.ravel().tolist()))}"] if own is not None else []
+    return f"  {name}[{port.size}]{': ' if said else ''}{', '.join(said)}"
+
+
+def _made(
+    node: Node, name: str, ports: Sequence[tuple[str, Port]], source: str, header: str, test: str, memory: int
+) -> CSource:
+    renamed = [Port(c, port.shape) for c, port in ports]
+    inputs = len(node.inputs)
+    return CSource(
+        name=name,
+        source=source,
+        header=header,
+        test=test,
+        workspace=memory,
+        inputs=tuple(renamed[:inputs]),
+        outputs=tuple(renamed[inputs:]),
+        dtype=node.dtype.name,
+        operations=node.program.operation_counts().total(),
+        fingerprint=node.fingerprint[:16],
+    )

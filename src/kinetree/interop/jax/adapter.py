@@ -1,0 +1,104 @@
+"""`kt.to_jax`: the request, and whether there is a JAX for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetree.errors import MissingPackageError
+from kinetree.interop.subject import Subject
+from kinetree.model import Model
+from kinetree.model.external_forces import ForceKey
+
+if TYPE_CHECKING:
+    from kinetree.interop.jax.function import JaxFunction
+
+__all__ = ["adapted", "to_jax"]
+
+_OLDEST = (0, 5)
+
+
+def to_jax(
+    function: Callable[..., Any],
+    robot: Model | None = None,
+    *,
+    f_ext: Sequence[ForceKey] = (),
+    parameters: Sequence[str] = (),
+    unroll: bool | None = None,
+    **options: Any,
+) -> JaxFunction:
+    """Make a function of JAX's arrays of one of kinetree's functions on a robot, or of a program.
+
+    It works inside `jax.jit`, `vmap`, `grad`, `jvp`, `hessian`, `lax.scan`, `shard_map` and `pmap`, and everything that
+    is made of these. On the CPU, XLA calls kinetree's machine code itself, with no Python in between; the numbers are
+    those of NumPy's arrays, to the bit. Its derivatives are kinetree's own programs, forward and in reverse, to any
+    order. See docs/jax.md.
+
+    Arrays are given by position or by name and are of shape (…, n); leading axes broadcast. Lists and numbers are taken
+    too. It computes in single precision if JAX's own promotion of its arrays gives float32, and otherwise in double,
+    which JAX has after `jax.config.update("jax_enable_x64", True)`.
+
+    Derivatives are by the numbers of each argument, as JAX has them: by the nq numbers of q, four of each quaternion,
+    which is normalised inside. (`kt.vjp` and `kt.jacobian` are by displacements, nv.)
+
+    Values that only arrive in a compiled computation cannot raise: NaN stays in its sample, as does the NaN that a
+    quaternion of no direction gives.
+
+    Args:
+        function: `kt.aba`, `kt.rnea`, …, or a program (`kt.program`).
+        robot: the robot; a program knows its own.
+        f_ext: the frames on which external forces act, as for `kt.compile`; each is an argument (…, 6) after the
+            others.
+        parameters: names of the robot's parameters; each is an argument after those of f_ext.
+        unroll: as for `kt.compile`.
+        options: the function's own options, such as `frame="tool"`; `steps=` for `kt.rollout`.
+
+    Returns:
+        A function of arrays. The results of a program have the form that its Python function gives them; other
+        functions give one array, as `kt.compile` does.
+
+    Raises:
+        MissingPackageError: JAX is missing, or older than 0.5.
+        OptionError: `function` is not kinetree's, or an option is none it has.
+        ShapeError: in a call: a shape does not fit, or leading axes do not broadcast.
+        DTypeError: in a call: an array is not of real numbers, or is missing.
+
+    >>> import jax
+    >>> import kinetree as kt
+    >>> robot = kt.zoo.load("double_pendulum")
+    >>> aba = kt.to_jax(kt.aba, robot)
+    >>> aba
+    <aba(q[2], v[2], tau[2]) of 'double_pendulum' for JAX>
+    >>> q, v, tau = jax.numpy.zeros((3, 1000, 2))
+    >>> jax.jit(aba)(q, v, tau).shape
+    (1000, 2)
+    >>> by_tau = jax.vmap(jax.jacobian(aba, argnums=2))
+    >>> by_tau(q, v, tau).shape
+    (1000, 2, 2)
+    """
+    return adapted(
+        Subject(
+            function, robot, f_ext=f_ext, parameters=parameters, unroll=unroll, options=options, adapter="kt.to_jax"
+        )
+    )
+
+
+def adapted(subject: Subject) -> JaxFunction:
+    """A function of JAX's arrays."""
+    _check_version()
+    from kinetree.interop.jax.function import JaxFunction
+
+    return JaxFunction(subject)
+
+
+def _check_version() -> None:
+    try:
+        import jax
+    except ImportError:
+        raise MissingPackageError("kt.to_jax needs jax: pip install 'kinetree[jax]'") from None
+    if jax.__version_info__ < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise MissingPackageError(
+            f"kt.to_jax needs jax {oldest} or newer, and {jax.__version__} is installed: "
+            "pip install --upgrade 'kinetree[jax]'"
+        )

@@ -1,0 +1,101 @@
+"""What `kt.to_jax` gives: a function of JAX's arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kinetree.errors import DTypeError
+from kinetree.interop.jax.calls import Call
+from kinetree.interop.jax.primitive import call_with
+from kinetree.interop.subject import Subject
+
+__all__ = ["JaxFunction"]
+
+_TAKEN = {float: "real numbers", int: "whole numbers", bool: "booleans"}
+
+
+class JaxFunction:
+    """A function of kinetree, or a program, for JAX's arrays; `kt.to_jax` makes it."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.names = subject.names
+        """What its arguments are called, in order."""
+        self.__name__ = self.__qualname__ = subject.name
+        self._subject = subject
+        self._calls: dict[str, Call] = {}
+        self._leaves = jax.jit(self._computed, inline=True)
+
+    def __repr__(self) -> str:
+        shapes = [
+            f"{name}[{', '.join(map(str, port.shape))}]"
+            for name, port in zip(self.names, self._subject.ports, strict=True)
+        ]
+        return f"<{self.__name__}({', '.join(shapes)}) of {self._subject.source.subject} for JAX>"
+
+    def __call__(self, /, *arrays: Any, **named: Any) -> Any:
+        """Arrays (…, n) by position or by name, whose leading axes broadcast."""
+        return self._subject.filled(self._leaves(*arrays, **named))
+
+    def _computed(self, *given: Any, **named: Any) -> tuple[Any, ...]:
+        """The arrays of the result."""
+        subject = self._subject
+        bound = subject.bound(given, named)
+        own = {id(x) for x in (*given, *named.values())}
+        arrays = [self._array(*x) for x in zip(subject.names, subject.ports, subject.kinds, bound, strict=True)]
+        counted = [x for x, y, kind in zip(arrays, bound, subject.kinds, strict=True) if kind is float and id(y) in own]
+        dtype = self._dtype(counted)
+        call = self._call(dtype.name)
+        batch = subject.batch_shape(call.node, [x.shape for x in arrays])
+        (port,) = call.node.outputs
+        if math.prod(port.shape):
+            (whole,) = call_with([x.astype(dtype) for x in arrays], call)
+        else:
+            whole = jnp.zeros((*batch, *port.shape), dtype)
+        return tuple(subject.leaves(whole, dtype.name, lambda x, its: x.astype(jax.dtypes.canonicalize_dtype(its))))
+
+    def _call(self, dtype: str) -> Call:
+        if dtype not in self._calls:
+            self._calls[dtype] = Call(self._subject.node(dtype))
+        return self._calls[dtype]
+
+    def _array(self, name: str, port: Any, kind: type, x: Any) -> Any:
+        shape = f"({', '.join(('…', *map(str, port.shape)))})"
+        wanted = f"{self.__name__}: {name} must be an array of {_TAKEN[kind]} of shape {shape}"
+        try:
+            array = jnp.asarray(x)
+        except (TypeError, ValueError) as error:
+            raise DTypeError(f"{wanted}: {error}") from None
+        is_whole, is_truth = jnp.issubdtype(array.dtype, jnp.integer), array.dtype == jnp.bool_
+        if self._subject.dtype is not None:  # the kinds of arguments are not known here
+            is_whole |= is_truth
+        fits = {float: jnp.issubdtype(array.dtype, jnp.floating) or is_whole, int: is_whole, bool: is_truth}
+        if not fits[kind]:
+            raise DTypeError(f"{wanted}, not of dtype {array.dtype}")
+        return array
+
+    def _dtype(self, arrays: Sequence[Any]) -> np.dtype[Any]:
+        """What it computes in: float32 or float64."""
+        if self._subject.dtype is not None:
+            only = np.dtype(self._subject.dtype)
+            if jax.dtypes.canonicalize_dtype(only) != only:
+                raise DTypeError(
+                    f"{self.__name__}: these arrays need double precision, which JAX has after "
+                    'jax.config.update("jax_enable_x64", True); for single precision give float32 arrays alone'
+                )
+            return only
+        found = jnp.result_type(*arrays) if arrays else jnp.dtype(jnp.int32)
+        if not jnp.issubdtype(found, jnp.floating):
+            found = jnp.result_type(found, 0.0)
+        if found not in (jnp.float32, jnp.float64):
+            raise DTypeError(
+                f"{self.__name__} computes in float32 or float64, not in {found}; convert its arrays, as in "
+                "q.astype(jax.numpy.float32)"
+            )
+        dtype: np.dtype[Any] = np.dtype(found.name)
+        return dtype
