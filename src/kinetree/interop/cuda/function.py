@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,9 @@ from kinetree.interop.cuda.arrays import (
 from kinetree.interop.cuda.device import LEGACY, device
 from kinetree.interop.cuda.launch import Launcher
 from kinetree.interop.node import Node
+from kinetree.interop.subject import Subject
 
-__all__ = ["CudaFunction"]
+__all__ = ["CudaFunction", "adapted"]
 
 
 class CudaFunction:
@@ -96,14 +98,15 @@ class CudaFunction:
             DeviceError: the device has no memory left, or failed.
         """
         given = self._complete(arguments)
-        first = next((x for x in arguments if is_on_device(x)), None)
-        if first is None:
+        there = [is_on_device(x) for x in arguments]
+        if True not in there:
             return self._from_here(given, out, stream)
-        if elsewhere := [k for k, x in enumerate(arguments) if not is_on_device(x)]:
-            name = self._compiled.name
+        first = arguments[there.index(True)]
+        if False in there:
+            name, k = self._compiled.name, there.index(False)
             raise DTypeError(
-                f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {elsewhere[0] + 1} "
-                f"({_kind(arguments[elsewhere[0]])}) is in this computer's memory; put it on the device first"
+                f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {k + 1} "
+                f"({_kind(arguments[k])}) is in this computer's memory; put it on the device first"
             )
         handle = current_stream(first) if stream is None else stream_handle(stream)
         with self._device:
@@ -112,7 +115,7 @@ class CudaFunction:
             shape = (*batch, *self._arguments.core)
             result = empty_like(first, self._device, shape, self._dtype, handle) if out is None else out
             target = self._target(result, shape, handle)
-            self._launcher(views, [target], batch, handle)
+            self._launcher(views, [target], batch, handle, apart=out is None)
         return result if out is not None else in_its_library(first, result)
 
     def _from_here(self, given: Sequence[Any], out: Any, stream: Any) -> Array:
@@ -145,7 +148,7 @@ class CudaFunction:
         ports = self._arguments.ports
         found = dict(enumerate(self._numbers, self._first_number))
         found |= {k: np.zeros(ports[k].shape) for k in self._compiled.source.optional if k not in found}
-        arrays = {k: np.ascontiguousarray(x, self._dtype) for k, x in found.items()}
+        arrays = {k: np.array(x, self._dtype, order="C") for k, x in found.items()}
         moved = {k: self._moved(x, LEGACY) for k, x in arrays.items()}
         self._device.synchronize(LEGACY)
         return moved
@@ -196,7 +199,10 @@ class CudaFunction:
 
     def _checked(self, what: str, x: Any, stream: int) -> View:
         name = self._compiled.name
-        found = view(x, self._device, stream)
+        try:
+            found = view(x, self._device, stream)
+        except DTypeError as error:
+            raise DTypeError(f"{name}: {what} is {error}") from None
         if found.dtype != self._dtype:
             raise DTypeError(
                 f"{name}: {what} is {found.dtype}, but this function was compiled for {self._dtype}: convert it, or "
@@ -207,6 +213,24 @@ class CudaFunction:
         if found.device != self._device.number:
             raise DTypeError(f"{name}: {what} is on cuda:{found.device}, but this function is on {self._device!r}")
         return found
+
+
+def adapted(subject: Subject) -> Callable[..., Any]:
+    """What answers calls of kinetree's own functions with arrays of CuPy: functions on the devices they are on."""
+    compiled = subject.compiled(subject.dtype or "float64")
+
+    @functools.cache
+    def on(number: int) -> CudaFunction:
+        return CudaFunction(number, compiled, ())
+
+    def call(*arguments: Any) -> Any:
+        first = next(x for x in arguments if is_on_device(x))
+        moved = sys.modules[library_of(first)].asarray
+        return on(first.__dlpack_device__()[1])(
+            *(x if is_on_device(x) else moved(x, compiled.dtype) for x in arguments)
+        )
+
+    return call
 
 
 def _kind(x: object) -> str:
