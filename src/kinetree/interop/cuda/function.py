@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,11 @@ from kinetree.interop.cuda.arrays import (
 from kinetree.interop.cuda.device import LEGACY, device
 from kinetree.interop.cuda.launch import Launcher
 from kinetree.interop.node import Node
-from kinetree.interop.subject import Subject
 
-__all__ = ["CudaFunction", "adapted"]
+__all__ = ["CudaFunction"]
+
+_MOST_NUMBERS = 100
+"""Numbers that are kept on the device."""
 
 
 class CudaFunction:
@@ -49,6 +50,7 @@ class CudaFunction:
         self._launcher = Launcher(Node.of(source, compiled.dtype.name), device(number))
         self._device = self._launcher.device
         self._dtype = compiled.dtype
+        self._known_numbers: dict[str, DeviceArray] = {}
         self._arguments = Arguments(
             source.name,
             source.subject,
@@ -86,7 +88,8 @@ class CudaFunction:
         """The results for arrays in the order of the public function, as `kinetree.compile` says.
 
         Args:
-            arguments: arrays of one library on this device, of the dtype that was compiled; or NumPy's, and lists.
+            arguments: arrays of one library on this device, of the dtype that was compiled, and numbers; or NumPy's
+                arrays and lists.
             out: a writable array in C order to write to, of the result's shape, where the arguments are.
             stream: a stream of PyTorch, CuPy or Numba, or its number; by default the library's current one.
 
@@ -102,8 +105,9 @@ class CudaFunction:
         if True not in there:
             return self._from_here(given, out, stream)
         first = arguments[there.index(True)]
-        if False in there:
-            name, k = self._compiled.name, there.index(False)
+        here = [k for k, found in enumerate(there) if not found and not _is_number(arguments[k])]
+        if here:
+            name, k = self._compiled.name, here[0]
             raise DTypeError(
                 f"{name}: an array of {library_of(first)} is on {self._device!r}, but argument {k + 1} "
                 f"({_kind(arguments[k])}) is in this computer's memory; put it on the device first"
@@ -142,6 +146,13 @@ class CudaFunction:
         self._device.upload(array, moved.view.pointer, stream)
         return moved
 
+    def _kept(self, array: Array) -> DeviceArray:
+        """An array on the device for calls on all streams."""
+        moved = self._moved(array, LEGACY)
+        moved.is_known_elsewhere = True
+        self._device.synchronize(LEGACY)
+        return moved
+
     @functools.cached_property
     def _constants(self) -> dict[int, DeviceArray]:
         """The numbers of the options, and zeros for what may be left out, on the device, by the argument's number."""
@@ -149,9 +160,7 @@ class CudaFunction:
         found = dict(enumerate(self._numbers, self._first_number))
         found |= {k: np.zeros(ports[k].shape) for k in self._compiled.source.optional if k not in found}
         arrays = {k: np.array(x, self._dtype, order="C") for k, x in found.items()}
-        moved = {k: self._moved(x, LEGACY) for k, x in arrays.items()}
-        self._device.synchronize(LEGACY)
-        return moved
+        return {k: self._kept(x) for k, x in arrays.items()}
 
     def _complete(self, arguments: Sequence[Any]) -> list[Any]:
         """All arguments: NumPy's for those that were left out."""
@@ -172,16 +181,25 @@ class CudaFunction:
 
     def _seen(self, k: int, x: Any, stream: int) -> View:
         """An argument on the device, checked."""
-        if not is_on_device(x):
+        if not is_on_device(x) and not _is_number(x):
             return self._constants[k].view
         name, port = self._compiled.name, self._arguments.ports[k]
-        found = self._checked(port.name, x, stream)
+        found = self._number(float(x)).view if _is_number(x) else self._checked(port.name, x, stream)
         if found.ndim < len(port.shape) or found.shape[found.ndim - len(port.shape) :] != port.shape:
             needed = f"({', '.join(('…', *map(str, port.shape)))})"
             raise ShapeError(
                 f"{name}: {port.name} has shape {found.shape}, but {self._compiled.source.subject} needs {needed}"
             )
         return found
+
+    def _number(self, x: float) -> DeviceArray:
+        """A number on the device, such as the length of a step, which many calls have in common."""
+        key = x.hex()  # 0.0 and -0.0 are equal
+        if key not in self._known_numbers:
+            if len(self._known_numbers) >= _MOST_NUMBERS:
+                self._known_numbers.clear()
+            self._known_numbers[key] = self._kept(np.array(x, self._dtype))
+        return self._known_numbers[key]
 
     def _target(self, out: Any, shape: tuple[int, ...], stream: int) -> View:
         """Where the result goes."""
@@ -215,22 +233,8 @@ class CudaFunction:
         return found
 
 
-def adapted(subject: Subject) -> Callable[..., Any]:
-    """What answers calls of kinetree's own functions with arrays of CuPy: functions on the devices they are on."""
-    compiled = subject.compiled(subject.dtype or "float64")
-
-    @functools.cache
-    def on(number: int) -> CudaFunction:
-        return CudaFunction(number, compiled, ())
-
-    def call(*arguments: Any) -> Any:
-        first = next(x for x in arguments if is_on_device(x))
-        moved = sys.modules[library_of(first)].asarray
-        return on(first.__dlpack_device__()[1])(
-            *(x if is_on_device(x) else moved(x, compiled.dtype) for x in arguments)
-        )
-
-    return call
+def _is_number(x: object) -> bool:
+    return isinstance(x, int | float | np.floating | np.integer) and not isinstance(x, bool)
 
 
 def _kind(x: object) -> str:

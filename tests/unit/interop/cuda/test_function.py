@@ -203,6 +203,19 @@ def test_options_forces_parameters_and_single_precision(gpu: CountingDriver) -> 
     np.testing.assert_array_equal(found.numpy(), expected)
 
 
+def test_numbers_among_arrays_of_the_device(gpu: CountingDriver) -> None:
+    """The length of a step is brought to the device once; in an array's place a number is refused as ever."""
+    f = compiled(gpu, kt.rollout, steps=3)
+    q, v, _ = arguments()
+    forces = RNG.normal(size=(5, 3, 2))
+    for _ in range(2):
+        found = f(There(q), There(v), There(forces), 0.01)
+        np.testing.assert_array_equal(found.numpy(), kt.compile(ROBOT, kt.rollout, steps=3)(q, v, forces, 0.01))
+    assert gpu.counts["cuMemcpyHtoDAsync_v2"] == 1
+    with pytest.raises(kt.ShapeError, match=r"v has shape \(\), but 'double_pendulum' needs \(…, 2\)"):
+        f(There(q), 1.0, There(forces), 0.01)
+
+
 def test_numbers_of_constraints_may_be_left_out(gpu: CountingDriver) -> None:
     """They are brought to the device once."""
     frame = list(ROBOT.frames)[-1]
