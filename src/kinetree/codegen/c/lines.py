@@ -12,7 +12,7 @@ def wrapped(text: str) -> list[str]:
     """A long line of things between commas, cut.
 
     >>> wrapped("int f(" + ", ".join(["const double *argument"] * 5) + ");")[-1]
-    '    const double *argument);'
+    '    const double *argument, const double *argument);'
     """
     lines, rest = [], text
     while len(rest) > _WIDTH and ", " in rest:
