@@ -203,7 +203,7 @@ else:
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
         "to_torch": "kinetree.interop.torch",
-        "view": "kinetree.viewer",
+        "view": "kinetree.viewer.view",
     }
 
     def __getattr__(name):

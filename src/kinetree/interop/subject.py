@@ -88,9 +88,8 @@ class Subject:
     @property
     def kinds(self) -> tuple[type, ...]:
         """For each argument whether it holds numbers of kind `float`, `int` or `bool`."""
-        if self._program is None:
-            return (float,) * len(self.names)
-        return tuple(argument.dtype for argument in self._program.arguments.values())
+        arguments = getattr(self.source, "arguments", None)  # those of a program
+        return (float,) * len(self.names) if arguments is None else tuple(x.dtype for x in arguments.values())
 
     @property
     def robot_name(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -105,6 +106,21 @@ def test_each_switch_can_be_turned(name: str) -> None:
         for on in (True, False, True):
             assert moved(viewer, name, on) == []
         viewer.set(ARM.random(0))
+
+
+def test_names_are_beside_their_bodies_at_once() -> None:
+    q = ARM.random(5)
+    with kt.view(ARM, q=q, port=0) as viewer:
+        moved(viewer, "names", True)
+        assert np.allclose(position_of(viewer, f"/names/{HAND}"), kt.frame_placement(ARM, q, HAND)[:3, 3])
+
+
+def test_axes_of_joints_suit_the_bodies() -> None:
+    for robot, shortest, longest in ((ARM, 0.1, 1.0), (_chain(200), 0.05, 0.3)):
+        with kt.view(robot, port=0, show="axes") as viewer:
+            arrows = viewer.stages[0]._overlays["axes"]._turning._node.points  # type: ignore[attr-defined]
+            lengths = np.linalg.norm(arrows[:, 1] - arrows[:, 0], axis=-1)
+            assert shortest < lengths.min() < lengths.max() < longest
 
 
 def test_what_cannot_be_shown_is_told_on_the_page() -> None:
@@ -261,6 +277,17 @@ def test_a_click_on_one_of_many_bodies_or_samples_tells_of_it() -> None:
         assert np.allclose(position_of(viewer, f"/all/told/2 {name}"), expected)
 
 
+def test_only_what_has_one_surface_can_be_taken_hold_of_among_many() -> None:
+    """viser 1.1's page fails as a whole where a batched node of several surfaces can be clicked on or dragged."""
+    with kt.view(_chain(80), port=0) as viewer:
+        grips = viewer.stages[0].grips()
+        assert sorted(piece for _, pieces in grips for piece in pieces) == list(range(80))
+        for handle, _ in grips:
+            length = int.from_bytes(handle.glb_data[12:16], "little")
+            (mesh,) = json.loads(handle.glb_data[20 : 20 + length])["meshes"]
+            assert len(mesh["primitives"]) == 1
+
+
 def _chain(count: int) -> kt.Model:
     chain = kt.ModelBuilder("chain")
     chain.add_body("link 0")
@@ -350,3 +377,21 @@ def test_contacts_go_on_after_a_moment_that_went_wrong(monkeypatch: pytest.Monke
                 break
             threading.Event().wait(0.01)
     assert drawn == [0.5]
+
+
+def test_a_motion_that_went_to_infinity_leaves_the_others_in_view() -> None:
+    builder = kt.ModelBuilder("ball")
+    builder.add_body("world")
+    builder.add_body("ball", kt.solids.box(0.1, 0.2, 0.3, mass=3.0))
+    builder.add_joint("free", kt.Free(), "world", "ball")
+    motions = kt.simulate(builder.build(), q=[[0.0] * 6 + [1.0]] * 3, duration=0.4, dt=0.01)
+    q = motions.q.copy()
+    q[0, 20:, 0], q[1, 25:, 0] = 1e30, 1e300
+    with kt.view(replace(motions, q=q), port=0) as viewer:
+        assert viewer.stages[0].size < 2.0
+        viewer.set_time(0.19)
+        before = position_of(viewer, "/robot/ball")
+        assert np.allclose(before, q[0, 19, :3])
+        viewer.set_time(0.3)
+        assert np.allclose(position_of(viewer, "/robot/ball"), before)
+        assert np.allclose(viewer.stages[0]._last[2], q[2, 30])

@@ -6,6 +6,10 @@ import functools
 import math
 from collections.abc import Sequence
 
+from kinetree.codegen.ptx.backend import gather_text
+from kinetree.codegen.ptx.gather import AXES, ENTRY
+from kinetree.codegen.ptx.kernel import BLOCK
+from kinetree.compiler.compiled import IMPORTED
 from kinetree.errors import ShapeError
 from kinetree.interop.cuda.arrays import DeviceArray, View
 from kinetree.interop.cuda.device import Device
@@ -58,16 +62,13 @@ class Launcher:
 
     def _gather(self, view: View, strides: Sequence[int], to: DeviceArray, stream: int) -> None:
         """Copy an array with any strides to one in C order."""
-        from kinetree.codegen.ptx.gather import AXES, ENTRY
-        from kinetree.codegen.ptx.kernel import BLOCK
-
         axes = joined(to.shape, strides)
         if len(axes) > AXES:
             raise ShapeError(
                 f"{self.node.name}: an array with {len(axes)} axes that are not adjacent; make it contiguous"
             )
         axes = [(1, 0)] * (AXES - len(axes)) + axes
-        kernel = _gather_kernel(self.device, self.node.dtype.itemsize, ENTRY)
+        kernel = _gather_kernel(self.device, self.node.dtype.itemsize)
         count = math.prod(to.shape)
         numbers = [to.view.pointer, view.pointer, count, *(n for n, _ in axes), *(stride for _, stride in axes)]
         self.device.launch(kernel, -(-count // BLOCK), BLOCK, stream, numbers)
@@ -80,11 +81,8 @@ class Launcher:
 
 
 @functools.cache
-def _gather_kernel(device: Device, size: int, entry: str) -> int:
-    from kinetree.codegen.ptx.gather import gather
-    from kinetree.codegen.ptx.target import assembly, gpu
-
-    return device.kernel(assembly(gather(size), gpu()), entry)
+def _gather_kernel(device: Device, size: int) -> int:
+    return device.kernel(gather_text(size, IMPORTED), ENTRY)
 
 
 def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:

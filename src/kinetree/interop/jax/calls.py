@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from kinetree.codegen.backend import Batch
+from kinetree.expr import interpret
 from kinetree.interop.node import Node
 
 __all__ = ["Call"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Call:
@@ -41,10 +44,24 @@ class Call:
 
     def on_host(self, *arrays: Any) -> list[Any]:
         """The results for NumPy's arrays."""
-        batch = self._batch
+        node, given = self.node, [*map(np.asarray, arrays)]
+        if not all(port.size for port in (*node.inputs, *node.outputs)):  # a gufunc cannot have arrays of no numbers
+            return self._interpreted(given)
         with np.errstate(all="ignore"):
-            found = batch.call(*map(np.asarray, arrays))
-        return [*found] if len(self.node.outputs) != 1 else [found]
+            found = self._batch.call(*given)
+        return [*found] if len(node.outputs) != 1 else [found]
+
+    def _interpreted(self, given: Sequence[Array]) -> list[Any]:
+        node = self.node
+        leading = [x.shape[: x.ndim - len(port.shape)] for x, port in zip(given, node.inputs, strict=True)]
+        batch = np.broadcast_shapes(*leading)
+        whole = [np.broadcast_to(x, (*batch, *port.shape)) for x, port in zip(given, node.inputs, strict=True)]
+        results = [np.empty((*batch, *port.shape), node.dtype) for port in node.outputs]
+        for index in np.ndindex(batch):
+            found = interpret(node.program, *(x[index].ravel().tolist() for x in whole))
+            for result, values in zip(results, found, strict=True):
+                result[index] = np.reshape(values, result.shape[len(batch) :])
+        return results
 
     @cached_property
     def _batch(self) -> Batch:

@@ -1,0 +1,107 @@
+"""What JAX or kinetree refuses: one sentence, of the kind that its caller expects."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from tests.unit.interop.jax.test_values import PENDULUM, controller, state
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+jnp = jax.numpy
+Q, V, TAU = state(PENDULUM, 3)
+
+
+@pytest.fixture(scope="module")
+def aba() -> object:
+    return kt.to_jax(kt.aba, PENDULUM)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("given", "kind", "sentence"),
+    [
+        ((Q, V), kt.DTypeError, r"aba takes 3 arrays \(q, v, tau\); tau is missing"),
+        ((Q, V, TAU, TAU), kt.DTypeError, r"aba takes 3 arrays \(q, v, tau\), not 4"),
+        ((Q, V, np.zeros(3)), kt.ShapeError, r"tau has shape \(3,\), but 'double_pendulum' needs \(…, 2\)"),
+        ((Q, V, 0.0), kt.ShapeError, r"tau has shape \(\), but"),
+        ((Q, V, TAU[:2]), kt.ShapeError, "the leading axes do not broadcast together: q"),
+        ((Q, V, TAU + 0j), kt.DTypeError, r"tau must be .* real numbers of shape \(…, 2\), not of dtype complex"),
+        ((Q, V, TAU > 0), kt.DTypeError, "tau must be an array of real numbers .*, not of dtype bool"),
+        ((Q, V, [TAU[0], TAU]), kt.DTypeError, "tau must be an array of real numbers"),
+        ((Q.astype(np.float16),) * 3, kt.DTypeError, "aba computes in float32 or float64, not in float16; convert"),
+        ((Q, V, "no numbers"), TypeError, "(?s)not a valid JAX|abstract array"),
+    ],
+)  # fmt: skip
+def test_arguments_that_do_not_fit(aba: Any, compiled: bool, given: Any, kind: type, sentence: str) -> None:
+    with pytest.raises(kind, match=sentence):
+        (jax.jit(aba) if compiled else aba)(*given)
+
+
+def test_names_that_do_not_fit(aba: Any) -> None:
+    with pytest.raises(kt.DTypeError, match="aba has no argument 'torque': "):
+        aba(Q, V, torque=TAU)
+    with pytest.raises(kt.DTypeError, match="aba: v is given twice"):
+        aba(Q, V, TAU, v=V)
+
+
+def test_kinds_of_a_programs_arguments() -> None:
+    f = kt.to_jax(controller)
+    with pytest.raises(
+        kt.DTypeError, match=r"controller: count must be an array of whole numbers of shape \(…\), not of"
+    ):
+        f(Q, 1.0, 2.0)
+    with pytest.raises(kt.DTypeError, match=r"controller: on must be an array of booleans of shape \(…\), not"):
+        f(Q, 1.0, 2, 1)
+
+
+def test_arrays_of_other_devices_and_transformations(aba: Any) -> None:
+    if len(jax.devices()) > 1:
+        here, there = (jax.device_put(Q, device) for device in jax.devices()[:2])
+        with pytest.raises(ValueError, match="incompatible devices"):
+            aba(here, there, TAU)
+    kept: list[Any] = []
+    jax.jit(lambda q: kept.append(q) or q)(Q)
+    with pytest.raises(jax.errors.UnexpectedTracerError):
+        aba(kept[0], V, TAU)
+
+
+def test_requests_that_cannot_be_met() -> None:
+    with pytest.raises(kt.OptionError, match=r"kt\.to_jax takes one of kinetree's functions and a robot, as in"):
+        kt.to_jax(kt.aba)
+    with pytest.raises(kt.OptionError, match=r"kt\.to_jax: the program 'controller' knows its robots"):
+        kt.to_jax(controller, PENDULUM)
+    with pytest.raises(kt.OptionError, match="frames"):
+        kt.to_jax(kt.aba, PENDULUM, frames=1)
+    with pytest.raises(kt.OptionError, match="sin"):
+        kt.to_jax(np.sin, PENDULUM)
+
+
+def test_a_program_that_cannot_be_traced() -> None:
+    @kt.program(x=2)
+    def broken(x):
+        return x if x[0] > 0 else -x
+
+    with pytest.raises(kt.ProgramError, match=r"np\.where"):
+        kt.to_jax(broken)
+
+
+def test_jax_is_missing_or_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jax, "__version_info__", (0, 4, 38))
+    monkeypatch.setattr(jax, "__version__", "0.4.38")
+    with pytest.raises(kt.MissingPackageError, match=r"kt.to_jax needs jax 0.5 or newer, and 0.4.38 is installed: pip"):
+        kt.to_jax(kt.aba, PENDULUM)
+    imported = builtins.__import__
+
+    def none(name: str, *rest: Any) -> Any:
+        if name == "jax":
+            raise ModuleNotFoundError("No module named 'jax'")
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", none)
+    with pytest.raises(kt.MissingPackageError, match=r"kt.to_jax needs jax: pip install 'kinetree\[jax\]'"):
+        kt.to_jax(kt.aba, PENDULUM)
