@@ -54,7 +54,7 @@ class Call:
 
 
 _functions: dict[str, Call] = {}
-"""Those that are in graphs, by name. Nobody says when a graph is given up, so they live as long as the process."""
+"""The functions in graphs, by name. Nobody says when a graph is given up, so they live as long as the process."""
 
 
 def called(name: str) -> Call:

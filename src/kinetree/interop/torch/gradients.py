@@ -16,11 +16,11 @@ __all__ = ["differentiable"]
 
 def differentiable(call: Call, arrays: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """The results of a call with arrays of its dtype, whose leading axes broadcast."""
-    found: tuple[torch.Tensor, ...] = _Differentiable.apply(call, *arrays)  # type: ignore[no-untyped-call]
+    found: tuple[torch.Tensor, ...] = _Differentiable.apply(call, *arrays)
     return found
 
 
-class _Differentiable(torch.autograd.Function):
+class _Differentiable(torch.autograd.Function):  # type: ignore[misc]
     """A call; its first argument is the call itself."""
 
     @staticmethod
@@ -63,7 +63,8 @@ class _Differentiable(torch.autograd.Function):
         return results, (0,) * len(results)
 
 
-_Differentiable.forward.__signature__ = inspect.signature(_Differentiable.forward)  # PyTorch asks for it in each call
+# PyTorch asks for it in each call, and it takes long to find.
+_Differentiable.forward.__signature__ = inspect.signature(_Differentiable.forward)  # type: ignore[attr-defined]
 
 
 def _first(x: torch.Tensor, axis: int | None, rank: int) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""The operator `kinetree::call`: how a call stands in the graphs of `torch.compile` and `torch.export`.
+"""The operator `kinetree::call`, which is what a call becomes in the graphs of `torch.compile` and `torch.export`.
 
 It computes on the CPU, and knows the shapes of its results without computing. Its derivatives are those of `gradients`,
 which calls it, so it has none of its own.
@@ -16,7 +16,7 @@ from kinetree.interop.torch.calls import Call, called
 
 __all__ = ["computed"]
 
-_library = torch.library.Library("kinetree", "FRAGMENT")  # type: ignore[no-untyped-call]
+_library = torch.library.Library("kinetree", "FRAGMENT")
 _library.define("call(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
 _KINDS = frozenset((torch.Tensor, torch.nn.Parameter))
 

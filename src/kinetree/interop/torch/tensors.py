@@ -15,7 +15,12 @@ from kinetree.inputs import framework_of, real_array
 __all__ = ["as_tensor", "common_dtype"]
 
 _DEVICES = ("cpu", "meta")
-_TAKEN = {None: "real numbers", float: "real numbers", int: "whole numbers", bool: "booleans"}
+_TAKEN: dict[type | None, str] = {
+    None: "real numbers",
+    float: "real numbers",
+    int: "whole numbers",
+    bool: "booleans",
+}
 _WHOLE = frozenset(
     getattr(torch, name) for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 )
@@ -24,7 +29,7 @@ _WHOLE = frozenset(
 def as_tensor(function: str, name: str, port: Port, kind: type | None, x: Any) -> torch.Tensor:
     """An argument as a tensor. `kind`: of what its numbers are, `float`, `int` or `bool`, or None for any of these.
 
-    Raises `DTypeError` for numbers of another kind and what is no dense tensor, `DeviceError` for other devices.
+    Raises `DTypeError` for numbers of another kind and tensors that are not dense, `DeviceError` for other devices.
     """
     tensor = x if isinstance(x, torch.Tensor) else _from_others(function, name, port, kind, x)
     if tensor.device.type not in _DEVICES:
