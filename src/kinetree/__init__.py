@@ -192,6 +192,7 @@ if typing.TYPE_CHECKING:
     from kinetree.interop.c import CSource, to_c
     from kinetree.interop.casadi import to_casadi
     from kinetree.interop.jax import to_jax
+    from kinetree.interop.torch import to_torch
     from kinetree.pictures.render import render
     from kinetree.sweeps.sweep import sweep
     from kinetree.viewer import view
@@ -203,6 +204,7 @@ else:
         "to_casadi": "kinetree.interop.casadi",
         "to_c": "kinetree.interop.c",
         "to_jax": "kinetree.interop.jax",
+        "to_torch": "kinetree.interop.torch",
         "view": "kinetree.viewer.view",
     }
 
@@ -442,6 +444,7 @@ __all__ = [
     "to_casadi",
     "to_jax",
     "to_text",
+    "to_torch",
     "view",
     "vjp",
     "with_fitted_shapes",
