@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinetree.errors import DTypeError
 
-__all__ = ["array_or_foreign", "framework_of", "holds_symbols", "is_masked", "plain", "real_array", "repeated", "takes_symbols"]
+__all__ = [
+    "array_or_foreign",
+    "framework_of",
+    "holds_symbols",
+    "is_masked",
+    "plain",
+    "real_array",
+    "repeated",
+    "takes_symbols",
+]
 
 
 def real_array(name: str, x: ArrayLike, shape: str) -> NDArray[Any]:

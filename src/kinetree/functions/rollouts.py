@@ -187,7 +187,7 @@ def _of_any_length(definition: Definition) -> Definition:
 _ANY_LENGTH = _of_any_length(ROLLOUT)
 _ACTUATED, _MEMORYLESS = _of_any_length(ACTUATED_ROLLOUT), _of_any_length(_NO_ACTIVATIONS)
 _OF_STEPS = {_ANY_LENGTH: ROLLOUT, _ACTUATED: ACTUATED_ROLLOUT, _MEMORYLESS: _NO_ACTIVATIONS}
-"""Those whose number of steps is an option."""
+"""Definitions of any number of steps, and the same ones whose number of steps is an option."""
 
 
 def _with_errors(definition: Definition, compute: Callable[..., Any]) -> Definition:

@@ -112,7 +112,7 @@ class Case:
         given: dict[int, Any] = {k: np.array(x) for k, x in subject.numbers_of_options().items()}
         last = len(subject.names) - 1
         for k, (name, port) in enumerate(zip(subject.names, subject.ports, strict=True)):
-            leading = () if k == last and last > 0 or k in given else (SAMPLES,)
+            leading = () if (k == last and last > 0) or k in given else (SAMPLES,)
             if k in given:
                 continue
             if subject.kinds[k] is not float:
@@ -120,7 +120,9 @@ class Case:
             elif name in ("q", "q0", "q1", "q2"):
                 assert self.robot is not None or port.shape == (2,)
                 robot = self.robot or leg()
-                given[k] = 0.1 + 0.3 * robot.random(rng, leading) if robot.nq == robot.nv else robot.random(rng, leading)
+                given[k] = (
+                    0.1 + 0.3 * robot.random(rng, leading) if robot.nq == robot.nv else robot.random(rng, leading)
+                )
             elif name == "dt":
                 given[k] = np.full(leading, 0.01)
             else:

@@ -19,7 +19,7 @@ KINDS = {
     "float32": "F",
 }
 """What a cell is about, and its letter in the table."""
-FRAMEWORKS = ("NumPy", "JAX", "CasADi", "C", "Dask", "xarray")
+FRAMEWORKS = ("NumPy", "JAX", "PyTorch", "CasADi", "C", "Dask", "xarray")
 MISSING = {
     ("CasADi", "float32"): "CasADi computes in double precision",
     ("xarray", "second derivative"): "labels have `kt.jacobian`; give `x.data` to `kt.hvp`",

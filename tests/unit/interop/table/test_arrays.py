@@ -88,7 +88,7 @@ def batch(case: Case, framework: str) -> None:
     case.close(case.flat(called(case, put(case, framework, case.given))), case.expected)
 
 
-def differentiated(case: Case, framework: str) -> tuple[list[Any], dict[str, Any], list[Any]]:
+def differentiated(case: Case, framework: str) -> tuple[Any, dict[str, Any], list[Any]]:
     """What kinetree's derivatives take first, the tangents, and all directions in order."""
     chosen, ports = by(case), [case.subject.ports[k] for k in case.smooth]
     directions = [x if k in chosen else np.zeros_like(x) for k, x in enumerate(case.directions)]
@@ -127,7 +127,9 @@ def jacobians(case: Case, request: list[Any], tangents: dict[str, Any], directio
         port = case.subject.ports[case.smooth[k]]
         along = np.broadcast_to(directions[k], (SAMPLES, *port.shape)).reshape(SAMPLES, port.size)
         whole = [np.asarray(x, float) for x in leaves(found[name])]
-        matrix = np.concatenate([x.reshape(SAMPLES, x.size // max(1, SAMPLES * port.size), port.size) for x in whole], 1)
+        matrix = np.concatenate(
+            [x.reshape(SAMPLES, x.size // max(1, SAMPLES * port.size), port.size) for x in whole], 1
+        )
         if not port.size:
             continue
         slope = slope + (matrix @ along[:, :, None])[..., 0]
