@@ -18,7 +18,7 @@ from kinetree.programs.forms import Form, apart, filled, maker, parts_of
 from kinetree.symbolic import SymbolicArray, symbolic
 from kinetree.symbolic.refusals import refuse
 
-__all__ = ["Leaf", "Results"]
+__all__ = ["Leaf", "Results", "reshaped"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,7 +79,7 @@ class Results:
             self._places = [*self._parts_of_one_sample()]
         if whole.ndim != 1:
             return self._made([*self._views(whole)])
-        parts = [_reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
+        parts = [reshaped(whole[place], shape) if shape else whole[place] for place, shape in self._places]
         for k, leaf in self._of_other_kinds:
             parts[k] = parts[k].astype(leaf.dtype)
         return self._made(parts)
@@ -137,7 +137,7 @@ class Results:
         more = (slice(None),) * trailing
         for leaf in self.leaves:
             part = whole[(..., slice(start, start + leaf.size), *more)]
-            yield _reshaped(part, (*whole.shape[:axis], *leaf.shape, *whole.shape[axis + 1 :]))
+            yield reshaped(part, (*whole.shape[:axis], *leaf.shape, *whole.shape[axis + 1 :]))
             start += leaf.size
 
     def _take(self, form: Any, given: Any, path: str, taken: dict[int, Any]) -> None:
@@ -189,7 +189,7 @@ class Results:
         return symbolic(x)
 
 
-def _reshaped(part: Any, shape: tuple[int, ...]) -> Any:
+def reshaped(part: Any, shape: tuple[int, ...]) -> Any:
     """An array in another shape; a labelled one (xarray) keeps the names and labels of its leading axes."""
     if not hasattr(part, "dims"):
         return part.reshape(shape)
