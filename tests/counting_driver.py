@@ -78,7 +78,6 @@ class CountingDriver:
     def _cuDeviceGet(self, to: Any, number: int) -> None:
         to._obj.value = number
 
-
     def _cuDeviceGetAttribute(self, to: Any, what: int, _: int) -> None:
         to._obj.value = self._capability[what - 75]
 
